@@ -1,0 +1,162 @@
+"""A controller: a recurrent network from sixteen inputs to two wheels.
+
+Nodes are numbered 0-6 proximity, 7-14 range and bearing, 15 the constant input, 16 the left
+and 17 the right wheel, 18 and up hidden neurons.  A neuron's value is
+tanh(5 * weighted sum + bias); all neurons are updated at once, from the inputs of this cycle
+and the neurons' values of the last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+INPUTS = 16
+CONSTANT = 15
+LEFT, RIGHT = 16, 17
+FIRST_HIDDEN = 18
+GAIN = 5.0
+
+
+@dataclass(frozen=True)
+class Network:
+    """A pruned network as flat arrays; neurons are targets in the order left, right, hidden."""
+
+    biases: np.ndarray  # float32, one a neuron, the constant input folded in
+    first_link: np.ndarray  # int32, one a neuron and one more: links of neuron u
+    sources: np.ndarray  # int32, one a link
+    weights: np.ndarray  # float32, one a link
+
+    @property
+    def hidden(self) -> int:
+        """Number of hidden neurons."""
+        return len(self.biases) - 2
+
+    @property
+    def live(self) -> int:
+        """Bits of the inputs (0 to 14) that the network reads."""
+        return sum(1 << int(source) for source in set(self.sources[self.sources < CONSTANT]))
+
+
+class Controller:
+    """A controller from its connections (source, target, weight) and biases.
+
+    ``bias`` holds the bias of the left wheel, the right wheel, and each hidden neuron.
+    """
+
+    def __init__(self, connections: Iterable[Sequence[Any]], bias: Iterable[float]) -> None:
+        self.bias = tuple(float(value) for value in bias)
+        if len(self.bias) < 2:
+            raise ValueError(
+                "bias must hold at least two values (left wheel, right wheel, then hidden "
+                f"neurons), got {len(self.bias)}"
+            )
+        for k, value in enumerate(self.bias):
+            if not math.isfinite(value):
+                raise ValueError(f"bias[{k}] must be finite, got {value!r}")
+        self.connections = tuple(
+            self._checked(k, connection) for k, connection in enumerate(connections)
+        )
+
+    def _checked(self, k: int, connection: Sequence[Any]) -> tuple[int, int, float]:
+        """Return a legal connection as (source, target, weight)."""
+        try:
+            source, target, weight = connection
+            legal = int(source) == source and int(target) == target
+            source, target, weight = int(source), int(target), float(weight)
+        except (TypeError, ValueError):
+            legal = False
+        if not legal:
+            raise ValueError(
+                f"connections[{k}] must be (source, target, weight), got {connection!r}"
+            )
+        nodes = FIRST_HIDDEN + self.hidden
+        if not 0 <= source < nodes or source in (LEFT, RIGHT):
+            raise ValueError(
+                f"connections[{k}]: source must be an input (0 to 15) or a hidden neuron "
+                f"(18 to {nodes - 1}; here are {self.hidden}), got {source}"
+            )
+        if not INPUTS <= target < nodes:
+            raise ValueError(
+                f"connections[{k}]: target must be a wheel (16, 17) or a hidden neuron "
+                f"(18 to {nodes - 1}; here are {self.hidden}), got {target}"
+            )
+        if not math.isfinite(weight):
+            raise ValueError(f"connections[{k}]: weight must be finite, got {weight!r}")
+        return source, target, weight
+
+    @property
+    def hidden(self) -> int:
+        """Number of hidden neurons."""
+        return len(self.bias) - 2
+
+    @classmethod
+    def random(cls, seed: int) -> Controller:
+        """Return a network of the paper's initial sizes: 0-20 hidden, 0-40 connections."""
+        rng = np.random.default_rng([0x9ED, seed])
+        hidden = int(rng.integers(0, 21))
+        wanted = int(rng.integers(0, 41))
+        sources = [*range(INPUTS), *range(FIRST_HIDDEN, FIRST_HIDDEN + hidden)]
+        targets = [*range(INPUTS, FIRST_HIDDEN + hidden)]
+        links = rng.permutation(len(sources) * len(targets))[:wanted]
+        weights = rng.uniform(-2.0, 2.0, wanted)
+        connections = [
+            (sources[link // len(targets)], targets[link % len(targets)], weight)
+            for link, weight in zip(links.tolist(), weights.tolist(), strict=False)
+        ]
+        return cls(connections, rng.uniform(-2.0, 2.0, 2 + hidden).tolist())
+
+    def pruned(self) -> Controller:
+        """Return the same behaviour without the hidden neurons that reach no wheel."""
+        useful = {LEFT, RIGHT}
+        while True:
+            more = {source for source, target, _ in self.connections if target in useful}
+            more = {node for node in more if node >= FIRST_HIDDEN} - useful
+            if not more:
+                break
+            useful |= more
+        place = {node: k for k, node in enumerate(range(INPUTS))}
+        for node in sorted(useful):
+            place[node] = len(place)
+        connections = [
+            (place[source], place[target], weight)
+            for source, target, weight in self.connections
+            if source in place and target in place
+        ]
+        return Controller(connections, [self.bias[node - LEFT] for node in sorted(useful)])
+
+    def network(self) -> Network:
+        """Return the pruned network as the simulator runs it, links sorted by target."""
+        lean = self.pruned()
+        biases = np.array(lean.bias, np.float32)
+        links: list[list[tuple[int, float]]] = [[] for _ in lean.bias]
+        for source, target, weight in lean.connections:
+            weight32 = np.float32(weight)
+            if source == CONSTANT:
+                biases[target - LEFT] += np.float32(GAIN) * weight32
+            else:
+                links[target - LEFT].append((source, weight32))
+        flat = [link for group in links for link in sorted(group)]
+        return Network(
+            biases,
+            np.cumsum([0, *map(len, links)], dtype=np.int32),
+            np.array([source for source, _ in flat], np.int32),
+            np.array([weight for _, weight in flat], np.float32),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Controller)
+            and self.bias == other.bias
+            and self.connections == other.connections
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.connections, self.bias))
+
+    def __repr__(self) -> str:
+        return f"<Controller: {self.hidden} hidden, {len(self.connections)} connections>"

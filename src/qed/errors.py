@@ -1,0 +1,48 @@
+"""Checks of what users give: each names the argument, the value, and what is allowed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+def number(name: str, value: Any, low: float, high: float, *, above: bool = False) -> float:
+    """Return a finite number within [low, high] (or (low, high] if ``above``)."""
+    try:
+        got = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, got {value!r}") from None
+    if not math.isfinite(got) or got > high or (got <= low if above else got < low):
+        raise ValueError(
+            f"{name} must be {'above' if above else 'at least'} {low:g} and at most {high:g}, "
+            f"got {value!r}"
+        )
+    return got
+
+
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    """Return a whole number within [low, high]."""
+    try:
+        got = int(value)
+        fits = got == value and not isinstance(value, bool)
+    except (TypeError, ValueError, OverflowError):
+        fits = False
+    if not fits or not low <= got <= high:
+        raise ValueError(
+            f"{name} must be a whole number from {low} to {high}, got {value!r}"
+        )
+    return got
+
+
+def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
+    """Return one of the allowed names; otherwise suggest the nearest."""
+    names = list(allowed)
+    if value in names:
+        return str(value)
+    close = get_close_matches(str(value), names, n=1, cutoff=0.5)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise ValueError(
+        f"{name} must be one of {', '.join(names)}; got {value!r}{hint}"
+    )

@@ -1,0 +1,83 @@
+"""How laws and loops are compiled: one place for the options, and a cache that notices edits.
+
+A *law* is a plain Python function of scalars.  ``@law`` leaves it as it is, so that calling it
+from Python runs Python, and lets compiled code call it, inlined.  A *loop* is compiled code
+over arrays.  ``@entry`` marks the loops that Python calls; their machine code is kept on disk.
+
+No fastmath anywhere: contraction and reordering would change bits from build to build.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import njit
+from numba.extending import register_jitable
+
+LAWS: list[Callable[..., Any]] = []
+
+_OPTIONS = {"error_model": "numpy", "fastmath": False}
+_KEPT_VERSIONS = 4
+
+
+def law(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let compiled loops call this scalar function, and return it unchanged."""
+    LAWS.append(function)
+    return register_jitable(forceinline=True, **_OPTIONS)(function)
+
+
+def loop(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop over arrays that other loops call."""
+    return njit(nogil=True, **_OPTIONS)(function)
+
+
+def entry(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop that Python calls, and keep its machine code in the user's cache."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(code_cache())
+    try:
+        return njit(nogil=True, cache=True, **_OPTIONS)(function)
+    except RuntimeError:  # nowhere to write: compile anew in each process
+        return loop(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def user_cache() -> Path:
+    """Return the folder for things that can be made again (``QED_CACHE`` moves it)."""
+    chosen = os.environ.get("QED_CACHE")
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "qed"
+
+
+def code_cache() -> Path:
+    """Return the cache folder for the present text of the simulator.
+
+    Numba's own cache looks only at the file of the function it keeps, so an edit in a law
+    that the function calls would go unnoticed.  Here the folder's name is a digest of all
+    sources of the simulator: any edit leads to another folder.
+    """
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for source in sorted(root.rglob("*.py")):
+        digest.update(source.relative_to(root).as_posix().encode())
+        digest.update(source.read_bytes())
+    folder = user_cache() / "compiled" / digest.hexdigest()[:16]
+    if not folder.exists():
+        _forget_old(folder.parent)
+    return folder
+
+
+def _forget_old(versions: Path) -> None:
+    """Keep the machine code of the last few versions only."""
+    if versions.is_dir():
+        by_age = sorted(versions.iterdir(), key=lambda folder: folder.stat().st_mtime)
+        for folder in by_age[: -_KEPT_VERSIONS + 1]:
+            shutil.rmtree(folder, ignore_errors=True)

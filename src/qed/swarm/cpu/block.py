@@ -1,0 +1,291 @@
+"""Blocks: worlds packed side by side, as one thread simulates them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from qed.controller.network import Network
+from qed.swarm import robot
+from qed.swarm.cpu import rows
+from qed.swarm.cpu.cycle import (
+    AGGREGATION,
+    DISPERSION,
+    FEATURES,
+    FLOCKING,
+    PATROLLING,
+    SITUATIONS,
+    VISITS,
+    finish,
+    run,
+)
+from qed.swarm.cpu.rows import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
+from qed.swarm.environment import Environment
+from qed.swarm.faults import FAULTS, Faults
+from qed.swarm.laws.contact import MARGIN_TIME
+from qed.swarm.laws.describing import FINE_CELL
+from qed.swarm.laws.scoring import GRID
+
+ALL_INPUTS = (1 << 15) - 1
+WANTS = {
+    "centre_distance": AGGREGATION,
+    "nearest_distance": DISPERSION,
+    "flock": FLOCKING,
+    "patrol": PATROLLING,
+    "border": PATROLLING,
+    "hbd": VISITS,
+    "sdbc": FEATURES,
+    "spirit": SITUATIONS,
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """One controller in one environment, for some trials."""
+
+    controller: int  # its place in the caller's list
+    trials: slice  # these trials of it
+    network: Network
+    environment: Environment
+    faults: Faults | None
+    poses: np.ndarray  # float32 (trials, robots, 3)
+    obstacles: np.ndarray  # float32 (trials, n, 2)
+    keys: np.ndarray  # uint32 (trials, robots)
+    noise: float  # half width of the proximity noise
+
+    @property
+    def size(self) -> int:
+        """Number of trials."""
+        return len(self.poses)
+
+    @property
+    def lanes(self) -> int:
+        """Number of lanes, padding included."""
+        return -(-self.environment.robots * self.size // VECTOR) * VECTOR
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs of robots."""
+        return self.size * self.environment.robots * (self.environment.robots - 1) // 2
+
+
+def trials_at_once(robots: int) -> int:
+    """Return how many trials of so many robots fit a block."""
+    pairs = max(robots * (robots - 1) // 2, 1)
+    return max(min(LANES // robots, PAIRS // pairs), 1)
+
+
+def packed(worlds: Sequence[World]) -> Iterator[list[World]]:
+    """Yield lists of worlds that fit a block each."""
+    block: list[World] = []
+    for world in worlds:
+        together = [*block, world]
+        if block and (
+            sum(w.lanes for w in together) > LANES or sum(w.pairs for w in together) > PAIRS
+        ):
+            yield block
+            together = [world]
+        block = together
+    if block:
+        yield block
+
+
+def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False) -> Block:
+    """Return a block at its start."""
+    wants = 0
+    for name in sums:
+        wants |= WANTS[name]
+    every = all_inputs or bool(wants & SITUATIONS)
+    trials = sum(world.size for world in worlds)
+    hidden = max(world.network.hidden for world in worlds)
+    shifts = max(world.environment.robots // 2 for world in worlds)
+    most_obstacles = max(world.environment.obstacles for world in worlds)
+    fine = max(_fine_side(world.environment) for world in worlds)
+    contacts = max(most_obstacles * LANES, 1)
+    neurons, biases, sources, weights = _networks(worlds)
+    block = Block(
+        segments=np.zeros((len(worlds), len(Segment._fields)), np.int32),
+        limits=np.zeros((len(worlds), rows.LIMITS), np.float32),
+        f=np.zeros(rows.FLOAT_ROWS * STRIDE, np.float32),
+        n=np.zeros(rows.WHOLE_ROWS * STRIDE, np.int32),
+        w=np.zeros(rows.WIDE_ROWS * rows.WIDE, np.float32),
+        a=np.zeros((rows.HIDDEN + 2 * hidden + 1) * STRIDE, np.float32),
+        keys=np.zeros(STRIDE, np.uint32),
+        neurons=neurons,
+        biases=biases,
+        sources=sources,
+        weights=weights,
+        p=np.zeros(rows.PAIR_FLOATS * rows.PAIR_STRIDE, np.float32),
+        m=np.zeros(rows.PAIR_WHOLES * rows.PAIR_STRIDE, np.int32),
+        press=np.zeros(max(shifts, 1) * STRIDE, np.float32),
+        rub=np.zeros(max(shifts, 1) * STRIDE, np.float32),
+        met=np.full(max(shifts, 1) * STRIDE, -1, np.int32),
+        obstacles=np.full(max(2 * most_obstacles, 1) * STRIDE, 1e6, np.float32),
+        blocks=np.zeros(max(2 * most_obstacles, 1) * STRIDE, np.float32),
+        blocked=np.full(max(most_obstacles, 1) * STRIDE, -1, np.int32),
+        touching=np.zeros((contacts, 5), np.float32),
+        touched=np.zeros((contacts, 2), np.int32),
+        doubts=np.zeros(rows.PAIR_STRIDE, np.int64),
+        since=np.zeros((trials, GRID * GRID), np.int32),
+        crowd=np.zeros((trials, GRID * GRID), np.int32),
+        patrol=np.zeros((trials, 2), np.int64),
+        fine=np.zeros((trials, fine * fine if wants & VISITS else 1), np.int32),
+        features=np.zeros((trials, 5, 2), np.float64),
+        spirit=np.zeros((len(worlds), 1024 if wants & SITUATIONS else 1), np.int32),
+        wants=wants,
+        hidden=hidden,
+    )
+    _rest(block)
+    first = trial = neuron = 0
+    for s, world in enumerate(worlds):
+        env = world.environment
+        block.segments[s] = Segment(
+            first=first,
+            robots=env.robots,
+            trials=world.size,
+            padded=world.lanes,
+            live=ALL_INPUTS if every else world.network.live,
+            neurons=neuron,
+            neuron_count=len(world.network.biases),
+            obstacles=env.obstacles,
+            world=trial,
+            counts=s,
+            deaf=int(any(FAULTS[name].deaf for name in world.faults or ())),
+            fine_side=_fine_side(env),
+        )
+        block.limits[s] = _limits(world)
+        _settle(block, world, first)
+        first += world.lanes
+        trial += world.size
+        neuron += len(world.network.biases)
+    return block
+
+
+def _fine_side(environment: Environment) -> int:
+    return math.ceil(environment.arena / FINE_CELL - 1e-9)
+
+
+def _networks(worlds: Sequence[World]) -> tuple[np.ndarray, ...]:
+    """Return neurons (target, first link, links), biases, sources and weights of all."""
+    neurons = []
+    links = 0
+    for world in worlds:
+        bounds = world.network.first_link
+        for u in range(len(world.network.biases)):
+            neurons.append((16 + u, links + bounds[u], bounds[u + 1] - bounds[u]))
+        links += int(bounds[-1])
+    return (
+        np.array(neurons, np.int32),
+        np.concatenate([world.network.biases for world in worlds]),
+        np.concatenate([world.network.sources for world in worlds]),
+        np.concatenate([world.network.weights for world in worlds]),
+    )
+
+
+def _limits(world: World) -> tuple[float, ...]:
+    """Return the columns of ``Block.limits``."""
+    env = world.environment
+    near = max(
+        env.proximity_range + robot.SENSOR_REACH + robot.BODY_OUTER_RADIUS,
+        # Contacts are looked for after the lag, in which two robots can come closer.
+        2.0 * robot.CONTACT_RADIUS + (MARGIN_TIME + 4.0 * robot.LAG) * env.max_speed + 0.005,
+    )
+    return (
+        env.arena,
+        env.max_speed,
+        near**2,
+        env.rab_range**2,
+        env.rab_range,
+        env.proximity_range,
+        world.noise,
+    )
+
+
+def _rest(block: Block) -> None:
+    """Put all lanes at rest in the middle of nowhere; lanes of robots are set later."""
+    f, n = block.f, block.n
+    for row, value in (
+        (rows.X, 500.0),
+        (rows.Y, 500.0),
+        (rows.SIDE, 1000.0),
+        (rows.COS, 1.0),
+        (rows.GAIN, 1.0),
+    ):
+        f[row : row + STRIDE] = value
+    for row in (rows.TOUCHED, rows.WALLED, rows.CELL, rows.FINE):
+        n[row : row + STRIDE] = -1
+
+
+def _settle(block: Block, world: World, first: int) -> None:
+    """Put the robots of a world at their places."""
+    env = world.environment
+    size = env.robots * world.size
+    here = slice(first, first + size)
+
+    def lay(row: int, values: np.ndarray) -> None:
+        """Fill a float row with values (trials, robots), or (robots,) for all trials."""
+        table = np.broadcast_to(values, (world.size, env.robots))
+        block.f[row + first : row + first + size] = table.T.ravel()
+
+    heading = (world.poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
+    lay(rows.X, world.poses[..., 0])
+    lay(rows.Y, world.poses[..., 1])
+    lay(rows.HEADING, heading)
+    lay(rows.COS, np.cos(heading))
+    lay(rows.SIN, np.sin(heading))
+    faults = [FAULTS[name] for name in world.faults or ["NONE"] * env.robots]
+    lay(rows.WHEEL_LEFT, np.array([env.max_speed * fault.left for fault in faults]))
+    lay(rows.WHEEL_RIGHT, np.array([env.max_speed * fault.right for fault in faults]))
+    lay(rows.GAIN, np.array([fault.gain for fault in faults]))
+    noises = [world.noise if fault.noise is None else fault.noise for fault in faults]
+    lay(rows.AMPLITUDE, np.array(noises))
+    lay(rows.OFFSET, np.array([fault.offset for fault in faults]))
+    lay(rows.SIDE, np.array(env.arena))
+    lay(rows.MARGIN, np.array(MARGIN_TIME * env.max_speed))
+    deaf = np.repeat([fault.deaf for fault in faults], world.size)
+    block.n[rows.FAULTY_EAR + first : rows.FAULTY_EAR + first + size] = deaf
+    trial = np.tile(first + np.arange(world.size), env.robots)
+    block.n[rows.TRIAL + first : rows.TRIAL + first + size] = trial
+    block.keys[here] = world.keys.T.ravel()
+    for o in range(env.obstacles):
+        for axis in range(2):
+            row = (2 * o + axis) * STRIDE + first
+            block.obstacles[row : row + size] = np.tile(world.obstacles[:, o, axis], env.robots)
+
+
+def results(block: Block, worlds: Sequence[World], cycles: int) -> list[dict[str, np.ndarray]]:
+    """Return, for each world, the sums of its trials by name, after so many cycles."""
+    patrols = np.zeros((len(block.patrol), 2))
+    finish(block, cycles, patrols)
+    found = []
+    for s, world in enumerate(worlds):
+        segment = Segment(*block.segments[s].tolist())
+        here = slice(segment.world, segment.world + segment.trials)
+
+        def total(row: int, segment: Segment = segment) -> np.ndarray:
+            """Add up a float row over the robots of each trial."""
+            size = segment.robots * segment.trials
+            lanes = block.f[row + segment.first : row + segment.first + size]
+            return lanes.reshape(segment.robots, segment.trials).sum(0, dtype=np.float64)
+
+        sums = {
+            "centre_distance": total(rows.AGGREGATION),
+            "nearest_distance": total(rows.DISPERSION),
+            "flock": total(rows.FLOCKING),
+            "patrol": patrols[here, 0],
+            "border": patrols[here, 1],
+            "radius": total(rows.CENTRE),
+            "features": block.features[here],
+        }
+        if block.wants & VISITS:
+            sums["visits"] = block.fine[here, : segment.fine_side**2]
+        if block.wants & SITUATIONS:
+            sums["situations"] = block.spirit[s]
+        found.append(sums)
+    return found
+
+
+__all__ = ["World", "build", "packed", "results", "run", "trials_at_once"]

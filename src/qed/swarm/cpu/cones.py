@@ -1,0 +1,242 @@
+"""Range and bearing: the nearest robot in sight in each of eight cones.
+
+Occlusion is the dear part.  A pair that nothing comes near is clear; one that the inscribed
+disc of another body, or an obstacle, cuts is not.  Only what lies between is tested against
+the exact body, and only where it would be the nearest of its cone.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy import float32 as f32
+
+from qed.swarm.compile import loop
+from qed.swarm.cpu.bits import lowest
+from qed.swarm.cpu.rows import (
+    COS,
+    DEAF,
+    FAULTY_EAR,
+    FIRST,
+    L_A,
+    L_B,
+    L_C,
+    L_D,
+    L_DX,
+    L_DY,
+    L_E,
+    L_F,
+    L_G,
+    L_RAB,
+    L_T,
+    L_U,
+    L_V,
+    LIVE,
+    OBSTACLES,
+    PADDED,
+    RAB,
+    ROBOTS,
+    SEEN_I,
+    SEEN_K,
+    SIN,
+    STRIDE,
+    TRIAL,
+    TRIALS,
+    X,
+    Y,
+)
+from qed.swarm.laws.chance import draw, high_noise, low_noise
+from qed.swarm.laws.geometry import PI, cos_sin, off_line, ray_body
+from qed.swarm.laws.sensing import cone, heard, misheard
+from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, CONES, OBSTACLE_RADIUS
+
+INNER = f32(BODY_INNER_RADIUS)
+INNER2 = f32(BODY_INNER_RADIUS**2)
+OUTER2 = f32(BODY_OUTER_RADIUS**2)
+OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
+SENSORS = 7
+EAR_PURPOSE = 8  # random bits for a misheard neighbour come after those of the sensors
+
+
+@loop
+def listen(b: Any, s: int, seen: int, cycle: int) -> None:
+    """Fill the live cones of a segment from its pairs within hearing."""
+    a = b.a
+    segment = b.segments[s]
+    first, lanes, live = segment[FIRST], segment[PADDED], segment[LIVE]
+    limit = b.limits[s, L_RAB]
+    for c in range(CONES):
+        if (live >> (SENSORS + c)) & 1:
+            row = RAB + c * STRIDE + first
+            for i in range(lanes):
+                a[row + i] = limit
+    seen = bearings(b, seen, live, segment[DEAF] != 0)
+    occlude(b, segment, seen)
+    for e in range(seen):
+        if b.doubts[e] == 0:
+            hear(b, segment, e, cycle)
+    for e in range(seen):
+        if b.doubts[e] > 0:
+            settle(b, segment, e, cycle)
+    for c in range(CONES):
+        if (live >> (SENSORS + c)) & 1:
+            row = RAB + c * STRIDE + first
+            for i in range(lanes):
+                a[row + i] = heard(a[row + i], f32(1.0) / limit)
+
+
+@loop
+def bearings(b: Any, seen: int, live: int, deaf: bool) -> int:
+    """Find distance and cones of each pair, and keep the pairs that a live cone sees."""
+    f, p, m = b.f, b.p, b.m
+    for e in range(seen):
+        i = m[SEEN_I + e]
+        k = m[SEEN_K + e]
+        p[L_F + e] = f[X + i]
+        p[L_G + e] = f[Y + i]
+        p[L_DX + e] = f[X + k]
+        p[L_DY + e] = f[Y + k]
+        p[L_A + e] = f[COS + i]
+        p[L_B + e] = f[SIN + i]
+        p[L_C + e] = f[COS + k]
+        p[L_D + e] = f[SIN + k]
+    for e in range(seen):
+        dx = p[L_DX + e] - p[L_F + e]
+        dy = p[L_DY + e] - p[L_G + e]
+        ci = p[L_A + e]
+        si = p[L_B + e]
+        ck = p[L_C + e]
+        sk = p[L_D + e]
+        m[L_U + e] = cone(ci * dx + si * dy, ci * dy - si * dx)
+        m[L_V + e] = cone(-(ck * dx + sk * dy), sk * dx - ck * dy)
+        square = dx * dx + dy * dy
+        p[L_DX + e] = dx
+        p[L_DY + e] = dy
+        p[L_A + e] = math.sqrt(square)
+        p[L_B + e] = f32(1.0) / square
+    if deaf:
+        return seen
+    cones = live >> SENSORS
+    kept = 0
+    for e in range(seen):
+        useful = ((cones >> m[L_U + e]) | (cones >> m[L_V + e])) & 1
+        m[SEEN_I + kept] = m[SEEN_I + e]
+        m[SEEN_K + kept] = m[SEEN_K + e]
+        m[L_U + kept] = m[L_U + e]
+        m[L_V + kept] = m[L_V + e]
+        p[L_DX + kept] = p[L_DX + e]
+        p[L_DY + kept] = p[L_DY + e]
+        p[L_A + kept] = p[L_A + e]
+        p[L_B + kept] = p[L_B + e]
+        p[L_F + kept] = p[L_F + e]
+        p[L_G + kept] = p[L_G + e]
+        kept += useful
+    return kept
+
+
+@loop
+def occlude(b: Any, segment: Any, seen: int) -> None:
+    """Mark each pair: -1 surely hidden, 0 clear, else one bit for each doubtful blocker."""
+    f, n, p, m, doubts = b.f, b.n, b.p, b.m, b.doubts
+    trials = segment[TRIALS]
+    for e in range(seen):
+        m[L_T + e] = n[TRIAL + m[SEEN_I + e]]
+        doubts[e] = 0
+    for r in range(segment[ROBOTS]):
+        bit = np.int64(1) << r
+        for e in range(seen):
+            lane = m[L_T + e] + r * trials
+            p[L_D + e] = f[X + lane]
+            p[L_E + e] = f[Y + lane]
+        for e in range(seen):
+            off = off_line(
+                p[L_D + e] - p[L_F + e],
+                p[L_E + e] - p[L_G + e],
+                p[L_DX + e],
+                p[L_DY + e],
+                p[L_B + e],
+            )
+            lane = m[L_T + e] + r * trials
+            self = lane == m[SEEN_I + e] or lane == m[SEEN_K + e]
+            mark = np.int64(-1) if off < INNER2 else bit
+            doubts[e] |= np.int64(0) if self or off >= OUTER2 else mark
+    for o in range(segment[OBSTACLES]):
+        at = 2 * o * STRIDE
+        for e in range(seen):
+            off = off_line(
+                b.obstacles[at + m[SEEN_I + e]] - p[L_F + e],
+                b.obstacles[at + STRIDE + m[SEEN_I + e]] - p[L_G + e],
+                p[L_DX + e],
+                p[L_DY + e],
+                p[L_B + e],
+            )
+            doubts[e] |= np.int64(-1) if off < OBSTACLE2 else np.int64(0)
+
+
+@loop
+def hear(b: Any, segment: Any, e: int, cycle: int) -> None:
+    """Let both robots of a pair hear each other."""
+    m, p = b.m, b.p
+    i, k = m[SEEN_I + e], m[SEEN_K + e]
+    if segment[DEAF]:
+        robot_i = (i - m[L_T + e]) // segment[TRIALS]
+        robot_k = (k - m[L_T + e]) // segment[TRIALS]
+        hear_wrong(b, i, robot_k, p[L_DX + e], p[L_DY + e], cycle)
+        hear_wrong(b, k, robot_i, -p[L_DX + e], -p[L_DY + e], cycle)
+    else:
+        distance = p[L_A + e]
+        nearest(b.a, m[L_U + e], i, distance)
+        nearest(b.a, m[L_V + e], k, distance)
+
+
+@loop
+def nearest(a: Any, c: int, lane: int, distance: Any) -> None:
+    """Keep the shorter distance of a cone."""
+    at = RAB + c * STRIDE + lane
+    if distance < a[at]:
+        a[at] = distance
+
+
+@loop
+def hear_wrong(b: Any, me: int, other: int, dx: Any, dy: Any, cycle: int) -> None:
+    """Let one robot hear another, with the random offset of the ROFS fault if it has it."""
+    f = b.f
+    c, s = f[COS + me], f[SIN + me]
+    forward, left = c * dx + s * dy, c * dy - s * dx
+    if b.n[FAULTY_EAR + me]:
+        bits = draw(b.keys[me], cycle, EAR_PURPOSE + other)
+        turn_c, turn_s = cos_sin(PI * high_noise(bits))
+        forward, left = misheard(forward, left, low_noise(bits), turn_c, turn_s)
+    nearest(b.a, cone(forward, left), me, math.sqrt(forward * forward + left * left))
+
+
+@loop
+def settle(b: Any, segment: Any, e: int, cycle: int) -> None:
+    """Test a doubtful pair against the exact bodies, if it matters, and hear it if clear."""
+    f, a, p, m = b.f, b.a, b.p, b.m
+    i, k = m[SEEN_I + e], m[SEEN_K + e]
+    distance = p[L_A + e]
+    wins = (
+        distance < a[RAB + m[L_U + e] * STRIDE + i]
+        or distance < a[RAB + m[L_V + e] * STRIDE + k]
+    )
+    if not (wins or segment[DEAF]):
+        return
+    aim_x, aim_y = p[L_DX + e] / distance, p[L_DY + e] / distance
+    word = b.doubts[e]
+    while word != 0:
+        blocker = m[L_T + e] + lowest(word) * segment[TRIALS]
+        word &= word - 1
+        c, s = f[COS + blocker], f[SIN + blocker]
+        dx, dy = f[X + i] - f[X + blocker], f[Y + i] - f[Y + blocker]
+        at = ray_body(
+            c * dx + s * dy,
+            c * dy - s * dx,
+            c * aim_x + s * aim_y,
+            c * aim_y - s * aim_x,
+        )
+        if at < distance - INNER:
+            return
+    hear(b, segment, e, cycle)

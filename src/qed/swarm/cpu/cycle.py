@@ -1,0 +1,110 @@
+"""One cycle of a block, top to bottom, and many of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qed.swarm.compile import entry, loop
+from qed.swarm.cpu.brain import think
+from qed.swarm.cpu.cones import listen
+from qed.swarm.cpu.contact import meet
+from qed.swarm.cpu.history import features, settle_visits, situations, visits
+from qed.swarm.cpu.motion import glide, lag, widen
+from qed.swarm.cpu.pairs import search
+from qed.swarm.cpu.rays import at_obstacles, at_robots, at_walls, read
+from qed.swarm.cpu.rows import FIRST, L_RANGE, LIVE, OBSTACLES, PADDED
+from qed.swarm.cpu.tally import (
+    aggregation,
+    dispersion,
+    flocking,
+    nearest_others,
+    patrolled,
+    patrolling,
+    speeds,
+)
+
+# Bits of ``Block.wants``.
+AGGREGATION, DISPERSION, FLOCKING, PATROLLING, VISITS, FEATURES, SITUATIONS = (
+    1 << n for n in range(7)
+)
+PROXIMITY_BITS = (1 << 7) - 1
+
+
+@entry
+def run(b: Any, start: int, stop: int, near: int) -> int:
+    """Simulate the cycles from ``start`` up to but not including ``stop``; the first is 1.
+
+    ``near`` is the number of near pairs that the last cycle listed; so is the returned value.
+    """
+    last = b.segments.shape[0] - 1
+    lanes = b.segments[last, FIRST] + b.segments[last, PADDED]
+    for cycle in range(start, stop):
+        lag(b.f, lanes)
+        meet(b, lanes, near, cycle)
+        glide(b.f, lanes)
+        near = sense(b, cycle)
+        for s in range(last + 1):
+            think(b, s, cycle)
+            score(b, s, cycle)
+    return near
+
+
+@loop
+def sense(b: Any, cycle: int) -> int:
+    """Read all sensors at the new poses; return the number of near pairs."""
+    near = 0
+    rays = 0
+    reach = b.limits[0, L_RANGE]
+    for s in range(b.segments.shape[0]):
+        widen(b.f, b.w, b.segments[s])
+        live = b.segments[s, LIVE]
+        rays |= live & PROXIMITY_BITS
+        reach = max(reach, b.limits[s, L_RANGE])
+        hearing = (live & ~PROXIMITY_BITS) != 0
+        near, seen = search(b, b.segments[s], b.limits[s], hearing, near)
+        if hearing:
+            listen(b, s, seen, cycle)
+        if live & PROXIMITY_BITS:
+            at_walls(b, s)
+            if b.segments[s, OBSTACLES] > 0:
+                at_obstacles(b, s)
+    if rays and near > 0:
+        at_robots(b, near, rays, reach)
+    for s in range(b.segments.shape[0]):
+        read(b, s, cycle)
+    return near
+
+
+@loop
+def score(b: Any, s: int, cycle: int) -> None:
+    """Add up what the wanted tasks and descriptors need of this cycle."""
+    wants = b.wants
+    if wants & AGGREGATION:
+        aggregation(b, s)
+    if wants & (DISPERSION | FEATURES):
+        nearest_others(b, s)
+    if wants & DISPERSION:
+        dispersion(b, s)
+    if wants & (FLOCKING | FEATURES):
+        speeds(b, s)
+    if wants & FLOCKING:
+        flocking(b, s)
+    if wants & PATROLLING:
+        patrolling(b, s, cycle)
+    if wants & VISITS:
+        visits(b, s, cycle)
+    if wants & FEATURES:
+        features(b, s)
+    if wants & SITUATIONS:
+        situations(b, s)
+
+
+@entry
+def finish(b: Any, cycles: int, patrols: Any) -> None:
+    """Close the books after so many cycles: fill (trials, [patrolling, border]) sums."""
+    for world in range(patrols.shape[0]):
+        patrols[world, 0] = patrolled(b, world, 0, cycles)
+        patrols[world, 1] = patrolled(b, world, 1, cycles)
+    if b.wants & VISITS:
+        for s in range(b.segments.shape[0]):
+            settle_visits(b, s, cycles + 1)

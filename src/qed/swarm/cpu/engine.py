@@ -1,0 +1,148 @@
+"""Many worlds over many threads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from qed.controller.network import Network
+from qed.swarm.compile import code_cache
+from qed.swarm.cpu import rows
+from qed.swarm.cpu.block import World, build, packed, results, run, trials_at_once
+from qed.swarm.cpu.rows import Block
+from qed.swarm.placing import noise_keys, place
+from qed.swarm.robot import CONES
+from qed.swarm.tasks import Task
+from qed.swarm.trace import Trace, empty
+
+
+def worlds_of(job: Any) -> list[World]:
+    """Return the job's worlds: each controller with as many trials as fit a block."""
+    places: dict[Any, Any] = {}
+    networks: dict[int, Network] = {}
+    worlds = []
+    numbers = np.arange(job.trials)
+    for c, (controller, env, faults) in enumerate(
+        zip(job.controllers, job.environments, job.faults, strict=True)
+    ):
+        if env not in places:
+            if job.start is None:
+                poses, obstacles = place(env, numbers, job.seed)
+            else:
+                poses, obstacles = job.start.poses, job.start.obstacles
+            places[env] = poses, obstacles, noise_keys(env, numbers, job.seed)
+        poses, obstacles, keys = places[env]
+        if id(controller) not in networks:
+            networks[id(controller)] = controller.network()
+        step = trials_at_once(env.robots)
+        for begin in range(0, job.trials, step):
+            some = slice(begin, min(begin + step, job.trials))
+            worlds.append(
+                World(
+                    controller=c,
+                    trials=some,
+                    network=networks[id(controller)],
+                    environment=env,
+                    faults=faults,
+                    poses=poses[some],
+                    obstacles=obstacles[some],
+                    keys=keys[some],
+                    noise=job.noise,
+                )
+            )
+    return worlds
+
+
+def simulate(
+    job: Any, sums: Sequence[str], pool: Executor, progress: Callable[[int], Any] | None
+) -> list[dict[str, np.ndarray]]:
+    """Return, for each controller, the wanted sums of all its trials."""
+    worlds = worlds_of(job)
+    announce_compilation()
+    blocks = list(packed(worlds))
+    ready(build(blocks[0], sums))
+
+    def work(some: list[World]) -> list[dict[str, np.ndarray]]:
+        block = build(some, sums)
+        run(block, 1, job.cycles + 1, 0)
+        return results(block, some, job.cycles)
+
+    found: list[list[dict[str, np.ndarray]]] = [[] for _ in job.controllers]
+    pending = [pool.submit(work, some) for some in blocks]
+    try:
+        for some, future in zip(blocks, pending, strict=True):
+            for world, part in zip(some, future.result(), strict=True):
+                found[world.controller].append(part)
+            if progress is not None:
+                progress(sum(w.size * w.environment.robots for w in some) * job.cycles)
+    finally:
+        for future in pending:
+            future.cancel()
+    return [_joined(parts) for parts in found]
+
+
+def watch(job: Any, trial: int, task: str, scored: Task) -> Trace:
+    """Return what happens in one trial of a job of one controller, cycle by cycle."""
+    [whole] = [w for w in worlds_of(job) if w.trials.start <= trial < w.trials.stop]
+    here = slice(trial - whole.trials.start, trial - whole.trials.start + 1)
+    world = replace(
+        whole, poses=whole.poses[here], obstacles=whole.obstacles[here], keys=whole.keys[here]
+    )
+    block = build([world], [scored.sums], all_inputs=True)
+    announce_compilation()
+    seen = empty(job, task, world)
+    robots = world.environment.robots
+
+    def row(values: np.ndarray, at: int) -> np.ndarray:
+        return values[at : at + robots]
+
+    near = 0
+    for t in range(job.cycles):
+        near = run(block, t + 1, t + 2, near)
+        seen.x[t] = row(block.f, rows.X)
+        seen.y[t] = row(block.f, rows.Y)
+        seen.heading[t] = row(block.f, rows.HEADING)
+        seen.wheels[t, :, 0] = row(block.f, rows.LEFT)
+        seen.wheels[t, :, 1] = row(block.f, rows.RIGHT)
+        for s in range(rows.SENSORS):
+            seen.proximity[t, :, s] = row(block.a, rows.PROXIMITY + s * rows.STRIDE)
+        for c in range(CONES):
+            seen.rab[t, :, c] = row(block.a, rows.RAB + c * rows.STRIDE)
+        [sums] = results(block, [world], t + 1)
+        seen.score[t] = scored.score(sums[scored.sums], t + 1, world.environment)[0]
+    return seen
+
+
+def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Join the trials of a controller; situations are pooled over them."""
+    return {
+        name: (
+            np.sum([part[name] for part in parts], axis=0, dtype=np.int64)
+            if name == "situations"
+            else np.concatenate([part[name] for part in parts])
+        )
+        for name in parts[0]
+    }
+
+
+def ready(block: Block) -> None:
+    """Compile or load the machine code, before threads ask for it all at once."""
+    run(block, 1, 1, 0)
+    results(block, [], 0)
+
+
+def announce_compilation() -> None:
+    """Tell the user once if the machine code has to be made first."""
+    if not getattr(announce_compilation, "done", False):
+        if not any(code_cache().glob("**/cycle.run*.nbc")):
+            print(
+                "qed: compiling the simulator for this machine (once, about half a minute) ...",
+                file=sys.stderr,
+                flush=True,
+            )
+        announce_compilation.done = True  # type: ignore[attr-defined]

@@ -1,0 +1,171 @@
+"""What the behavioural descriptors add up in each cycle, after motion and control."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numpy import float32 as f32
+from numpy import int32 as i32
+
+from qed.swarm.compile import loop
+from qed.swarm.cpu.bits import below, lowest
+from qed.swarm.cpu.rows import (
+    CENTRE,
+    COUNTS,
+    DISTANCES,
+    FINE,
+    FINE_SIDE,
+    FIRST,
+    HEADING,
+    INDEX,
+    L_SIDE,
+    L_SPEED,
+    LEFT,
+    NEAREST,
+    OLD_HEADING,
+    RAB,
+    RIGHT,
+    ROBOTS,
+    SCRATCH,
+    SINCE,
+    SPEED,
+    STRIDE,
+    TRIAL,
+    TRIALS,
+    VECTOR,
+    WIDE_X,
+    WIDE_Y,
+    WORLD,
+    X,
+    Y,
+)
+from qed.swarm.laws.describing import PER_FINE_CELL, action, midpoint_distances, turn_feature
+
+ZERO = f32(0.0)
+HALF = f32(0.5)
+
+
+@loop
+def visits(b: Any, s: int, cycle: int) -> None:
+    """Count the cycles that robots spend in each fine cell, and their way from the centre."""
+    f, n = b.f, b.n
+    first, size = b.segments[s, FIRST], b.segments[s, ROBOTS] * b.segments[s, TRIALS]
+    cells = b.segments[s, FINE_SIDE]
+    centre = HALF * b.limits[s, L_SIDE]
+    for i in range(size):
+        x = f[X + first + i]
+        y = f[Y + first + i]
+        dx = x - centre
+        dy = y - centre
+        f[CENTRE + first + i] += math.sqrt(dx * dx + dy * dy)
+        cell = i32(x * PER_FINE_CELL) * cells + i32(y * PER_FINE_CELL)
+        n[INDEX + i] = cell
+        f[SCRATCH + i] = f32(1.0) if cell == n[FINE + first + i] else f32(-1.0)
+    for start in range(0, size, VECTOR):
+        word = below(f, SCRATCH + start, ZERO) & ((1 << min(size - start, VECTOR)) - 1)
+        while word != 0:
+            i = start + lowest(word)
+            word &= word - 1
+            settle_visit(b, s, i, cycle)
+            n[FINE + first + i] = n[INDEX + i]
+            n[SINCE + first + i] = cycle
+
+
+@loop
+def settle_visit(b: Any, s: int, i: int, cycle: int) -> None:
+    """Book the stay of a robot in its fine cell up to the cycle before this one."""
+    n = b.n
+    lane = b.segments[s, FIRST] + i
+    if n[FINE + lane] >= 0:
+        world = b.segments[s, WORLD] + n[TRIAL + lane] - b.segments[s, FIRST]
+        b.fine[world, n[FINE + lane]] += cycle - n[SINCE + lane]
+
+
+@loop
+def settle_visits(b: Any, s: int, cycle: int) -> None:
+    """Book the stay of every robot at the end of its trial."""
+    for i in range(b.segments[s, ROBOTS] * b.segments[s, TRIALS]):
+        settle_visit(b, s, i, cycle)
+        b.n[SINCE + b.segments[s, FIRST] + i] = cycle
+
+
+@loop
+def features(b: Any, s: int) -> None:
+    """Add the five SDBC features of this cycle, and their squares, to each trial."""
+    f, w = b.f, b.w
+    first, robots, trials = b.segments[s, FIRST], b.segments[s, ROBOTS], b.segments[s, TRIALS]
+    size = robots * trials
+    side = b.limits[s, L_SIDE]
+    per_speed = f32(1.0) / b.limits[s, L_SPEED]
+    at_x, at_y = WIDE_X + 2 * first, WIDE_Y + 2 * first
+    for i in range(size):
+        f[SCRATCH + i] = HALF + HALF * f[SPEED + first + i]
+    feature(b, s, 0, SCRATCH)
+    for i in range(size):
+        turn = f[HEADING + first + i] - f[OLD_HEADING + first + i]
+        f[SCRATCH + i] = turn_feature(turn, per_speed)
+    feature(b, s, 1, SCRATCH)
+    for i in range(size):
+        f[SCRATCH + i] = midpoint_distances(f[X + first + i], f[Y + first + i], side)
+    feature(b, s, 2, SCRATCH)
+    for i in range(size):
+        f[DISTANCES + i] = ZERO
+    for k in range(1, robots):
+        shift = k * trials
+        for i in range(size):
+            dx = w[at_x + shift + i] - w[at_x + i]
+            dy = w[at_y + shift + i] - w[at_y + i]
+            f[DISTANCES + i] += math.sqrt(dx * dx + dy * dy)
+    others = f32(1.0) / f32(max(robots - 1, 1))
+    for i in range(size):
+        f[DISTANCES + i] *= others
+    feature(b, s, 3, DISTANCES)
+    feature(b, s, 4, NEAREST + first)
+
+
+@loop
+def feature(b: Any, s: int, index: int, row: int) -> None:
+    """Add one feature, the mean over robots of a row, and its square."""
+    f = b.f
+    robots, trials, world = b.segments[s, ROBOTS], b.segments[s, TRIALS], b.segments[s, WORLD]
+    for t in range(trials):
+        total = 0.0
+        for r in range(robots):
+            total += f[row + r * trials + t]
+        mean = total / robots
+        b.features[world + t, index, 0] += mean
+        b.features[world + t, index, 1] += mean * mean
+
+
+@loop
+def situations(b: Any, s: int) -> None:
+    """Count, for SPIRIT, in which sensory state each robot took which action."""
+    f, a, n = b.f, b.a, b.n
+    first, size = b.segments[s, FIRST], b.segments[s, ROBOTS] * b.segments[s, TRIALS]
+    counts = b.spirit[b.segments[s, COUNTS]]
+    for i in range(size):
+        n[INDEX + i] = action(f[LEFT + first + i], f[RIGHT + first + i])
+    activate(a, n, first, size, 32 * 16, (0, 1, 1, 1))
+    activate(a, n, first, size, 16 * 16, (2, 2, 2, 2))
+    activate(a, n, first, size, 8 * 16, (3, 4, 4, 4))
+    activate(a, n, first, size, 4 * 16, (5, 6, 6, 6))
+    activate(a, n, first, size, 2 * 16, (7, 8, 13, 14))
+    activate(a, n, first, size, 1 * 16, (9, 10, 11, 12))
+    for i in range(size):
+        counts[n[INDEX + i]] += 1
+
+
+@loop
+def activate(a: Any, n: Any, first: int, size: int, weight: int, group: Any) -> None:
+    """Add the weight of a sensor group to the index of every robot in which it is active."""
+    p, q, r, t = (
+        group[0] * STRIDE + first,
+        group[1] * STRIDE + first,
+        group[2] * STRIDE + first,
+        group[3] * STRIDE + first,
+    )
+    add = i32(weight)
+    for i in range(size):
+        lowest_input = min(min(a[p + i], a[q + i]), min(a[r + i], a[t + i]))
+        n[INDEX + i] += add if lowest_input < ZERO else i32(0)

@@ -1,0 +1,138 @@
+"""The memory of a block: what changes each cycle, each trial, or only at compile time.
+
+A *lane* is one robot of one trial of one controller.  A quantity of all lanes is a *row* of a
+flat array; rows lie ``STRIDE`` apart, a compile-time constant, so that the compiler can see
+that rows are apart and turns every dense loop into vector code.  The robots of a *segment*
+(one controller and some of its trials) lie side by side, robot by robot:
+
+    lane = first + robot * trials + trial
+
+so robot i meets robot i + k of its own trial ``k * trials`` lanes further on, in all trials at
+once.  *Wide* rows hold each segment twice, end to end, so that this shift never wraps.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+LANES = 1024  # lanes in a block
+STRIDE = LANES + 16  # not a multiple of 4096 bytes: rows must not share their cache sets
+WIDE = 2 * LANES + 16
+VECTOR = 16  # segments are padded to whole vectors
+PAIRS = 12288  # pairs of robots in a block, at most
+PAIR_STRIDE = PAIRS + 16
+SEARCH = 3  # wide rows: the positions, and one for tasks to use
+
+# Float rows, in groups: the state of a robot,
+X, Y, HEADING, COS, SIN, VX, VY, TURN, JX, JY = (STRIDE * n for n in range(10))
+# what the cycle makes of it,
+TX, TY, LEFT, RIGHT, OLD_X, OLD_Y, OLD_HEADING, OLD_COS, OLD_SIN, SQUARE = (
+    STRIDE * n for n in range(10, 20)
+)
+# what stays for a trial: wheels (m/s at full output), front proximity sensors, environment,
+WHEEL_LEFT, WHEEL_RIGHT, GAIN, AMPLITUDE, OFFSET, SIDE, MARGIN, PER_RANGE = (
+    STRIDE * n for n in range(20, 28)
+)
+# the impulses that walls keep from one cycle to the next,
+WALL_X_PRESS, WALL_X_RUB, WALL_Y_PRESS, WALL_Y_RUB = (STRIDE * n for n in range(28, 32))
+# the robots in contact, packed,
+P_TX, P_TY, P_VX, P_VY, P_JX, P_JY, P_TURN = (STRIDE * n for n in range(32, 39))
+PX_SIGN, PX_SPEED, PX_ARM, PX_PRESS, PX_RUB = (STRIDE * n for n in range(39, 44))
+PY_SIGN, PY_SPEED, PY_ARM, PY_PRESS, PY_RUB = (STRIDE * n for n in range(44, 49))
+# what tasks and descriptors add up,
+AGGREGATION, DISPERSION, FLOCKING, CENTRE, NEAREST, DISTANCES, SPEED = (
+    STRIDE * n for n in range(49, 56)
+)
+# and scratch.
+SCRATCH, MEAN_X, MEAN_Y = (STRIDE * n for n in range(56, 59))
+FLOAT_ROWS = 59
+
+# Whole-number rows.
+FAULTY_EAR, TRIAL, SLOT, TOUCHED, PARTNERS, WALLED, CELL, FINE, SINCE, INDEX = (
+    STRIDE * n for n in range(10)
+)
+# robots in contact, packed: their lane, and the sums of the impulses on them.
+P_LANE, P_SUM_X, P_SUM_Y = (STRIDE * n for n in range(10, 13))
+WHOLE_ROWS = 13
+
+# Wide rows.
+WIDE_X, WIDE_Y, WIDE_HEADING, WIDE_SPEED = (WIDE * n for n in range(4))
+WIDE_ROWS = 4
+
+# Rows of activations: seven proximity inputs, eight cones, then hidden neurons, twice.
+SENSORS = 7
+PROXIMITY = 0
+RAB = 7 * STRIDE
+HIDDEN = 15
+
+# Rows of pair lists: geometry and impulses (float), members (whole).
+L_DX, L_DY, L_A, L_B, L_C, L_D, L_E, L_F, L_G, L_H, L_I, L_J = (
+    PAIR_STRIDE * n for n in range(12)
+)
+PAIR_FLOATS = 12
+(NEAR_I, NEAR_K, NEAR_PAIR, SEEN_I, SEEN_K, TOUCH_I, TOUCH_K, TOUCH_PAIR, L_T, L_U, L_V) = (
+    PAIR_STRIDE * n for n in range(11)
+)
+PAIR_WHOLES = 11
+
+
+class Segment(NamedTuple):
+    """Fields of a segment, as columns of ``Block.segments``."""
+
+    first: int  # lane
+    robots: int
+    trials: int
+    padded: int  # lanes with the padding
+    live: int  # bit s: input s is read by the network
+    neurons: int  # first row of ``Block.neurons``
+    neuron_count: int
+    obstacles: int
+    world: int  # index of the segment's first trial among the block's trials
+    counts: int  # row of ``Block.spirit``
+    deaf: int  # 1 if a robot mishears its neighbours (ROFS)
+    fine_side: int  # fine cells along a side
+
+
+FIRST, ROBOTS, TRIALS, PADDED, LIVE, NEURONS, NEURON_COUNT = range(7)
+OBSTACLES, WORLD, COUNTS, DEAF, FINE_SIDE = range(7, 12)
+
+# Columns of ``Block.limits``, per segment: side (m), top speed (m/s), squared radii (m2), ...
+L_SIDE, L_SPEED, L_NEAR2, L_RAB2, L_RAB, L_RANGE, L_NOISE = range(7)
+LIMITS = 7
+
+
+class Block(NamedTuple):
+    """All that a block of lanes needs; arrays only."""
+
+    segments: np.ndarray  # int32 (segments, fields)
+    limits: np.ndarray  # float32 (segments, fields)
+    f: np.ndarray  # float32, rows of lanes
+    n: np.ndarray  # int32, rows of lanes
+    w: np.ndarray  # float32, wide rows
+    a: np.ndarray  # float32, activation rows
+    keys: np.ndarray  # uint32, one a lane
+    neurons: np.ndarray  # int32 (neurons, [target, first link, links, constant])
+    biases: np.ndarray  # float32, one a neuron
+    sources: np.ndarray  # int32, one a link
+    weights: np.ndarray  # float32, one a link
+    p: np.ndarray  # float32, pair lists
+    m: np.ndarray  # int32, pair lists
+    press: np.ndarray  # float32, impulses of pairs from the last cycle
+    rub: np.ndarray  # float32
+    met: np.ndarray  # int32, the cycle in which a pair was last in contact
+    obstacles: np.ndarray  # float32, rows of lanes: x of each obstacle, then y
+    blocks: np.ndarray  # float32, impulses of obstacles: press, rub, as rows of lanes
+    blocked: np.ndarray  # int32, cycle of the last contact with an obstacle
+    touching: np.ndarray  # float32 (contacts, 8): obstacles in contact
+    touched: np.ndarray  # int32 (contacts, 3)
+    doubts: np.ndarray  # int64, blockers of a line of sight that need the exact test
+    since: np.ndarray  # int32 (trials, 100): cycle in which a cell was entered or last left
+    crowd: np.ndarray  # int32 (trials, 100): robots in the cell
+    patrol: np.ndarray  # int64 (trials, 2): patrolling and border sums
+    fine: np.ndarray  # int32 (trials, fine cells): visits
+    features: np.ndarray  # float64 (trials, 5, 2): sums and squares of SDBC features
+    spirit: np.ndarray  # int32 (segments, 1024)
+    wants: int  # bits: which tasks and descriptors to add up
+    hidden: int  # hidden neurons of the largest network

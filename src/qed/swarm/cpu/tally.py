@@ -1,0 +1,201 @@
+"""What the tasks add up in each cycle, after motion."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numpy import float32 as f32
+from numpy import int32 as i32
+
+from qed.swarm.compile import loop
+from qed.swarm.cpu.bits import below, lowest
+from qed.swarm.cpu.rows import (
+    AGGREGATION,
+    CELL,
+    DISPERSION,
+    FIRST,
+    FLOCKING,
+    INDEX,
+    L_SIDE,
+    L_SPEED,
+    MEAN_X,
+    MEAN_Y,
+    NEAREST,
+    OLD_COS,
+    OLD_HEADING,
+    OLD_SIN,
+    OLD_X,
+    OLD_Y,
+    PADDED,
+    ROBOTS,
+    SCRATCH,
+    SPEED,
+    TRIAL,
+    TRIALS,
+    VECTOR,
+    WIDE_HEADING,
+    WIDE_SPEED,
+    WIDE_X,
+    WIDE_Y,
+    WORLD,
+    X,
+    Y,
+)
+from qed.swarm.laws.scoring import FULL, GRID, faded, flock, on_border
+from qed.swarm.robot import CYCLE
+
+PER_CYCLE = f32(1.0 / CYCLE)
+ZERO = f32(0.0)
+
+
+@loop
+def aggregation(b: Any, s: int) -> None:
+    """Add each robot's distance to the centre of its swarm (m)."""
+    f = b.f
+    first, robots, trials = b.segments[s, FIRST], b.segments[s, ROBOTS], b.segments[s, TRIALS]
+    share = f32(1.0) / f32(robots)
+    for t in range(trials):
+        f[MEAN_X + t] = ZERO
+        f[MEAN_Y + t] = ZERO
+    for r in range(robots):
+        at = first + r * trials
+        for t in range(trials):
+            f[MEAN_X + t] += f[X + at + t] * share
+            f[MEAN_Y + t] += f[Y + at + t] * share
+    for r in range(robots):
+        at = first + r * trials
+        for t in range(trials):
+            dx = f[X + at + t] - f[MEAN_X + t]
+            dy = f[Y + at + t] - f[MEAN_Y + t]
+            f[AGGREGATION + at + t] += math.sqrt(dx * dx + dy * dy)
+
+
+@loop
+def nearest_others(b: Any, s: int) -> None:
+    """Find each robot's distance to its nearest other robot (m)."""
+    f, w = b.f, b.w
+    first, robots, trials = b.segments[s, FIRST], b.segments[s, ROBOTS], b.segments[s, TRIALS]
+    size = robots * trials
+    at_x, at_y = WIDE_X + 2 * first, WIDE_Y + 2 * first
+    for i in range(size):
+        f[NEAREST + first + i] = f32(1e9)
+    for k in range(1, robots):
+        shift = k * trials
+        for i in range(size):
+            dx = w[at_x + shift + i] - w[at_x + i]
+            dy = w[at_y + shift + i] - w[at_y + i]
+            f[NEAREST + first + i] = min(f[NEAREST + first + i], dx * dx + dy * dy)
+    for i in range(size):
+        f[NEAREST + first + i] = math.sqrt(f[NEAREST + first + i])
+
+
+@loop
+def dispersion(b: Any, s: int) -> None:
+    """Add each robot's distance to its nearest other robot (m)."""
+    f = b.f
+    first, size = b.segments[s, FIRST], b.segments[s, ROBOTS] * b.segments[s, TRIALS]
+    for i in range(size):
+        f[DISPERSION + first + i] += f[NEAREST + first + i]
+
+
+@loop
+def speeds(b: Any, s: int) -> None:
+    """Find each robot's motion along its old heading, as a fraction of its top speed."""
+    f = b.f
+    first, lanes = b.segments[s, FIRST], b.segments[s, PADDED]
+    scale = PER_CYCLE / b.limits[s, L_SPEED]
+    for i in range(lanes):
+        dx = f[X + first + i] - f[OLD_X + first + i]
+        dy = f[Y + first + i] - f[OLD_Y + first + i]
+        along = dx * f[OLD_COS + first + i] + dy * f[OLD_SIN + first + i]
+        f[SPEED + first + i] = along * scale
+
+
+@loop
+def flocking(b: Any, s: int) -> None:
+    """Add, to the first robot of each pair, what the pair is worth."""
+    f, w = b.f, b.w
+    first, robots, trials = b.segments[s, FIRST], b.segments[s, ROBOTS], b.segments[s, TRIALS]
+    size = robots * trials
+    at = 2 * first
+    for i in range(size):
+        w[WIDE_HEADING + at + i] = f[OLD_HEADING + first + i]
+        w[WIDE_SPEED + at + i] = f[SPEED + first + i]
+        w[WIDE_HEADING + at + size + i] = f[OLD_HEADING + first + i]
+        w[WIDE_SPEED + at + size + i] = f[SPEED + first + i]
+    for k in range(1, robots // 2 + 1):
+        shift = k * trials
+        lanes = size // 2 if 2 * k == robots else size
+        for i in range(lanes):
+            dx = w[WIDE_X + at + shift + i] - w[WIDE_X + at + i]
+            dy = w[WIDE_Y + at + shift + i] - w[WIDE_Y + at + i]
+            f[FLOCKING + first + i] += flock(
+                dx * dx + dy * dy,
+                w[WIDE_HEADING + at + shift + i] - w[WIDE_HEADING + at + i],
+                w[WIDE_SPEED + at + i],
+                w[WIDE_SPEED + at + shift + i],
+            )
+
+
+@loop
+def patrolling(b: Any, s: int, cycle: int) -> None:
+    """Note which robots entered another cell; between such events a cell's value is known."""
+    f, n = b.f, b.n
+    first, size = b.segments[s, FIRST], b.segments[s, ROBOTS] * b.segments[s, TRIALS]
+    per_cell = f32(GRID) / b.limits[s, L_SIDE]
+    for i in range(size):
+        column = min(i32(f[X + first + i] * per_cell), i32(GRID - 1))
+        row = min(i32(f[Y + first + i] * per_cell), i32(GRID - 1))
+        cell = column * i32(GRID) + row
+        n[INDEX + i] = cell
+        f[SCRATCH + i] = f32(1.0) if cell == n[CELL + first + i] else f32(-1.0)
+    for start in range(0, size, VECTOR):
+        word = below(f, SCRATCH + start, ZERO) & ((1 << min(size - start, VECTOR)) - 1)
+        while word != 0:
+            i = start + lowest(word)
+            word &= word - 1
+            world = b.segments[s, WORLD] + n[TRIAL + first + i] - first
+            if n[CELL + first + i] >= 0:
+                leave(b, world, n[CELL + first + i], cycle)
+            enter(b, world, n[INDEX + i], cycle)
+            n[CELL + first + i] = n[INDEX + i]
+
+
+@loop
+def enter(b: Any, world: int, cell: int, cycle: int) -> None:
+    """Count a robot in; the first one ends the fading of its cell."""
+    if b.crowd[world, cell] == 0:
+        if b.since[world, cell] > 0:
+            add(b.patrol, world, cell, faded(cycle - b.since[world, cell]))
+        b.since[world, cell] = cycle
+    b.crowd[world, cell] += 1
+
+
+@loop
+def leave(b: Any, world: int, cell: int, cycle: int) -> None:
+    """Count a robot out; the last one starts the fading of its cell, from the cycle before."""
+    b.crowd[world, cell] -= 1
+    if b.crowd[world, cell] == 0:
+        add(b.patrol, world, cell, FULL * (cycle - 1 - b.since[world, cell]))
+        b.since[world, cell] = cycle - 1
+
+
+@loop
+def add(patrol: Any, world: int, cell: int, value: int) -> None:
+    """Add to patrolling, and to border-patrolling where the cell is on the border."""
+    patrol[world, 0] += value
+    if on_border(cell):
+        patrol[world, 1] += value
+
+
+@loop
+def patrolled(b: Any, world: int, border: int, cycles: int) -> Any:
+    """Return a trial's summed cell values after so many cycles, in cells x cycles."""
+    total = b.patrol[world, border]
+    for cell in range(GRID * GRID):
+        since = b.since[world, cell]
+        if since > 0 and (border == 0 or on_border(cell)):
+            stay = cycles + 1 - since
+            total += FULL * stay if b.crowd[world, cell] > 0 else faded(stay)
+    return total / FULL

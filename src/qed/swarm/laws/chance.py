@@ -1,0 +1,63 @@
+"""Randomness by counter: a random number is a hash of what it is for.
+
+Nothing remembers a state, so a number does not depend on the order, the batch or the thread
+in which it is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import float32 as f32
+from numpy import uint32 as u32
+from numpy import uint64 as u64
+
+from qed.swarm.compile import law
+
+_LOW = u64(0xFFFFFFFF)
+
+
+@law
+def mix(word: Any) -> Any:
+    """Scatter 32 bits over 32 bits, so that neighbouring words look unrelated."""
+    h = u32(word)
+    h = u32(h ^ u32(h >> u32(16)))
+    h = u32((u64(h) * u64(0x7FEB352D)) & u64(0xFFFFFFFF))
+    h = u32(h ^ u32(h >> u32(15)))
+    h = u32((u64(h) * u64(0x846CA68B)) & u64(0xFFFFFFFF))
+    return u32(h ^ u32(h >> u32(16)))
+
+
+@law
+def draw(key: Any, cycle: Any, purpose: Any) -> Any:
+    """Return 32 random bits for the owner of ``key``, this cycle and this purpose."""
+    counter = (u64(cycle) * u64(128) + u64(purpose)) * u64(0x9E3779B9)
+    return mix(u32((u64(key) + counter) & u64(0xFFFFFFFF)))
+
+
+@law
+def low_noise(bits: Any) -> Any:
+    """Return a number in (-1, 1) from the lower half of 32 random bits."""
+    return (f32(np.int32(u32(bits & u32(0xFFFF)))) - f32(32767.5)) * f32(1.0 / 32768.0)
+
+
+@law
+def high_noise(bits: Any) -> Any:
+    """Return a number in (-1, 1) from the upper half of 32 random bits."""
+    return (f32(np.int32(u32(bits >> u32(16)))) - f32(32767.5)) * f32(1.0 / 32768.0)
+
+
+def fold(*words: Any) -> Any:
+    """Hash integers (or arrays of them, which broadcast) to one 32-bit key."""
+    key = u32(0x51ED2705)
+    for word in words:
+        wide = np.asarray(word).astype(np.uint64)
+        for part in (wide & _LOW, wide >> u64(32)):
+            key = mix(u32((u64(key) * u64(31) + part) & _LOW))
+    return key
+
+
+def uniform(bits: Any) -> Any:
+    """Return numbers in (0, 1), in double precision, from 32 random bits each."""
+    return (np.asarray(bits).astype(np.float64) + 0.5) / 4294967296.0

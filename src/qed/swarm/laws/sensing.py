@@ -1,0 +1,66 @@
+"""What sensors read and what the network is told."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numpy import float32 as f32
+from numpy import int32 as i32
+
+from qed.swarm.compile import law
+
+COS_EIGHTH = f32(math.cos(math.pi / 8.0))
+SIN_EIGHTH = f32(math.sin(math.pi / 8.0))
+OFFSET_NEAR = f32(0.75)  # m, range of the ROFS fault's offset
+OFFSET_FAR = f32(1.0)
+
+
+@law
+def reading(distance: Any, per_range: Any) -> Any:
+    """Return a proximity reading (1: touching, 0: nothing) at a distance (m).
+
+    ``per_range`` is one over the sensor's range (1/m).
+    """
+    u = distance * per_range
+    return f32(1.0) + u * (f32(0.1) - f32(1.1) * u) if u <= f32(1.0) else f32(0.0)
+
+
+@law
+def sensed(true: Any, noise: Any, gain: Any, amplitude: Any, offset: Any) -> Any:
+    """Return the network's input (1: nothing, -1: touching) for a true reading.
+
+    A sound sensor has gain 1, offset 0 and the noise's amplitude.  One that is stuck has gain
+    and amplitude 0; one that reads at random has gain 0, amplitude and offset one half.
+    """
+    value = gain * true + (amplitude * noise + offset)
+    value = min(max(value, f32(0.0)), f32(1.0))
+    return f32(1.0) - f32(2.0) * value
+
+
+@law
+def cone(forward: Any, left: Any) -> Any:
+    """Return the index of the cone that holds a point in the robot's frame.
+
+    A turn by half a cone makes the cones octants, which signs tell apart.
+    """
+    x = COS_EIGHTH * forward - SIN_EIGHTH * left
+    y = SIN_EIGHTH * forward + COS_EIGHTH * left
+    right = i32(1) if y < f32(0.0) else i32(0)
+    behind = i32(1) if x < f32(0.0) else i32(0)
+    steep = i32(1) if abs(y) > abs(x) else i32(0)
+    second = behind ^ right
+    return i32(4) * right + i32(2) * second + (steep ^ second)
+
+
+@law
+def heard(distance: Any, per_range: Any) -> Any:
+    """Return the network's input (1: nobody, -1: here) for a neighbour's distance (m)."""
+    return f32(2.0) * min(distance * per_range, f32(1.0)) - f32(1.0)
+
+
+@law
+def misheard(forward: Any, left: Any, radius: Any, c: Any, s: Any) -> Any:
+    """Return a neighbour's place (m) after a random offset of ``radius`` in (-1, 1)."""
+    size = OFFSET_NEAR + (OFFSET_FAR - OFFSET_NEAR) * f32(0.5) * (radius + f32(1.0))
+    return forward + size * c, left + size * s

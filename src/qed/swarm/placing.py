@@ -1,0 +1,119 @@
+"""Where robots and obstacles stand at the start of a trial, drawn from a seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import float32 as f32
+
+from qed.swarm.compile import entry, loop
+from qed.swarm.laws.chance import fold, high_noise, low_noise, mix
+from qed.swarm.laws.geometry import PI, cos_sin, disc_gap, separation
+from qed.swarm.robot import OBSTACLE_RADIUS, START_MARGIN
+
+MARGIN = f32(START_MARGIN)
+RADIUS = f32(OBSTACLE_RADIUS)
+TRIES = 10_000  # draws in a trial before it is given up
+START, NOISE = 1, 2  # purposes of random keys
+
+
+def place(environment: Any, trials: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return start poses (trials, robots, 3) and obstacle centres (trials, n, 2).
+
+    They depend on the seed, the trial's number, and what takes up room: robots, arena and
+    obstacles.  Raises ValueError if a trial finds no room.
+    """
+    poses = np.zeros((len(trials), environment.robots, 3), np.float32)
+    centres = np.zeros((len(trials), environment.obstacles, 2), np.float32)
+    if environment.arena > 2.0 * START_MARGIN:
+        keys = fold(seed, START, *room_words(environment), trials).astype(np.uint32)
+        failed = draw_places(keys, f32(environment.arena), poses, centres)
+    else:
+        failed = 0
+    if failed >= 0:
+        raise ValueError(
+            f"robots: no room for {environment.robots} robots and {environment.obstacles} "
+            f"obstacles in an arena of {environment.arena:g} m (they start at least "
+            f"{START_MARGIN:g} m from the walls and must not overlap); take fewer, a larger "
+            "arena, or give start="
+        )
+    return poses, centres
+
+
+def room_words(environment: Any) -> tuple[int, ...]:
+    """Return what decides about places, as whole numbers."""
+    return environment.robots, round(1e6 * environment.arena), environment.obstacles
+
+
+def noise_keys(environment: Any, trials: np.ndarray, seed: int) -> np.ndarray:
+    """Return the random keys (trials, robots) of the sensors."""
+    robots = np.arange(environment.robots)
+    return fold(seed, NOISE, *environment.words(), trials[:, None], robots).astype(np.uint32)
+
+
+@entry
+def draw_places(keys: Any, side: Any, poses: Any, centres: Any) -> int:
+    """Fill places that do not overlap; return the first trial without room, or -1."""
+    for t in range(len(keys)):
+        count = 0
+        for o in range(centres.shape[1]):
+            while True:
+                count += 1
+                if count > TRIES:
+                    return t
+                x, y, _ = anywhere(keys[t], count, side)
+                if obstacle_fits(centres[t], o, x, y):
+                    break
+            centres[t, o, 0] = x
+            centres[t, o, 1] = y
+        for r in range(poses.shape[1]):
+            while True:
+                count += 1
+                if count > TRIES:
+                    return t
+                x, y, heading = anywhere(keys[t], count, side)
+                if robot_fits(poses[t], r, centres[t], (x, y, heading)):
+                    break
+            poses[t, r, 0] = x
+            poses[t, r, 1] = y
+            poses[t, r, 2] = heading
+    return -1
+
+
+@loop
+def anywhere(key: Any, count: int, side: Any) -> Any:
+    """Return the place and heading of one draw."""
+    bits = mix(np.uint32(key + np.uint32(2 * count)))
+    more = mix(np.uint32(key + np.uint32(2 * count + 1)))
+    half = f32(0.5) * side
+    room = half - MARGIN
+    return half + room * low_noise(bits), half + room * high_noise(bits), PI * low_noise(more)
+
+
+@loop
+def obstacle_fits(centres: Any, placed: int, x: Any, y: Any) -> bool:
+    """Tell whether an obstacle overlaps none that is placed."""
+    for o in range(placed):
+        dx = centres[o, 0] - x
+        dy = centres[o, 1] - y
+        if dx * dx + dy * dy < f32(4.0) * RADIUS * RADIUS:
+            return False
+    return True
+
+
+@loop
+def robot_fits(poses: Any, placed: int, centres: Any, pose: Any) -> bool:
+    """Tell whether a robot overlaps no obstacle and no robot that is placed."""
+    x, y, heading = pose
+    c, s = cos_sin(heading)
+    for o in range(centres.shape[0]):
+        dx = centres[o, 0] - x
+        dy = centres[o, 1] - y
+        if disc_gap(c * dx + s * dy, c * dy - s * dx, RADIUS) < f32(0.0):
+            return False
+    for r in range(placed):
+        other_c, other_s = cos_sin(poses[r, 2])
+        if separation(poses[r, 0] - x, poses[r, 1] - y, c, s, other_c, other_s) < f32(0.0):
+            return False
+    return True

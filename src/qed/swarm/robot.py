@@ -1,0 +1,52 @@
+"""The Thymio II as it was simulated: body, drive and sensors, as plain data in SI units.
+
+The body is a convex polygon that is symmetric about its own y axis, so half of it describes
+it.  Its rounded nose points to the robot's left (+y), not along the driving direction (+x):
+a quirk of the original simulator that shapes what the sensors see, and is kept.
+"""
+
+from __future__ import annotations
+
+import math
+
+# Time, s.
+CYCLE = 0.2  # one control cycle
+LAG = 0.04  # a new command takes effect one physics sub-step late
+DRIVE = CYCLE - LAG  # the part of a cycle that is driven by the new command
+
+# Body, m: the vertices with x >= 0; the others are their mirror images (-x, y).
+HALF_BODY = ((0.055, -0.053), (0.055, 0.033), (0.050, 0.040), (0.0255, 0.050), (0.0, 0.056))
+BODY_OUTER_RADIUS = math.hypot(0.055, 0.053)  # circumscribed about the origin
+BODY_INNER_RADIUS = 0.053  # inscribed about the origin
+CONTACT_RADIUS = 0.061  # the disc that stands for the body between robots
+MASS = 0.27  # kg
+MAX_FORCE = 1.5  # N, of the drive
+WHEEL_BASE = 0.08  # m, between the wheels
+
+# Proximity sensors: position in the body frame (x forward, y left; m) and direction (rad).
+PROXIMITY_SENSORS = (
+    (0.040, 0.050, math.radians(40.0)),
+    (0.050, 0.025, math.radians(20.0)),
+    (0.056, 0.000, 0.0),
+    (0.050, -0.025, math.radians(-20.0)),
+    (0.040, -0.050, math.radians(-40.0)),
+    (-0.052, 0.030, math.pi),
+    (-0.052, -0.030, math.pi),
+)
+PROXIMITY_NAMES = (
+    "front far left",
+    "front left",
+    "front centre",
+    "front right",
+    "front far right",
+    "rear left",
+    "rear right",
+)
+FRONT_SENSORS = 5  # the first five look forward; only they can fail
+SENSOR_REACH = max(math.hypot(x, y) for x, y, _ in PROXIMITY_SENSORS)
+PROXIMITY_NOISE = 0.05  # half width of the uniform noise on a reading in [0, 1]
+
+CONES = 8  # range-and-bearing cones, centred on the multiples of 45 degrees
+
+OBSTACLE_RADIUS = 0.15  # m, of a cylinder
+START_MARGIN = 0.5  # m, between a start position and the walls

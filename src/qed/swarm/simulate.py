@@ -1,0 +1,215 @@
+"""The front door of the simulator: simulate()."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from qed.controller.network import Controller
+from qed.errors import choice, number, whole
+from qed.swarm import robot
+from qed.swarm.environment import Environment
+from qed.swarm.faults import Faults
+from qed.swarm.start import Start
+from qed.swarm.tasks import TASKS
+
+DESCRIPTORS = ("hbd", "sdbc", "spirit")
+
+
+@dataclass
+class Outcome:
+    """What a simulation gives: fitness, and the sums that descriptors need where asked for.
+
+    fitness : for each task, an array (controllers, trials)
+    visits : hbd; (controllers, trials) of int arrays would waste room: one array
+        (trials, fine cells) for each controller, the robot-cycles spent in each fine cell
+    radius : hbd; (controllers, trials) mean distance to the arena's centre (m)
+    features : sdbc; (controllers, trials, 5, 2) mean and mean square over cycles of the mean
+        over robots of: speed, turning, distance to the walls' middles (m), distance to other
+        robots (m), distance to the nearest other robot (m)
+    situations : spirit; (controllers, 64, 16) how often an action was taken in a state
+    """
+
+    fitness: dict[str, np.ndarray]
+    visits: list[np.ndarray] = field(default_factory=list)
+    radius: np.ndarray | None = None
+    features: np.ndarray | None = None
+    situations: np.ndarray | None = None
+
+
+def simulate(
+    controllers: Controller | Sequence[Controller],
+    environment: Environment | Sequence[Environment] | None = None,
+    *,
+    tasks: str | Sequence[str] = (),
+    trials: int | None = None,
+    seconds: float = 400.0,
+    seed: int = 0,
+    faults: Faults | Sequence[Faults | None] | None = None,
+    start: Start | None = None,
+    noise: float = robot.PROXIMITY_NOISE,
+    descriptors: Sequence[str] = (),
+    threads: int | None = None,
+    progress: Callable[[int], Any] | None = None,
+) -> Outcome:
+    """Simulate swarms of robots, each swarm driven by one controller.
+
+    Parameters
+    ----------
+    controllers : one or several controllers
+    environment : one for all controllers, or one for each; the normal one unless told
+    tasks : names of the tasks to score, all in the same simulation
+    trials : trials of each controller (50 unless told, or as many as ``start`` has)
+    seconds : simulated time of a trial (s)
+    seed : decides start poses, obstacles and noise; the same for every controller
+    faults : one combined fault for all controllers, or one (or None) for each
+    start : start poses, instead of drawing them
+    noise : half width of the proximity sensors' uniform noise
+    descriptors : of "hbd", "sdbc", "spirit": what to add up for behavioural descriptors
+    threads : CPU threads; all cores unless told
+    progress : called with the number of robot-steps each time a part is done
+
+    The result depends on these arguments alone: not on threads, nor on what else is simulated
+    in the same call.
+    """
+    from qed.swarm.cpu import engine
+
+    job = checked(
+        controllers, environment, trials=trials, seconds=seconds, seed=seed, faults=faults,
+        start=start, noise=noise,
+    )  # fmt: skip
+    names = _names("tasks", tasks, TASKS)
+    wanted = _names("descriptors", descriptors, DESCRIPTORS)
+    if not names and not wanted:
+        raise ValueError(f"tasks must name at least one of {', '.join(TASKS)}; got none")
+    workers = whole("threads", threads, 1, 1024) if threads is not None else cores()
+    sums = [TASKS[name].sums for name in names] + wanted
+    with ThreadPoolExecutor(workers) as pool:
+        found = engine.simulate(job, sums, pool, progress)
+    return _outcome(job, names, wanted, found)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A checked request."""
+
+    controllers: list[Controller]
+    environments: list[Environment]
+    faults: list[Faults | None]
+    trials: int
+    cycles: int
+    seed: int
+    start: Start | None
+    noise: float
+
+
+def checked(
+    controllers: Any,
+    environment: Any,
+    *,
+    trials: Any,
+    seconds: Any,
+    seed: Any,
+    faults: Any,
+    start: Any,
+    noise: Any,
+) -> Job:
+    """Check all arguments and return them with one environment and fault a controller."""
+    swarms = _one_each("controllers", controllers, Controller, None)
+    environments = _one_each("environment", environment or Environment(), Environment, len(swarms))
+    broken = _one_each("faults", faults, Faults, len(swarms), optional=True)
+    if start is not None and not isinstance(start, Start):
+        raise ValueError(f"start must be a qed.Start, got {type(start).__name__}")
+    if trials is None:
+        trials = start.trials if start is not None else 50
+    trials = whole("trials", trials, 1, 10**6)
+    seconds = number("seconds", seconds, 0.0, 1e6, above=True)
+    cycles = round(seconds / robot.CYCLE)
+    if cycles < 1:
+        raise ValueError(f"seconds must be at least one cycle, {robot.CYCLE:g} s; got {seconds!r}")
+    for env, fault in zip(environments, broken, strict=True):
+        if fault is not None and len(fault) != env.robots:
+            raise ValueError(
+                f"faults must name one fault for each robot: {env.robots} robots, but "
+                f"{len(fault)} faults"
+            )
+        if start is not None:
+            start.check(env, trials)
+    return Job(
+        controllers=swarms,
+        environments=environments,
+        faults=broken,
+        trials=trials,
+        cycles=cycles,
+        seed=whole("seed", seed, 0, 2**63 - 1),
+        start=start,
+        noise=number("noise", noise, 0.0, 1.0),
+    )
+
+
+def cores() -> int:
+    """Return the number of cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _names(argument: str, given: str | Iterable[str], allowed: Iterable[str]) -> list[str]:
+    """Return a list of known names, without repetitions."""
+    names = [given] if isinstance(given, str) else list(given)
+    return list(dict.fromkeys(choice(argument, name, allowed) for name in names))
+
+
+def _one_each(
+    argument: str, given: Any, kind: type, count: int | None, optional: bool = False
+) -> list[Any]:
+    """Return a list with one value for each controller."""
+    if isinstance(given, kind) or (optional and given is None):
+        return [given] * (1 if count is None else count)
+    try:
+        values = list(given)
+    except TypeError:
+        values = [given]
+    for value in values:
+        if not (isinstance(value, kind) or (optional and value is None)):
+            raise ValueError(
+                f"{argument} must be of type qed.{kind.__name__}, got {type(value).__name__}"
+            )
+    if count is None and not values:
+        raise ValueError(f"{argument} must hold at least one {kind.__name__}, got none")
+    if count is not None and len(values) != count:
+        raise ValueError(
+            f"{argument} must be one for all or one for each of the {count} controllers, "
+            f"got {len(values)}"
+        )
+    return values
+
+
+def _outcome(
+    job: Job, tasks: list[str], descriptors: list[str], found: list[dict[str, np.ndarray]]
+) -> Outcome:
+    """Turn sums into an outcome."""
+    fitness = {
+        name: np.array(
+            [
+                TASKS[name].score(sums[TASKS[name].sums], job.cycles, env)
+                for sums, env in zip(found, job.environments, strict=True)
+            ]
+        )
+        for name in tasks
+    }
+    outcome = Outcome(fitness)
+    if "hbd" in descriptors:
+        robots = np.array([[env.robots] for env in job.environments])
+        outcome.visits = [sums["visits"] for sums in found]
+        outcome.radius = np.array([sums["radius"] for sums in found]) / (robots * job.cycles)
+    if "sdbc" in descriptors:
+        outcome.features = np.array([sums["features"] for sums in found]) / job.cycles
+    if "spirit" in descriptors:
+        outcome.situations = np.array([s["situations"] for s in found]).reshape(-1, 64, 16)
+    return outcome

@@ -1,0 +1,69 @@
+"""Start poses that a user gives instead of drawing them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qed.swarm.environment import Environment
+
+
+class Start:
+    """Where robots, and obstacles if there are any, begin.
+
+    Parameters
+    ----------
+    poses : (trials, robots, 3), or (robots, 3) for one trial; x (m), y (m), heading (rad)
+    obstacles : (trials, n, 2), or (n, 2) for the same in every trial; centres (m)
+    """
+
+    def __init__(self, poses: Any, obstacles: Any = None) -> None:
+        self.poses = _finite("poses", poses, 3)
+        trials = len(self.poses)
+        if obstacles is None:
+            obstacles = np.zeros((trials, 0, 2))
+        given = np.asarray(obstacles, float)
+        if given.ndim == 2:
+            given = np.broadcast_to(given, (trials, *given.shape))
+        self.obstacles = _finite("obstacles", given, 2)
+        if len(self.obstacles) != trials:
+            raise ValueError(
+                f"start: obstacles are given for {len(self.obstacles)} trials, poses for {trials}"
+            )
+
+    @property
+    def trials(self) -> int:
+        """Number of trials."""
+        return len(self.poses)
+
+    def check(self, environment: Environment, trials: int) -> None:
+        """Raise ValueError unless this fits an environment and a number of trials."""
+        side = environment.arena
+        for name, wanted, got in (
+            ("trials", trials, self.trials),
+            ("robots", environment.robots, self.poses.shape[1]),
+            ("obstacles", environment.obstacles, self.obstacles.shape[1]),
+        ):
+            if wanted != got:
+                raise ValueError(f"start: has {got} {name}, but {name}={wanted} were asked for")
+        for name, places in (("poses", self.poses[..., :2]), ("obstacles", self.obstacles)):
+            if places.size and (places.min() < 0.0 or places.max() > side):
+                raise ValueError(f"start: {name} must lie within the arena, 0 to {side:g} m")
+
+
+def _finite(name: str, values: Any, width: int) -> np.ndarray:
+    """Return an array (trials, n, width) of finite numbers."""
+    try:
+        array = np.array(values, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"start: {name} must be an array of numbers") from None
+    if array.ndim == 2:
+        array = array[None]
+    if array.ndim != 3 or array.shape[2] != width:
+        raise ValueError(
+            f"start: {name} must have shape (trials, n, {width}), got {np.shape(values)}"
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"start: {name} must be finite")
+    return array

@@ -1,0 +1,107 @@
+"""A trial watched cycle by cycle: trace()."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from qed.controller.network import Controller
+from qed.errors import choice
+from qed.swarm import robot
+from qed.swarm.environment import Environment
+from qed.swarm.faults import Faults
+from qed.swarm.simulate import checked
+from qed.swarm.start import Start
+from qed.swarm.tasks import TASKS
+
+
+@dataclass
+class Trace:
+    """What happened in a trial; the first axis is the cycle, the second the robot.
+
+    A row holds the pose after the motion of that cycle, what the robot sensed there, and the
+    wheel command it then gave, which acts in the next cycle.
+
+    x, y : position (m)
+    heading : (rad), -pi to pi
+    proximity : (..., 7) as the network reads it: 1 nothing, -1 touching
+    rab : (..., 8) as the network reads it: 1 nobody, -1 here
+    wheels : (..., 2) left and right, as commanded after faults (m/s)
+    score : (cycles,) fitness of the trial if it ended here
+    start : (robots, 3) x (m), y (m), heading (rad) before the first cycle
+    obstacles : (n, 2) centres (m)
+    """
+
+    task: str
+    environment: Environment
+    faults: Faults | None
+    x: np.ndarray
+    y: np.ndarray
+    heading: np.ndarray
+    proximity: np.ndarray
+    rab: np.ndarray
+    wheels: np.ndarray
+    score: np.ndarray
+    start: np.ndarray
+    obstacles: np.ndarray
+
+    @property
+    def time(self) -> np.ndarray:
+        """Time at the end of each cycle (s)."""
+        return robot.CYCLE * np.arange(1, len(self.x) + 1)
+
+
+def trace(
+    controller: Controller,
+    environment: Environment | None = None,
+    *,
+    task: str = "patrolling",
+    seconds: float = 400.0,
+    seed: int = 0,
+    trial: int = 0,
+    faults: Faults | None = None,
+    start: Start | None = None,
+    noise: float = robot.PROXIMITY_NOISE,
+) -> Trace:
+    """Simulate one trial of one controller and return what every robot did in every cycle.
+
+    It is the trial number ``trial`` of ``simulate`` with the same arguments, to the bit.
+    """
+    from qed.errors import whole
+    from qed.swarm.cpu import engine
+
+    if not isinstance(controller, Controller):
+        raise ValueError(f"controller must be a qed.Controller, got {type(controller).__name__}")
+    trial = whole("trial", trial, 0, 10**6 - 1 if start is None else start.trials - 1)
+    trials = trial + 1 if start is None else start.trials
+    job = checked(
+        controller, environment, trials=trials, seconds=seconds, seed=seed, faults=faults,
+        start=start, noise=noise,
+    )  # fmt: skip
+    scored = TASKS[choice("task", task, TASKS)]
+    return engine.watch(job, trial, task, scored)
+
+
+def empty(job: Any, task: str, world: Any) -> Trace:
+    """Return a trace with room for a job's cycles."""
+    robots, cycles = world.environment.robots, job.cycles
+
+    def room(*shape: int) -> np.ndarray:
+        return np.zeros((cycles, *shape), np.float32)
+
+    return Trace(
+        task=task,
+        environment=world.environment,
+        faults=world.faults,
+        x=room(robots),
+        y=room(robots),
+        heading=room(robots),
+        proximity=room(robots, 7),
+        rab=room(robots, robot.CONES),
+        wheels=room(robots, 2),
+        score=np.zeros(cycles),
+        start=world.poses[0].copy(),
+        obstacles=world.obstacles[0].copy(),
+    )
