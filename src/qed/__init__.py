@@ -1,7 +1,61 @@
-"""QED: evolve resilient robot swarms, break them, and find the controller that recovers them."""
-from qed.swarm.environment import Environment
-from qed.swarm.faults import Faults
-from qed.controller.network import Controller
-from qed.swarm.simulate import simulate
-from qed.swarm.start import Start
-from qed.swarm.trace import trace
+"""QED: evolve resilient robot swarms, break them, and find the controller that recovers them.
+
+simulate     simulate swarms and score tasks
+trace        watch one trial, cycle by cycle
+Controller   a recurrent network that drives every robot of a swarm
+Environment  robots, arena, obstacles, speeds and ranges
+Faults       what is broken, robot by robot
+Start        start poses of your own
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from qed.controller.network import Controller
+    from qed.swarm.environment import Environment
+    from qed.swarm.faults import Faults
+    from qed.swarm.simulate import Outcome, simulate
+    from qed.swarm.start import Start
+    from qed.swarm.trace import Trace, trace
+
+# Where each name lives; modules are imported when a name is first used.
+_HOMES = {
+    "Controller": "qed.controller.network",
+    "Environment": "qed.swarm.environment",
+    "Faults": "qed.swarm.faults",
+    "Outcome": "qed.swarm.simulate",
+    "Start": "qed.swarm.start",
+    "Trace": "qed.swarm.trace",
+    "simulate": "qed.swarm.simulate",
+    "trace": "qed.swarm.trace",
+}
+
+__all__ = [
+    "Controller",
+    "Environment",
+    "Faults",
+    "Outcome",
+    "Start",
+    "Trace",
+    "simulate",
+    "trace",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'qed' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return [*__all__, "__version__"]

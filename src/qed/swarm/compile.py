@@ -22,7 +22,7 @@ from numba.extending import register_jitable
 
 LAWS: list[Callable[..., Any]] = []
 
-_OPTIONS = {"error_model": "numpy", "fastmath": False}
+_OPTIONS = {"error_model": "numpy", "fastmath": False, "_nrt": False}
 _KEPT_VERSIONS = 4
 
 
@@ -33,8 +33,8 @@ def law(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a loop over arrays that other loops call."""
-    return njit(nogil=True, **_OPTIONS)(function)
+    """Compile a loop over arrays that other loops call, inlined: a block is a large argument."""
+    return njit(nogil=True, forceinline=True, **_OPTIONS)(function)
 
 
 def entry(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from numpy import float32 as f32
 
 from qed.swarm.compile import entry, loop
 from qed.swarm.laws.chance import fold, high_noise, low_noise, mix
-from qed.swarm.laws.geometry import PI, cos_sin, disc_gap, separation
+from qed.swarm.laws.geometry import PI, cos_sin, body_point, separation
 from qed.swarm.robot import OBSTACLE_RADIUS, START_MARGIN
 
 MARGIN = f32(START_MARGIN)
@@ -110,7 +110,8 @@ def robot_fits(poses: Any, placed: int, centres: Any, pose: Any) -> bool:
     for o in range(centres.shape[0]):
         dx = centres[o, 0] - x
         dy = centres[o, 1] - y
-        if disc_gap(c * dx + s * dy, c * dy - s * dx, RADIUS) < f32(0.0):
+        _, _, gap, _ = body_point(c * dx + s * dy, c * dy - s * dx)
+        if gap < RADIUS:
             return False
     for r in range(placed):
         other_c, other_s = cos_sin(poses[r, 2])

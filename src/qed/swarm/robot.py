@@ -24,12 +24,13 @@ MAX_FORCE = 1.5  # N, of the drive
 WHEEL_BASE = 0.08  # m, between the wheels
 
 # Proximity sensors: position in the body frame (x forward, y left; m) and direction (rad).
+# The angles are 40 and 20 degrees as the original has them, cut after five digits.
 PROXIMITY_SENSORS = (
-    (0.040, 0.050, math.radians(40.0)),
-    (0.050, 0.025, math.radians(20.0)),
+    (0.040, 0.050, 0.69813),
+    (0.050, 0.025, 0.34906),
     (0.056, 0.000, 0.0),
-    (0.050, -0.025, math.radians(-20.0)),
-    (0.040, -0.050, math.radians(-40.0)),
+    (0.050, -0.025, -0.34906),
+    (0.040, -0.050, -0.69813),
     (-0.052, 0.030, math.pi),
     (-0.052, -0.030, math.pi),
 )

@@ -8,14 +8,38 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from qed.swarm.cpu.rows import VECTOR
+from qed.swarm.compile import law
+from qed.swarm.cpu.rows import FIRST, PADDED, ROBOTS, SIZE, TRIALS, VECTOR
 
 _WORD = ir.IntType(32)
 _FLOATS = ir.VectorType(ir.FloatType(), VECTOR)
+
+
+@law
+def index(value: Any) -> Any:
+    """Return a whole number as an index that the compiler knows is not negative.
+
+    Otherwise it provides for indices that count from the end, and vector code is lost.
+    """
+    return np.int64(np.uint32(value))
+
+
+@law
+def span(segments: Any, s: int) -> Any:
+    """Return first lane, robots, trials, lanes, and lanes with padding of a segment."""
+    segment = segments[s]
+    return (
+        index(segment[FIRST]),
+        index(segment[ROBOTS]),
+        index(segment[TRIALS]),
+        index(segment[SIZE]),
+        index(segment[PADDED]),
+    )
 
 
 def below(row: Any, at: int, limit: Any) -> int:

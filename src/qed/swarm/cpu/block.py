@@ -126,7 +126,7 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
         obstacles=np.full(max(2 * most_obstacles, 1) * STRIDE, 1e6, np.float32),
         blocks=np.zeros(max(2 * most_obstacles, 1) * STRIDE, np.float32),
         blocked=np.full(max(most_obstacles, 1) * STRIDE, -1, np.int32),
-        touching=np.zeros((contacts, 5), np.float32),
+        touching=np.zeros((contacts, 6), np.float32),
         touched=np.zeros((contacts, 2), np.int32),
         doubts=np.zeros(rows.PAIR_STRIDE, np.int64),
         since=np.zeros((trials, GRID * GRID), np.int32),
@@ -155,6 +155,7 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
             counts=s,
             deaf=int(any(FAULTS[name].deaf for name in world.faults or ())),
             fine_side=_fine_side(env),
+            size=env.robots * world.size,
         )
         block.limits[s] = _limits(world)
         _settle(block, world, first)

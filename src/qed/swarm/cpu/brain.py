@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
+from qed.swarm.cpu.bits import index, span
 from qed.swarm.cpu.rows import (
-    FIRST,
     HIDDEN,
     LEFT,
     NEURON_COUNT,
     NEURONS,
-    PADDED,
     RIGHT,
     SCRATCH,
     STRIDE,
@@ -36,10 +34,11 @@ def think(b: Any, s: int, cycle: int) -> None:
     """
     f, a = b.f, b.a
     segment = b.segments[s]
-    first, lanes = segment[FIRST], segment[PADDED]
+    first, _, _, _, lanes = span(b.segments, s)
     old = HIDDEN + (cycle & 1) * b.hidden
     new = HIDDEN + (1 - (cycle & 1)) * b.hidden
-    for u in range(segment[NEURONS], segment[NEURONS] + segment[NEURON_COUNT]):
+    begin = index(segment[NEURONS])
+    for u in range(begin, begin + index(segment[NEURON_COUNT])):
         target, link, links = b.neurons[u, TARGET], b.neurons[u, FIRST_LINK], b.neurons[u, LINKS]
         if links == 0 and target >= FIRST_HIDDEN and cycle > 2:
             continue  # a constant: both sets of rows hold it by now
@@ -49,7 +48,7 @@ def think(b: Any, s: int, cycle: int) -> None:
             source = b.sources[e]
             row = source if source < HIDDEN else old + (source - FIRST_HIDDEN)
             weight = b.weights[e]
-            at = np.int64(row) * STRIDE + first
+            at = index(row * STRIDE + first)
             for i in range(lanes):
                 f[SCRATCH + i] += weight * a[at + i]
         bias = b.biases[u]
@@ -62,6 +61,6 @@ def think(b: Any, s: int, cycle: int) -> None:
                 out = tanh(GAIN * f[SCRATCH + i] + bias)
                 f[RIGHT + first + i] = f[WHEEL_RIGHT + first + i] * out
         else:
-            at = np.int64(new + (target - FIRST_HIDDEN)) * STRIDE + first
+            at = index((new + target - FIRST_HIDDEN) * STRIDE + first)
             for i in range(lanes):
                 a[at + i] = tanh(GAIN * f[SCRATCH + i] + bias)

@@ -12,9 +12,9 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, lowest
+from qed.swarm.cpu.bits import below, index, lowest, span
 from qed.swarm.cpu.rows import (
-    FIRST,
+    COS,
     L_A,
     L_B,
     L_C,
@@ -32,10 +32,10 @@ from qed.swarm.cpu.rows import (
     P_LANE,
     P_SUM_X,
     P_SUM_Y,
-    PADDED,
     PARTNERS,
     SCRATCH,
     SIDE,
+    SIN,
     SLOT,
     STRIDE,
     TOUCH_I,
@@ -47,12 +47,12 @@ from qed.swarm.cpu.rows import (
     Y,
 )
 from qed.swarm.laws.contact import MARGIN_TIME, RADIUS, approach
+from qed.swarm.laws.geometry import body_point
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
 TWO_RADII = f32(2.0) * RADIUS
 OUTER = f32(BODY_OUTER_RADIUS)
 OBSTACLE = f32(OBSTACLE_RADIUS)
-OBSTACLE_TOUCH = RADIUS + OBSTACLE
 MARGIN_SECONDS = f32(MARGIN_TIME)
 
 
@@ -75,8 +75,8 @@ def touching_pairs(b: Any, near: int, cycle: int) -> Any:
     """List the near pairs that may touch; return their number and that of their robots."""
     f, n, p, m = b.f, b.n, b.p, b.m
     for e in range(near):
-        i = m[NEAR_I + e]
-        k = m[NEAR_K + e]
+        i = index(m[NEAR_I + e])
+        k = index(m[NEAR_K + e])
         p[L_DX + e] = f[X + k] - f[X + i]
         p[L_DY + e] = f[Y + k] - f[Y + i]
         p[L_A + e] = f[MARGIN + i]
@@ -94,7 +94,7 @@ def touching_pairs(b: Any, near: int, cycle: int) -> Any:
             k, slots = slot_of(n, m[NEAR_K + e], cycle, slots)
             n[PARTNERS + i] += 1
             n[PARTNERS + k] += 1
-            pair = m[NEAR_PAIR + e]
+            pair = index(m[NEAR_PAIR + e])
             m[TOUCH_I + touching] = i
             m[TOUCH_K + touching] = k
             m[TOUCH_PAIR + touching] = pair
@@ -140,9 +140,9 @@ def touching_obstacles(b: Any, cycle: int, slots: int) -> Any:
     touching = 0
     for s in range(b.segments.shape[0]):
         segment = b.segments[s]
-        first, lanes = segment[FIRST], segment[PADDED]
-        reach = OBSTACLE_TOUCH + MARGIN_SECONDS * b.limits[s, L_SPEED]
-        for o in range(segment[OBSTACLES]):
+        first, _, _, _, lanes = span(b.segments, s)
+        reach = OBSTACLE + OUTER + MARGIN_SECONDS * b.limits[s, L_SPEED]
+        for o in range(index(segment[OBSTACLES])):
             at_x = 2 * o * STRIDE + first
             at_y = at_x + STRIDE
             for i in range(lanes):
@@ -155,15 +155,20 @@ def touching_obstacles(b: Any, cycle: int, slots: int) -> Any:
                     i = start + lowest(word)
                     word &= word - 1
                     slot, slots = slot_of(n, first + i, cycle, slots)
-                    d = max(math.sqrt(f[SCRATCH + i]), f32(1e-6))
+                    c = f[COS + first + i]
+                    s_ = f[SIN + first + i]
+                    dx = b.obstacles[at_x + i] - f[X + first + i]
+                    dy = b.obstacles[at_y + i] - f[Y + first + i]
+                    nx, ny, gap, arm = body_point(c * dx + s_ * dy, c * dy - s_ * dx)
                     place = o * STRIDE + first + i
-                    contact = b.touching[touching]
-                    contact[0] = (b.obstacles[at_x + i] - f[X + first + i]) / d
-                    contact[1] = (b.obstacles[at_y + i] - f[Y + first + i]) / d
-                    contact[2] = approach(d - OBSTACLE_TOUCH)
                     fresh = b.blocked[place] != cycle - 1
+                    contact = b.touching[touching]
+                    contact[0] = c * nx - s_ * ny
+                    contact[1] = s_ * nx + c * ny
+                    contact[2] = approach(gap - OBSTACLE)
                     contact[3] = f32(0.0) if fresh else b.blocks[2 * place]
                     contact[4] = f32(0.0) if fresh else b.blocks[2 * place + 1]
+                    contact[5] = arm
                     b.touched[touching, 0] = slot
                     b.touched[touching, 1] = place
                     touching += 1

@@ -14,12 +14,11 @@ import numpy as np
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import lowest
+from qed.swarm.cpu.bits import index, lowest, span
 from qed.swarm.cpu.rows import (
     COS,
     DEAF,
     FAULTY_EAR,
-    FIRST,
     L_A,
     L_B,
     L_C,
@@ -35,7 +34,6 @@ from qed.swarm.cpu.rows import (
     L_V,
     LIVE,
     OBSTACLES,
-    PADDED,
     RAB,
     ROBOTS,
     SEEN_I,
@@ -63,28 +61,48 @@ EAR_PURPOSE = 8  # random bits for a misheard neighbour come after those of the 
 @loop
 def listen(b: Any, s: int, seen: int, cycle: int) -> None:
     """Fill the live cones of a segment from its pairs within hearing."""
+    clear(b, s)
+    seen = bearings(b, seen, b.segments[s, LIVE], b.segments[s, DEAF] != 0)
+    occlude(b, b.segments[s], seen)
+    hear_all(b, s, seen, cycle)
+    scale(b, s)
+
+
+@loop
+def clear(b: Any, s: int) -> None:
+    """Set the live cones to nobody: their range (m)."""
     a = b.a
-    segment = b.segments[s]
-    first, lanes, live = segment[FIRST], segment[PADDED], segment[LIVE]
+    first, _, _, _, lanes = span(b.segments, s)
     limit = b.limits[s, L_RAB]
     for c in range(CONES):
-        if (live >> (SENSORS + c)) & 1:
-            row = RAB + c * STRIDE + first
+        if (b.segments[s, LIVE] >> (SENSORS + c)) & 1:
             for i in range(lanes):
-                a[row + i] = limit
-    seen = bearings(b, seen, live, segment[DEAF] != 0)
-    occlude(b, segment, seen)
+                a[RAB + c * STRIDE + first + i] = limit
+
+
+@loop
+def scale(b: Any, s: int) -> None:
+    """Turn the live cones' distances (m) into what the network is told."""
+    a = b.a
+    first, _, _, _, lanes = span(b.segments, s)
+    per_range = f32(1.0) / b.limits[s, L_RAB]
+    for c in range(CONES):
+        if (b.segments[s, LIVE] >> (SENSORS + c)) & 1:
+            for i in range(lanes):
+                row = RAB + c * STRIDE + first
+                a[row + i] = heard(a[row + i], per_range)
+
+
+@loop
+def hear_all(b: Any, s: int, seen: int, cycle: int) -> None:
+    """Let the pairs in sight hear each other: first the clear ones, then the doubtful."""
+    segment = b.segments[s]
     for e in range(seen):
         if b.doubts[e] == 0:
             hear(b, segment, e, cycle)
     for e in range(seen):
         if b.doubts[e] > 0:
             settle(b, segment, e, cycle)
-    for c in range(CONES):
-        if (live >> (SENSORS + c)) & 1:
-            row = RAB + c * STRIDE + first
-            for i in range(lanes):
-                a[row + i] = heard(a[row + i], f32(1.0) / limit)
 
 
 @loop
@@ -92,8 +110,8 @@ def bearings(b: Any, seen: int, live: int, deaf: bool) -> int:
     """Find distance and cones of each pair, and keep the pairs that a live cone sees."""
     f, p, m = b.f, b.p, b.m
     for e in range(seen):
-        i = m[SEEN_I + e]
-        k = m[SEEN_K + e]
+        i = index(m[SEEN_I + e])
+        k = index(m[SEEN_K + e])
         p[L_F + e] = f[X + i]
         p[L_G + e] = f[Y + i]
         p[L_DX + e] = f[X + k]
@@ -140,14 +158,15 @@ def bearings(b: Any, seen: int, live: int, deaf: bool) -> int:
 def occlude(b: Any, segment: Any, seen: int) -> None:
     """Mark each pair: -1 surely hidden, 0 clear, else one bit for each doubtful blocker."""
     f, n, p, m, doubts = b.f, b.n, b.p, b.m, b.doubts
-    trials = segment[TRIALS]
+    trials = index(segment[TRIALS])
     for e in range(seen):
-        m[L_T + e] = n[TRIAL + m[SEEN_I + e]]
+        m[L_T + e] = n[TRIAL + index(m[SEEN_I + e])]
         doubts[e] = 0
-    for r in range(segment[ROBOTS]):
+    for r in range(index(segment[ROBOTS])):
         bit = np.int64(1) << r
+        step = index(r * trials)
         for e in range(seen):
-            lane = m[L_T + e] + r * trials
+            lane = index(m[L_T + e]) + step
             p[L_D + e] = f[X + lane]
             p[L_E + e] = f[Y + lane]
         for e in range(seen):
@@ -158,16 +177,16 @@ def occlude(b: Any, segment: Any, seen: int) -> None:
                 p[L_DY + e],
                 p[L_B + e],
             )
-            lane = m[L_T + e] + r * trials
+            lane = index(m[L_T + e]) + step
             self = lane == m[SEEN_I + e] or lane == m[SEEN_K + e]
             mark = np.int64(-1) if off < INNER2 else bit
             doubts[e] |= np.int64(0) if self or off >= OUTER2 else mark
-    for o in range(segment[OBSTACLES]):
+    for o in range(index(segment[OBSTACLES])):
         at = 2 * o * STRIDE
         for e in range(seen):
             off = off_line(
-                b.obstacles[at + m[SEEN_I + e]] - p[L_F + e],
-                b.obstacles[at + STRIDE + m[SEEN_I + e]] - p[L_G + e],
+                b.obstacles[at + index(m[SEEN_I + e])] - p[L_F + e],
+                b.obstacles[at + STRIDE + index(m[SEEN_I + e])] - p[L_G + e],
                 p[L_DX + e],
                 p[L_DY + e],
                 p[L_B + e],
@@ -181,8 +200,8 @@ def hear(b: Any, segment: Any, e: int, cycle: int) -> None:
     m, p = b.m, b.p
     i, k = m[SEEN_I + e], m[SEEN_K + e]
     if segment[DEAF]:
-        robot_i = (i - m[L_T + e]) // segment[TRIALS]
-        robot_k = (k - m[L_T + e]) // segment[TRIALS]
+        robot_i = (i - m[L_T + e]) // index(segment[TRIALS])
+        robot_k = (k - m[L_T + e]) // index(segment[TRIALS])
         hear_wrong(b, i, robot_k, p[L_DX + e], p[L_DY + e], cycle)
         hear_wrong(b, k, robot_i, -p[L_DX + e], -p[L_DY + e], cycle)
     else:
@@ -227,7 +246,7 @@ def settle(b: Any, segment: Any, e: int, cycle: int) -> None:
     aim_x, aim_y = p[L_DX + e] / distance, p[L_DY + e] / distance
     word = b.doubts[e]
     while word != 0:
-        blocker = m[L_T + e] + lowest(word) * segment[TRIALS]
+        blocker = m[L_T + e] + lowest(word) * index(segment[TRIALS])
         word &= word - 1
         c, s = f[COS + blocker], f[SIN + blocker]
         dx, dy = f[X + i] - f[X + blocker], f[Y + i] - f[Y + blocker]

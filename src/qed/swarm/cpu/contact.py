@@ -12,6 +12,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
+from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.candidates import touching_obstacles, touching_pairs, touching_walls
 from qed.swarm.cpu.motion import coast
 from qed.swarm.cpu.rows import (
@@ -21,7 +22,6 @@ from qed.swarm.cpu.rows import (
     L_A,
     L_B,
     L_C,
-    L_D,
     L_E,
     L_F,
     L_G,
@@ -113,7 +113,7 @@ def meet(b: Any, lanes: int, near: int, cycle: int) -> None:
 def pack(f: Any, n: Any, robots: int, cycle: int) -> None:
     """Lay the robots in contact side by side, with what their walls allow."""
     for e in range(robots):
-        i = n[P_LANE + e]
+        i = index(n[P_LANE + e])
         f[P_TX + e] = f[TX + i]
         f[P_TY + e] = f[TY + i]
         f[P_VX + e] = f[VX + i]
@@ -185,8 +185,8 @@ def warm_start(b: Any, pairs: int, obstacles: int, robots: int) -> None:
 def scatter(n: Any, m: Any, pairs: int) -> None:
     """Add each pair's impulse to its two robots, in whole numbers."""
     for e in range(pairs):
-        i = m[TOUCH_I + e]
-        k = m[TOUCH_K + e]
+        i = index(m[TOUCH_I + e])
+        k = index(m[TOUCH_K + e])
         n[P_SUM_X + i] -= m[L_U + e]
         n[P_SUM_Y + i] -= m[L_V + e]
         n[P_SUM_X + k] += m[L_U + e]
@@ -221,8 +221,8 @@ def push_pairs(b: Any, pairs: int) -> None:
     """Correct all pairs at once, each from the velocities before the sweep."""
     f, p, m = b.f, b.p, b.m
     for e in range(pairs):
-        i = m[TOUCH_I + e]
-        k = m[TOUCH_K + e]
+        i = index(m[TOUCH_I + e])
+        k = index(m[TOUCH_K + e])
         p[L_H + e] = f[P_VX + i] - f[P_VX + k]
         p[L_I + e] = f[P_VY + i] - f[P_VY + k]
         p[L_J + e] = f[P_TURN + i] + f[P_TURN + k]
@@ -282,7 +282,7 @@ def push_obstacle(b: Any, e: int) -> None:
     nx, ny = contact[0], contact[1]
     vx, vy = f[P_VX + i], f[P_VY + i]
     pressed = press(contact[3], ONE, (vx * nx + vy * ny) - contact[2])
-    sliding = (vy * nx - vx * ny) + RADIUS * f[P_TURN + i]
+    sliding = (vy * nx - vx * ny) + contact[5] * f[P_TURN + i]
     rubbed = rub(contact[4], ONE, sliding, WALL_FRICTION * pressed)
     dp = pressed - contact[3]
     dr = rubbed - contact[4]
@@ -297,7 +297,7 @@ def unpack(b: Any, pairs: int, obstacles: int, robots: int, cycle: int) -> None:
     """Put velocities, drives and impulses back where the next cycle looks for them."""
     f, n, p, m = b.f, b.n, b.p, b.m
     for e in range(robots):
-        i = n[P_LANE + e]
+        i = index(n[P_LANE + e])
         f[VX + i] = f[P_VX + e]
         f[VY + i] = f[P_VY + e]
         f[JX + i] = f[P_JX + e]
@@ -308,7 +308,7 @@ def unpack(b: Any, pairs: int, obstacles: int, robots: int, cycle: int) -> None:
         f[WALL_Y_RUB + i] = f[PY_RUB + e]
         n[WALLED + i] = cycle
     for e in range(pairs):
-        pair = m[TOUCH_PAIR + e]
+        pair = index(m[TOUCH_PAIR + e])
         b.press[pair] = p[L_F + e]
         b.rub[pair] = p[L_G + e]
         b.met[pair] = cycle

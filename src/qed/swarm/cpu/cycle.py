@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qed.swarm.compile import entry, loop
+from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.brain import think
 from qed.swarm.cpu.cones import listen
 from qed.swarm.cpu.contact import meet
@@ -37,7 +38,7 @@ def run(b: Any, start: int, stop: int, near: int) -> int:
     ``near`` is the number of near pairs that the last cycle listed; so is the returned value.
     """
     last = b.segments.shape[0] - 1
-    lanes = b.segments[last, FIRST] + b.segments[last, PADDED]
+    lanes = index(b.segments[last, FIRST] + b.segments[last, PADDED])
     for cycle in range(start, stop):
         lag(b.f, lanes)
         meet(b, lanes, near, cycle)
@@ -56,12 +57,12 @@ def sense(b: Any, cycle: int) -> int:
     rays = 0
     reach = b.limits[0, L_RANGE]
     for s in range(b.segments.shape[0]):
-        widen(b.f, b.w, b.segments[s])
+        widen(b, s)
         live = b.segments[s, LIVE]
         rays |= live & PROXIMITY_BITS
         reach = max(reach, b.limits[s, L_RANGE])
         hearing = (live & ~PROXIMITY_BITS) != 0
-        near, seen = search(b, b.segments[s], b.limits[s], hearing, near)
+        near, seen = search(b, s, hearing, near)
         if hearing:
             listen(b, s, seen, cycle)
         if live & PROXIMITY_BITS:

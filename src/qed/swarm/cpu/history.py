@@ -9,7 +9,7 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, lowest
+from qed.swarm.cpu.bits import below, index, lowest, span
 from qed.swarm.cpu.rows import (
     CENTRE,
     COUNTS,
@@ -24,15 +24,12 @@ from qed.swarm.cpu.rows import (
     LEFT,
     NEAREST,
     OLD_HEADING,
-    RAB,
     RIGHT,
-    ROBOTS,
     SCRATCH,
     SINCE,
     SPEED,
     STRIDE,
     TRIAL,
-    TRIALS,
     VECTOR,
     WIDE_X,
     WIDE_Y,
@@ -50,8 +47,8 @@ HALF = f32(0.5)
 def visits(b: Any, s: int, cycle: int) -> None:
     """Count the cycles that robots spend in each fine cell, and their way from the centre."""
     f, n = b.f, b.n
-    first, size = b.segments[s, FIRST], b.segments[s, ROBOTS] * b.segments[s, TRIALS]
-    cells = b.segments[s, FINE_SIDE]
+    first, _, _, size, _ = span(b.segments, s)
+    cells = index(b.segments[s, FINE_SIDE])
     centre = HALF * b.limits[s, L_SIDE]
     for i in range(size):
         x = f[X + first + i]
@@ -76,26 +73,26 @@ def visits(b: Any, s: int, cycle: int) -> None:
 def settle_visit(b: Any, s: int, i: int, cycle: int) -> None:
     """Book the stay of a robot in its fine cell up to the cycle before this one."""
     n = b.n
-    lane = b.segments[s, FIRST] + i
+    lane = index(b.segments[s, FIRST]) + i
     if n[FINE + lane] >= 0:
-        world = b.segments[s, WORLD] + n[TRIAL + lane] - b.segments[s, FIRST]
+        world = index(b.segments[s, WORLD]) + n[TRIAL + lane] - index(b.segments[s, FIRST])
         b.fine[world, n[FINE + lane]] += cycle - n[SINCE + lane]
 
 
 @loop
 def settle_visits(b: Any, s: int, cycle: int) -> None:
     """Book the stay of every robot at the end of its trial."""
-    for i in range(b.segments[s, ROBOTS] * b.segments[s, TRIALS]):
+    first, _, _, size, _ = span(b.segments, s)
+    for i in range(size):
         settle_visit(b, s, i, cycle)
-        b.n[SINCE + b.segments[s, FIRST] + i] = cycle
+        b.n[SINCE + first + i] = cycle
 
 
 @loop
 def features(b: Any, s: int) -> None:
     """Add the five SDBC features of this cycle, and their squares, to each trial."""
     f, w = b.f, b.w
-    first, robots, trials = b.segments[s, FIRST], b.segments[s, ROBOTS], b.segments[s, TRIALS]
-    size = robots * trials
+    first, robots, trials, size, _ = span(b.segments, s)
     side = b.limits[s, L_SIDE]
     per_speed = f32(1.0) / b.limits[s, L_SPEED]
     at_x, at_y = WIDE_X + 2 * first, WIDE_Y + 2 * first
@@ -112,7 +109,7 @@ def features(b: Any, s: int) -> None:
     for i in range(size):
         f[DISTANCES + i] = ZERO
     for k in range(1, robots):
-        shift = k * trials
+        shift = index(k * trials)
         for i in range(size):
             dx = w[at_x + shift + i] - w[at_x + i]
             dy = w[at_y + shift + i] - w[at_y + i]
@@ -125,25 +122,26 @@ def features(b: Any, s: int) -> None:
 
 
 @loop
-def feature(b: Any, s: int, index: int, row: int) -> None:
+def feature(b: Any, s: int, which: int, row: int) -> None:
     """Add one feature, the mean over robots of a row, and its square."""
     f = b.f
-    robots, trials, world = b.segments[s, ROBOTS], b.segments[s, TRIALS], b.segments[s, WORLD]
+    _, robots, trials, _, _ = span(b.segments, s)
+    world = index(b.segments[s, WORLD])
     for t in range(trials):
         total = 0.0
         for r in range(robots):
             total += f[row + r * trials + t]
         mean = total / robots
-        b.features[world + t, index, 0] += mean
-        b.features[world + t, index, 1] += mean * mean
+        b.features[world + t, which, 0] += mean
+        b.features[world + t, which, 1] += mean * mean
 
 
 @loop
 def situations(b: Any, s: int) -> None:
     """Count, for SPIRIT, in which sensory state each robot took which action."""
     f, a, n = b.f, b.a, b.n
-    first, size = b.segments[s, FIRST], b.segments[s, ROBOTS] * b.segments[s, TRIALS]
-    counts = b.spirit[b.segments[s, COUNTS]]
+    first, _, _, size, _ = span(b.segments, s)
+    counts = b.spirit[index(b.segments[s, COUNTS])]
     for i in range(size):
         n[INDEX + i] = action(f[LEFT + first + i], f[RIGHT + first + i])
     activate(a, n, first, size, 32 * 16, (0, 1, 1, 1))

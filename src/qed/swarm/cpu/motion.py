@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from qed.swarm.compile import loop
+from qed.swarm.cpu.bits import span
 from qed.swarm.cpu.rows import (
     COS,
-    FIRST,
     HEADING,
     JX,
     JY,
@@ -18,9 +18,7 @@ from qed.swarm.cpu.rows import (
     OLD_X,
     OLD_Y,
     RIGHT,
-    ROBOTS,
     SIN,
-    TRIALS,
     TURN,
     TX,
     TY,
@@ -86,10 +84,10 @@ def glide(f: Any, lanes: int) -> None:
 
 
 @loop
-def widen(f: Any, w: Any, segment: Any) -> None:
+def widen(b: Any, s: int) -> None:
     """Lay the positions of a segment out twice, end to end, for shifts that never wrap."""
-    first = segment[FIRST]
-    size = segment[ROBOTS] * segment[TRIALS]
+    f, w = b.f, b.w
+    first, _, _, size, _ = span(b.segments, s)
     for i in range(size):
         x = f[X + first + i]
         y = f[Y + first + i]

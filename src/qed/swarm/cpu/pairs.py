@@ -5,20 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, lowest
+from qed.swarm.cpu.bits import below, index, lowest, span
 from qed.swarm.cpu.rows import (
-    FIRST,
     L_NEAR2,
     L_RAB2,
     NEAR_I,
     NEAR_K,
     NEAR_PAIR,
-    ROBOTS,
     SEEN_I,
     SEEN_K,
     SQUARE,
     STRIDE,
-    TRIALS,
     VECTOR,
     WIDE_X,
     WIDE_Y,
@@ -26,18 +23,18 @@ from qed.swarm.cpu.rows import (
 
 
 @loop
-def search(b: Any, segment: Any, limit: Any, hearing: bool, near: int) -> Any:
+def search(b: Any, s: int, hearing: bool, near: int) -> Any:
     """Append the segment's near pairs to the list, and list those within hearing anew.
 
     Robot i meets robot i + k by a shift; each pair is met once.  Returns the new number of
     near pairs and the number of pairs within hearing.
     """
     f, w, m = b.f, b.w, b.m
-    first, robots, trials = segment[FIRST], segment[ROBOTS], segment[TRIALS]
-    size = robots * trials
+    first, robots, trials, size, _ = span(b.segments, s)
+    close, audible = b.limits[s, L_NEAR2], b.limits[s, L_RAB2]
     seen = 0
     for k in range(1, robots // 2 + 1):
-        shift = k * trials
+        shift = index(k * trials)
         lanes = size // 2 if 2 * k == robots else size
         at_x = WIDE_X + 2 * first
         at_y = WIDE_Y + 2 * first
@@ -48,7 +45,7 @@ def search(b: Any, segment: Any, limit: Any, hearing: bool, near: int) -> Any:
         pair = (k - 1) * STRIDE + first
         for start in range(0, lanes, VECTOR):
             inside = (1 << min(lanes - start, VECTOR)) - 1
-            word = below(f, SQUARE + start, limit[L_NEAR2]) & inside
+            word = below(f, SQUARE + start, close) & inside
             while word != 0:
                 i = start + lowest(word)
                 word &= word - 1
@@ -58,7 +55,7 @@ def search(b: Any, segment: Any, limit: Any, hearing: bool, near: int) -> Any:
                 m[NEAR_PAIR + near] = pair + i
                 near += 1
             if hearing:
-                word = below(f, SQUARE + start, limit[L_RAB2]) & inside
+                word = below(f, SQUARE + start, audible) & inside
                 while word != 0:
                     i = start + lowest(word)
                     word &= word - 1

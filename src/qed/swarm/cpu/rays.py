@@ -9,11 +9,10 @@ import numpy as np
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, lowest
+from qed.swarm.cpu.bits import below, index, lowest, span
 from qed.swarm.cpu.rows import (
     AMPLITUDE,
     COS,
-    FIRST,
     GAIN,
     L_A,
     L_B,
@@ -33,7 +32,6 @@ from qed.swarm.cpu.rows import (
     NEAR_K,
     OBSTACLES,
     OFFSET,
-    PADDED,
     SCRATCH,
     SIN,
     STRIDE,
@@ -66,7 +64,8 @@ ZERO = f32(0.0)
 def at_walls(b: Any, s: int) -> None:
     """Begin each live sensor's distance (m) with the wall it looks at."""
     f, a = b.f, b.a
-    first, lanes, live = b.segments[s, FIRST], b.segments[s, PADDED], b.segments[s, LIVE]
+    first, _, _, _, lanes = span(b.segments, s)
+    live = b.segments[s, LIVE]
     side = b.limits[s, L_SIDE]
     for sensor in range(SENSORS):
         if (live >> sensor) & 1:
@@ -143,10 +142,11 @@ def shorten(b: Any, me: int, listed: int, row: int, reach: Any) -> None:
 def at_obstacles(b: Any, s: int) -> None:
     """Shorten the rays that meet an obstacle."""
     f, p, m = b.f, b.p, b.m
-    first, lanes, live = b.segments[s, FIRST], b.segments[s, PADDED], b.segments[s, LIVE]
+    first, _, _, _, lanes = span(b.segments, s)
+    live = b.segments[s, LIVE]
     reach = b.limits[s, L_RANGE]
     far = reach + REACH + RADIUS
-    for o in range(b.segments[s, OBSTACLES]):
+    for o in range(index(b.segments[s, OBSTACLES])):
         at_x = 2 * o * STRIDE + first
         at_y = at_x + STRIDE
         for i in range(lanes):
@@ -189,7 +189,8 @@ def read(b: Any, s: int, cycle: int) -> None:
     Two sensors share 32 random bits.
     """
     f, a, keys = b.f, b.a, b.keys
-    first, lanes, live = b.segments[s, FIRST], b.segments[s, PADDED], b.segments[s, LIVE]
+    first, _, _, _, lanes = span(b.segments, s)
+    live = b.segments[s, LIVE]
     per_range = ONE / b.limits[s, L_RANGE]
     noise = b.limits[s, L_NOISE]
     for sensor in range(0, SENSORS, 2):

@@ -93,10 +93,11 @@ class Segment(NamedTuple):
     counts: int  # row of ``Block.spirit``
     deaf: int  # 1 if a robot mishears its neighbours (ROFS)
     fine_side: int  # fine cells along a side
+    size: int  # lanes without the padding
 
 
 FIRST, ROBOTS, TRIALS, PADDED, LIVE, NEURONS, NEURON_COUNT = range(7)
-OBSTACLES, WORLD, COUNTS, DEAF, FINE_SIDE = range(7, 12)
+OBSTACLES, WORLD, COUNTS, DEAF, FINE_SIDE, SIZE = range(7, 13)
 
 # Columns of ``Block.limits``, per segment: side (m), top speed (m/s), squared radii (m2), ...
 L_SIDE, L_SPEED, L_NEAR2, L_RAB2, L_RAB, L_RANGE, L_NOISE = range(7)

@@ -9,12 +9,11 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, lowest
+from qed.swarm.cpu.bits import below, index, lowest, span
 from qed.swarm.cpu.rows import (
     AGGREGATION,
     CELL,
     DISPERSION,
-    FIRST,
     FLOCKING,
     INDEX,
     L_SIDE,
@@ -27,12 +26,9 @@ from qed.swarm.cpu.rows import (
     OLD_SIN,
     OLD_X,
     OLD_Y,
-    PADDED,
-    ROBOTS,
     SCRATCH,
     SPEED,
     TRIAL,
-    TRIALS,
     VECTOR,
     WIDE_HEADING,
     WIDE_SPEED,
@@ -53,7 +49,7 @@ ZERO = f32(0.0)
 def aggregation(b: Any, s: int) -> None:
     """Add each robot's distance to the centre of its swarm (m)."""
     f = b.f
-    first, robots, trials = b.segments[s, FIRST], b.segments[s, ROBOTS], b.segments[s, TRIALS]
+    first, robots, trials, size, _ = span(b.segments, s)
     share = f32(1.0) / f32(robots)
     for t in range(trials):
         f[MEAN_X + t] = ZERO
@@ -75,13 +71,12 @@ def aggregation(b: Any, s: int) -> None:
 def nearest_others(b: Any, s: int) -> None:
     """Find each robot's distance to its nearest other robot (m)."""
     f, w = b.f, b.w
-    first, robots, trials = b.segments[s, FIRST], b.segments[s, ROBOTS], b.segments[s, TRIALS]
-    size = robots * trials
+    first, robots, trials, size, _ = span(b.segments, s)
     at_x, at_y = WIDE_X + 2 * first, WIDE_Y + 2 * first
     for i in range(size):
         f[NEAREST + first + i] = f32(1e9)
     for k in range(1, robots):
-        shift = k * trials
+        shift = index(k * trials)
         for i in range(size):
             dx = w[at_x + shift + i] - w[at_x + i]
             dy = w[at_y + shift + i] - w[at_y + i]
@@ -94,7 +89,7 @@ def nearest_others(b: Any, s: int) -> None:
 def dispersion(b: Any, s: int) -> None:
     """Add each robot's distance to its nearest other robot (m)."""
     f = b.f
-    first, size = b.segments[s, FIRST], b.segments[s, ROBOTS] * b.segments[s, TRIALS]
+    first, _, _, size, _ = span(b.segments, s)
     for i in range(size):
         f[DISPERSION + first + i] += f[NEAREST + first + i]
 
@@ -103,7 +98,7 @@ def dispersion(b: Any, s: int) -> None:
 def speeds(b: Any, s: int) -> None:
     """Find each robot's motion along its old heading, as a fraction of its top speed."""
     f = b.f
-    first, lanes = b.segments[s, FIRST], b.segments[s, PADDED]
+    first, _, _, _, lanes = span(b.segments, s)
     scale = PER_CYCLE / b.limits[s, L_SPEED]
     for i in range(lanes):
         dx = f[X + first + i] - f[OLD_X + first + i]
@@ -116,8 +111,7 @@ def speeds(b: Any, s: int) -> None:
 def flocking(b: Any, s: int) -> None:
     """Add, to the first robot of each pair, what the pair is worth."""
     f, w = b.f, b.w
-    first, robots, trials = b.segments[s, FIRST], b.segments[s, ROBOTS], b.segments[s, TRIALS]
-    size = robots * trials
+    first, robots, trials, size, _ = span(b.segments, s)
     at = 2 * first
     for i in range(size):
         w[WIDE_HEADING + at + i] = f[OLD_HEADING + first + i]
@@ -125,7 +119,7 @@ def flocking(b: Any, s: int) -> None:
         w[WIDE_HEADING + at + size + i] = f[OLD_HEADING + first + i]
         w[WIDE_SPEED + at + size + i] = f[SPEED + first + i]
     for k in range(1, robots // 2 + 1):
-        shift = k * trials
+        shift = index(k * trials)
         lanes = size // 2 if 2 * k == robots else size
         for i in range(lanes):
             dx = w[WIDE_X + at + shift + i] - w[WIDE_X + at + i]
@@ -142,7 +136,7 @@ def flocking(b: Any, s: int) -> None:
 def patrolling(b: Any, s: int, cycle: int) -> None:
     """Note which robots entered another cell; between such events a cell's value is known."""
     f, n = b.f, b.n
-    first, size = b.segments[s, FIRST], b.segments[s, ROBOTS] * b.segments[s, TRIALS]
+    first, _, _, size, _ = span(b.segments, s)
     per_cell = f32(GRID) / b.limits[s, L_SIDE]
     for i in range(size):
         column = min(i32(f[X + first + i] * per_cell), i32(GRID - 1))
@@ -155,7 +149,7 @@ def patrolling(b: Any, s: int, cycle: int) -> None:
         while word != 0:
             i = start + lowest(word)
             word &= word - 1
-            world = b.segments[s, WORLD] + n[TRIAL + first + i] - first
+            world = index(b.segments[s, WORLD]) + n[TRIAL + first + i] - first
             if n[CELL + first + i] >= 0:
                 leave(b, world, n[CELL + first + i], cycle)
             enter(b, world, n[INDEX + i], cycle)

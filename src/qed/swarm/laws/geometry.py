@@ -76,7 +76,12 @@ def support(nx: Any, ny: Any, c: Any, s: Any) -> Any:
 
 @law
 def clip(enter: Any, leave: Any, room: Any, speed: Any) -> Any:
-    """Cut a ray's stay in a half plane: ``room`` to its border, ``speed`` towards it."""
+    """Cut a ray's stay in a half plane: ``room`` to its border, ``speed`` towards it.
+
+    A ray along the border (speed 0) stays for ever or never: infinities say so, if the zero
+    is the positive one.
+    """
+    speed = speed + f32(0.0)
     at = room / speed
     later = at if speed < f32(0.0) and at > enter else enter
     sooner = at if speed >= f32(0.0) and at < leave else leave
@@ -161,9 +166,49 @@ def separation(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> 
 
 
 @law
-def disc_gap(x: Any, y: Any, radius: Any) -> Any:
-    """Return how far a disc at (x, y) is beyond the faces of a body at the origin (m)."""
-    gap = max(abs(x) - X0, Y0 - y)
-    gap = max(gap, NX1 * abs(x) + NY1 * y - H1)
-    gap = max(gap, NX2 * abs(x) + NY2 * y - H2)
-    return max(gap, NX3 * abs(x) + NY3 * y - H3) - radius
+def on_edge(x: Any, y: Any, ax: Any, ay: Any, bx: Any, by: Any) -> Any:
+    """Return the point of the edge from a to b that is nearest to (x, y) (m)."""
+    ex = bx - ax
+    ey = by - ay
+    along = ((x - ax) * ex + (y - ay) * ey) / (ex * ex + ey * ey)
+    along = min(max(along, f32(0.0)), f32(1.0))
+    return ax + along * ex, ay + along * ey
+
+
+@law
+def nearer(x: Any, y: Any, px: Any, py: Any, qx: Any, qy: Any) -> Any:
+    """Return the one of the points p and q that is nearer to (x, y)."""
+    dp = (px - x) * (px - x) + (py - y) * (py - y)
+    dq = (qx - x) * (qx - x) + (qy - y) * (qy - y)
+    return (qx, qy) if dq < dp else (px, py)
+
+
+@law
+def body_point(x: Any, y: Any) -> Any:
+    """Return normal, gap (m) and arm (m) from a body at the origin to the point (x, y).
+
+    The normal points from the body's nearest point to (x, y); the arm is how far that point
+    lies from the origin along the normal.  A point inside the body is pushed out through the
+    face it is least behind, with a negative gap.
+    """
+    ax = abs(x)
+    qx, qy = on_edge(ax, y, f32(0.0), Y0, X0, Y0)
+    px, py = on_edge(ax, y, X0, Y0, X1, Y1)
+    qx, qy = nearer(ax, y, qx, qy, px, py)
+    px, py = on_edge(ax, y, X1, Y1, X2, Y2)
+    qx, qy = nearer(ax, y, qx, qy, px, py)
+    px, py = on_edge(ax, y, X2, Y2, X3, Y3)
+    qx, qy = nearer(ax, y, qx, qy, px, py)
+    px, py = on_edge(ax, y, X3, Y3, f32(0.0), Y4)
+    qx, qy = nearer(ax, y, qx, qy, px, py)
+    nx = ax - qx
+    ny = y - qy
+    gap = math.sqrt(nx * nx + ny * ny)
+    inside = max(max(ax - X0, Y0 - y), NX1 * ax + NY1 * y - H1)
+    inside = max(max(inside, NX2 * ax + NY2 * y - H2), NX3 * ax + NY3 * y - H3)
+    sign = f32(-1.0) if inside < f32(0.0) else f32(1.0)
+    scale = sign / gap if gap > f32(1e-6) else f32(0.0)
+    nx = nx * scale if gap > f32(1e-6) else f32(1.0)
+    ny = ny * scale
+    arm = nx * qx + ny * qy
+    return (-nx if x < f32(0.0) else nx), ny, sign * gap, arm

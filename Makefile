@@ -1,0 +1,35 @@
+# Needs Python 3.11 or later and make; everything else is installed into .venv.
+PYTHON ?= python3
+BIN = .venv/bin
+
+.PHONY: help test lint types unit fidelity throughput clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+test: lint types unit  ## install what is needed and run all checks and tests
+
+lint: .venv/installed  ## check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/installed  ## check types
+	$(BIN)/mypy
+
+unit: .venv/installed  ## run the tests
+	$(BIN)/pytest
+
+fidelity: .venv/installed  ## compare with recordings of the original simulator
+	$(BIN)/python benchmarks/fidelity.py
+
+throughput: .venv/installed  ## measure the simulator's speed
+	$(BIN)/python benchmarks/throughput.py
+
+clean:  ## remove the environment and caches
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

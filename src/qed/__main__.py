@@ -1,0 +1,5 @@
+"""``python -m qed`` is the same as ``qed``."""
+
+from qed.cli import main
+
+main()

@@ -1,0 +1,37 @@
+"""The command ``qed``: one file for each verb."""
+
+from __future__ import annotations
+
+import typer
+
+from qed import __version__
+
+app = typer.Typer(
+    name="qed",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"qed {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
+    ),
+) -> None:
+    """Evolve resilient robot swarms, break them, and find what recovers them."""
+
+
+def main() -> None:
+    """Run the command line."""
+    from qed.cli import bench
+
+    app.command("bench")(bench.bench)
+    app()

@@ -1,0 +1,1 @@
+"""Controllers: the networks that drive robots."""

@@ -1,0 +1,1 @@
+"""The simulated world: robots, environments, faults, tasks, and the laws they obey."""
