@@ -149,9 +149,7 @@ def scan(folder: Path, name: str) -> dict[str, Any]:
     for k, pose in enumerate(poses):
         here = slice(k * robots, (k + 1) * robots)
         truth = np.stack([table[c][here] for c in PROXIMITY + RAB], -1)
-        seen = qed.trace(
-            still, environment, seconds=0.2, start=qed.Start(pose, centres), noise=0.0
-        )
+        seen = qed.trace(still, environment, seconds=0.2, start=qed.Start(pose, centres), noise=0.0)
         ours = np.concatenate([seen.proximity[0], seen.rab[0]], -1)
         errors.append(np.abs(ours - truth))
     return {"pose": table["pose"][::robots], "error": np.array(errors)}

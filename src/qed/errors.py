@@ -30,9 +30,7 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
     except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits or not low <= got <= high:
-        raise ValueError(
-            f"{name} must be a whole number from {low} to {high}, got {value!r}"
-        )
+        raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
     return got
 
 
@@ -43,6 +41,4 @@ def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
         return str(value)
     close = get_close_matches(str(value), names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise ValueError(
-        f"{name} must be one of {', '.join(names)}; got {value!r}{hint}"
-    )
+    raise ValueError(f"{name} must be one of {', '.join(names)}; got {value!r}{hint}")

@@ -135,11 +135,10 @@ class Controller:
         biases = np.array(lean.bias, np.float32)
         links: list[list[tuple[int, float]]] = [[] for _ in lean.bias]
         for source, target, weight in lean.connections:
-            weight32 = np.float32(weight)
             if source == CONSTANT:
-                biases[target - LEFT] += np.float32(GAIN) * weight32
+                biases[target - LEFT] += np.float32(GAIN) * np.float32(weight)
             else:
-                links[target - LEFT].append((source, weight32))
+                links[target - LEFT].append((source, weight))
         flat = [link for group in links for link in sorted(group)]
         return Network(
             biases,

@@ -9,7 +9,7 @@ from numpy import float32 as f32
 
 from qed.swarm.compile import entry, loop
 from qed.swarm.laws.chance import fold, high_noise, low_noise, mix
-from qed.swarm.laws.geometry import PI, cos_sin, body_point, separation
+from qed.swarm.laws.geometry import PI, body_point, cos_sin, separation
 from qed.swarm.robot import OBSTACLE_RADIUS, START_MARGIN
 
 MARGIN = f32(START_MARGIN)
@@ -49,7 +49,8 @@ def room_words(environment: Any) -> tuple[int, ...]:
 def noise_keys(environment: Any, trials: np.ndarray, seed: int) -> np.ndarray:
     """Return the random keys (trials, robots) of the sensors."""
     robots = np.arange(environment.robots)
-    return fold(seed, NOISE, *environment.words(), trials[:, None], robots).astype(np.uint32)
+    keys: np.ndarray = fold(seed, NOISE, *environment.words(), trials[:, None], robots)
+    return keys
 
 
 @entry
@@ -115,6 +116,7 @@ def robot_fits(poses: Any, placed: int, centres: Any, pose: Any) -> bool:
             return False
     for r in range(placed):
         other_c, other_s = cos_sin(poses[r, 2])
-        if separation(poses[r, 0] - x, poses[r, 1] - y, c, s, other_c, other_s) < f32(0.0):
+        gap, _, _ = separation(poses[r, 0] - x, poses[r, 1] - y, c, s, other_c, other_s)
+        if gap < f32(0.0):
             return False
     return True

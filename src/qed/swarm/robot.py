@@ -18,7 +18,6 @@ DRIVE = CYCLE - LAG  # the part of a cycle that is driven by the new command
 HALF_BODY = ((0.055, -0.053), (0.055, 0.033), (0.050, 0.040), (0.0255, 0.050), (0.0, 0.056))
 BODY_OUTER_RADIUS = math.hypot(0.055, 0.053)  # circumscribed about the origin
 BODY_INNER_RADIUS = 0.053  # inscribed about the origin
-CONTACT_RADIUS = 0.061  # the disc that stands for the body between robots
 MASS = 0.27  # kg
 MAX_FORCE = 1.5  # N, of the drive
 WHEEL_BASE = 0.08  # m, between the wheels

@@ -63,9 +63,7 @@ def _below(typing: Any, row: Any, at: Any, limit: Any) -> Any:
         limits = builder.insert_element(nothing, args[2], _WORD(0))
         same = ir.Constant(ir.VectorType(_WORD, VECTOR), None)
         limits = builder.shuffle_vector(limits, nothing, same)
-        bits = builder.bitcast(
-            builder.fcmp_ordered("<", values, limits), ir.IntType(VECTOR)
-        )
+        bits = builder.bitcast(builder.fcmp_ordered("<", values, limits), ir.IntType(VECTOR))
         return builder.zext(bits, ir.IntType(64))
 
     return types.int64(row, types.intp, types.float32), generate

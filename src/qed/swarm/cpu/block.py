@@ -192,7 +192,7 @@ def _limits(world: World) -> tuple[float, ...]:
     near = max(
         env.proximity_range + robot.SENSOR_REACH + robot.BODY_OUTER_RADIUS,
         # Contacts are looked for after the lag, in which two robots can come closer.
-        2.0 * robot.CONTACT_RADIUS + (MARGIN_TIME + 4.0 * robot.LAG) * env.max_speed + 0.005,
+        2.0 * robot.BODY_OUTER_RADIUS + (MARGIN_TIME + 4.0 * robot.LAG) * env.max_speed + 0.005,
     )
     return (
         env.arena,
@@ -262,7 +262,7 @@ def results(block: Block, worlds: Sequence[World], cycles: int) -> list[dict[str
     patrols = np.zeros((len(block.patrol), 2))
     finish(block, cycles, patrols)
     found = []
-    for s, world in enumerate(worlds):
+    for s in range(len(worlds)):
         segment = Segment(*block.segments[s].tolist())
         here = slice(segment.world, segment.world + segment.trials)
 
@@ -270,7 +270,7 @@ def results(block: Block, worlds: Sequence[World], cycles: int) -> list[dict[str
             """Add up a float row over the robots of each trial."""
             size = segment.robots * segment.trials
             lanes = block.f[row + segment.first : row + segment.first + size]
-            return lanes.reshape(segment.robots, segment.trials).sum(0, dtype=np.float64)
+            return np.add.reduce(lanes.reshape(segment.robots, segment.trials), 0, np.float64)
 
         sums = {
             "centre_distance": total(rows.AGGREGATION),

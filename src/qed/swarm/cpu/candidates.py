@@ -6,7 +6,6 @@ again dense work.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from numpy import float32 as f32
@@ -14,15 +13,23 @@ from numpy import float32 as f32
 from qed.swarm.compile import loop
 from qed.swarm.cpu.bits import below, index, lowest, span
 from qed.swarm.cpu.rows import (
+    C_ARM,
+    C_DX,
+    C_DY,
+    C_I,
+    C_K,
+    C_NEAR,
+    C_NX,
+    C_NY,
+    C_PAIR,
+    C_PRESS,
+    C_RUB,
+    C_SHARE,
+    C_SPEED,
+    C_TURN,
+    C_UX,
+    C_UY,
     COS,
-    L_A,
-    L_B,
-    L_C,
-    L_DX,
-    L_DY,
-    L_E,
-    L_F,
-    L_G,
     L_SPEED,
     MARGIN,
     NEAR_I,
@@ -38,19 +45,16 @@ from qed.swarm.cpu.rows import (
     SIN,
     SLOT,
     STRIDE,
-    TOUCH_I,
-    TOUCH_K,
-    TOUCH_PAIR,
     TOUCHED,
     VECTOR,
     X,
     Y,
 )
-from qed.swarm.laws.contact import MARGIN_TIME, RADIUS, approach
-from qed.swarm.laws.geometry import body_point
+from qed.swarm.laws.contact import CROWD_SHARE, MARGIN_TIME, PAIR_SHARE, approach
+from qed.swarm.laws.geometry import body_point, separation
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
-TWO_RADII = f32(2.0) * RADIUS
+TWO_OUTER = f32(2.0 * BODY_OUTER_RADIUS)
 OUTER = f32(BODY_OUTER_RADIUS)
 OBSTACLE = f32(OBSTACLE_RADIUS)
 MARGIN_SECONDS = f32(MARGIN_TIME)
@@ -60,7 +64,7 @@ MARGIN_SECONDS = f32(MARGIN_TIME)
 def slot_of(n: Any, lane: int, cycle: int, slots: int) -> Any:
     """Return the packed place of a robot in contact, a new one if it has none yet."""
     if n[TOUCHED + lane] == cycle:
-        return n[SLOT + lane], slots
+        return index(n[SLOT + lane]), slots
     n[TOUCHED + lane] = cycle
     n[SLOT + lane] = slots
     n[P_LANE + slots] = lane
@@ -74,45 +78,78 @@ def slot_of(n: Any, lane: int, cycle: int, slots: int) -> Any:
 def touching_pairs(b: Any, near: int, cycle: int) -> Any:
     """List the near pairs that may touch; return their number and that of their robots."""
     f, n, p, m = b.f, b.n, b.p, b.m
+    close = close_pairs(b, near)
+    for e in range(close):
+        dx = p[C_DX + e]
+        dy = p[C_DY + e]
+        gap, nx, ny = separation(dx, dy, p[C_UX + e], p[C_UY + e], p[C_PRESS + e], p[C_RUB + e])
+        p[C_NX + e] = nx
+        p[C_NY + e] = ny
+        p[C_ARM + e] = f32(0.5) * (nx * dx + ny * dy)
+        p[C_SPEED + e] = approach(gap)
+        p[C_SHARE + e] = gap - p[C_TURN + e]
+    touching = 0
+    slots = 0
+    for e in range(close):
+        if p[C_SHARE + e] < f32(0.0):
+            at = index(m[C_NEAR + e])
+            i, slots = slot_of(n, index(m[NEAR_I + at]), cycle, slots)
+            k, slots = slot_of(n, index(m[NEAR_K + at]), cycle, slots)
+            pair = index(m[NEAR_PAIR + at])
+            n[PARTNERS + i] += 1
+            n[PARTNERS + k] += 1
+            m[C_I + touching] = i
+            m[C_K + touching] = k
+            m[C_PAIR + touching] = pair
+            p[C_NX + touching] = p[C_NX + e]
+            p[C_NY + touching] = p[C_NY + e]
+            p[C_ARM + touching] = p[C_ARM + e]
+            p[C_SPEED + touching] = p[C_SPEED + e]
+            fresh = b.met[pair] != cycle - 1
+            p[C_PRESS + touching] = f32(0.0) if fresh else b.press[pair]
+            p[C_RUB + touching] = f32(0.0) if fresh else b.rub[pair]
+            touching += 1
+    for e in range(touching):
+        partners = n[PARTNERS + index(m[C_I + e])] + n[PARTNERS + index(m[C_K + e])]
+        p[C_SHARE + e] = PAIR_SHARE if partners == 2 else CROWD_SHARE
+    return touching, slots
+
+
+@loop
+def close_pairs(b: Any, near: int) -> int:
+    """List the near pairs whose circumscribed discs come close, with their headings.
+
+    Headings and margin borrow the rows that speeds and impulses take over later.
+    """
+    f, p, m = b.f, b.p, b.m
     for e in range(near):
         i = index(m[NEAR_I + e])
         k = index(m[NEAR_K + e])
-        p[L_DX + e] = f[X + k] - f[X + i]
-        p[L_DY + e] = f[Y + k] - f[Y + i]
-        p[L_A + e] = f[MARGIN + i]
+        p[C_DX + e] = f[X + k] - f[X + i]
+        p[C_DY + e] = f[Y + k] - f[Y + i]
+        p[C_TURN + e] = f[MARGIN + i]
     for e in range(near):
-        reach = TWO_RADII + p[L_A + e]
-        p[L_B + e] = p[L_DX + e] * p[L_DX + e] + p[L_DY + e] * p[L_DY + e] - reach * reach
-    touching = 0
-    slots = 0
+        reach = TWO_OUTER + p[C_TURN + e]
+        square = p[C_DX + e] * p[C_DX + e] + p[C_DY + e] * p[C_DY + e]
+        p[C_SHARE + e] = square - reach * reach
+    close = 0
     for start in range(0, near, VECTOR):
-        word = below(p, L_B + start, f32(0.0)) & ((1 << min(near - start, VECTOR)) - 1)
+        word = below(p, C_SHARE + start, f32(0.0)) & ((1 << min(near - start, VECTOR)) - 1)
         while word != 0:
             e = start + lowest(word)
             word &= word - 1
-            i, slots = slot_of(n, m[NEAR_I + e], cycle, slots)
-            k, slots = slot_of(n, m[NEAR_K + e], cycle, slots)
-            n[PARTNERS + i] += 1
-            n[PARTNERS + k] += 1
-            pair = index(m[NEAR_PAIR + e])
-            m[TOUCH_I + touching] = i
-            m[TOUCH_K + touching] = k
-            m[TOUCH_PAIR + touching] = pair
-            p[L_DX + touching] = p[L_DX + e]
-            p[L_DY + touching] = p[L_DY + e]
-            fresh = b.met[pair] != cycle - 1
-            p[L_F + touching] = f32(0.0) if fresh else b.press[pair]
-            p[L_G + touching] = f32(0.0) if fresh else b.rub[pair]
-            touching += 1
-    for e in range(touching):
-        alone = n[PARTNERS + m[TOUCH_I + e]] + n[PARTNERS + m[TOUCH_K + e]] == 2
-        p[L_E + e] = f32(0.5) if alone else f32(0.25)
-    for e in range(touching):
-        d = max(math.sqrt(p[L_DX + e] * p[L_DX + e] + p[L_DY + e] * p[L_DY + e]), f32(1e-6))
-        p[L_A + e] = p[L_DX + e] / d
-        p[L_B + e] = p[L_DY + e] / d
-        p[L_C + e] = approach(d - TWO_RADII)
-    return touching, slots
+            i = index(m[NEAR_I + e])
+            k = index(m[NEAR_K + e])
+            m[C_NEAR + close] = e
+            p[C_DX + close] = p[C_DX + e]
+            p[C_DY + close] = p[C_DY + e]
+            p[C_UX + close] = f[COS + i]
+            p[C_UY + close] = f[SIN + i]
+            p[C_PRESS + close] = f[COS + k]
+            p[C_RUB + close] = f[SIN + k]
+            p[C_TURN + close] = f[MARGIN + i]
+            close += 1
+    return close
 
 
 @loop

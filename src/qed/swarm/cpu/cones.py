@@ -19,25 +19,28 @@ from qed.swarm.cpu.rows import (
     COS,
     DEAF,
     FAULTY_EAR,
-    L_A,
-    L_B,
-    L_C,
-    L_D,
-    L_DX,
-    L_DY,
-    L_E,
-    L_F,
-    L_G,
     L_RAB,
-    L_T,
-    L_U,
-    L_V,
     LIVE,
     OBSTACLES,
     RAB,
     ROBOTS,
-    SEEN_I,
-    SEEN_K,
+    S_CONE_I,
+    S_CONE_K,
+    S_COS_I,
+    S_COS_K,
+    S_DISTANCE,
+    S_DX,
+    S_DY,
+    S_I,
+    S_K,
+    S_OTHER_X,
+    S_OTHER_Y,
+    S_PER_SQUARE,
+    S_SIN_I,
+    S_SIN_K,
+    S_TRIAL,
+    S_X,
+    S_Y,
     SIN,
     STRIDE,
     TRIAL,
@@ -110,46 +113,41 @@ def bearings(b: Any, seen: int, live: int, deaf: bool) -> int:
     """Find distance and cones of each pair, and keep the pairs that a live cone sees."""
     f, p, m = b.f, b.p, b.m
     for e in range(seen):
-        i = index(m[SEEN_I + e])
-        k = index(m[SEEN_K + e])
-        p[L_F + e] = f[X + i]
-        p[L_G + e] = f[Y + i]
-        p[L_DX + e] = f[X + k]
-        p[L_DY + e] = f[Y + k]
-        p[L_A + e] = f[COS + i]
-        p[L_B + e] = f[SIN + i]
-        p[L_C + e] = f[COS + k]
-        p[L_D + e] = f[SIN + k]
+        i = index(m[S_I + e])
+        k = index(m[S_K + e])
+        p[S_X + e] = f[X + i]
+        p[S_Y + e] = f[Y + i]
+        p[S_OTHER_X + e] = f[X + k]
+        p[S_OTHER_Y + e] = f[Y + k]
+        p[S_COS_I + e] = f[COS + i]
+        p[S_SIN_I + e] = f[SIN + i]
+        p[S_COS_K + e] = f[COS + k]
+        p[S_SIN_K + e] = f[SIN + k]
     for e in range(seen):
-        dx = p[L_DX + e] - p[L_F + e]
-        dy = p[L_DY + e] - p[L_G + e]
-        ci = p[L_A + e]
-        si = p[L_B + e]
-        ck = p[L_C + e]
-        sk = p[L_D + e]
-        m[L_U + e] = cone(ci * dx + si * dy, ci * dy - si * dx)
-        m[L_V + e] = cone(-(ck * dx + sk * dy), sk * dx - ck * dy)
-        square = dx * dx + dy * dy
-        p[L_DX + e] = dx
-        p[L_DY + e] = dy
-        p[L_A + e] = math.sqrt(square)
-        p[L_B + e] = f32(1.0) / square
+        dx = p[S_OTHER_X + e] - p[S_X + e]
+        dy = p[S_OTHER_Y + e] - p[S_Y + e]
+        c = p[S_COS_I + e]
+        s = p[S_SIN_I + e]
+        m[S_CONE_I + e] = cone(c * dx + s * dy, c * dy - s * dx)
+        c = p[S_COS_K + e]
+        s = p[S_SIN_K + e]
+        m[S_CONE_K + e] = cone(-(c * dx + s * dy), s * dx - c * dy)
+        p[S_DX + e] = dx
+        p[S_DY + e] = dy
     if deaf:
         return seen
     cones = live >> SENSORS
     kept = 0
     for e in range(seen):
-        useful = ((cones >> m[L_U + e]) | (cones >> m[L_V + e])) & 1
-        m[SEEN_I + kept] = m[SEEN_I + e]
-        m[SEEN_K + kept] = m[SEEN_K + e]
-        m[L_U + kept] = m[L_U + e]
-        m[L_V + kept] = m[L_V + e]
-        p[L_DX + kept] = p[L_DX + e]
-        p[L_DY + kept] = p[L_DY + e]
-        p[L_A + kept] = p[L_A + e]
-        p[L_B + kept] = p[L_B + e]
-        p[L_F + kept] = p[L_F + e]
-        p[L_G + kept] = p[L_G + e]
+        useful = ((cones >> m[S_CONE_I + e]) | (cones >> m[S_CONE_K + e])) & 1
+        m[S_I + kept] = m[S_I + e]
+        m[S_K + kept] = m[S_K + e]
+        m[S_CONE_I + kept] = m[S_CONE_I + e]
+        m[S_CONE_K + kept] = m[S_CONE_K + e]
+        p[S_X + kept] = p[S_X + e]
+        p[S_Y + kept] = p[S_Y + e]
+        p[S_DX + kept] = p[S_DX + e]
+        p[S_DY + kept] = p[S_DY + e]
         kept += useful
     return kept
 
@@ -160,36 +158,40 @@ def occlude(b: Any, segment: Any, seen: int) -> None:
     f, n, p, m, doubts = b.f, b.n, b.p, b.m, b.doubts
     trials = index(segment[TRIALS])
     for e in range(seen):
-        m[L_T + e] = n[TRIAL + index(m[SEEN_I + e])]
+        m[S_TRIAL + e] = n[TRIAL + index(m[S_I + e])]
+    for e in range(seen):
+        square = p[S_DX + e] * p[S_DX + e] + p[S_DY + e] * p[S_DY + e]
+        p[S_DISTANCE + e] = math.sqrt(square)
+        p[S_PER_SQUARE + e] = f32(1.0) / square
         doubts[e] = 0
     for r in range(index(segment[ROBOTS])):
         bit = np.int64(1) << r
         step = index(r * trials)
         for e in range(seen):
-            lane = index(m[L_T + e]) + step
-            p[L_D + e] = f[X + lane]
-            p[L_E + e] = f[Y + lane]
+            lane = index(m[S_TRIAL + e]) + step
+            p[S_OTHER_X + e] = f[X + lane]
+            p[S_OTHER_Y + e] = f[Y + lane]
         for e in range(seen):
             off = off_line(
-                p[L_D + e] - p[L_F + e],
-                p[L_E + e] - p[L_G + e],
-                p[L_DX + e],
-                p[L_DY + e],
-                p[L_B + e],
+                p[S_OTHER_X + e] - p[S_X + e],
+                p[S_OTHER_Y + e] - p[S_Y + e],
+                p[S_DX + e],
+                p[S_DY + e],
+                p[S_PER_SQUARE + e],
             )
-            lane = index(m[L_T + e]) + step
-            self = lane == m[SEEN_I + e] or lane == m[SEEN_K + e]
+            lane = index(m[S_TRIAL + e]) + step
+            self = lane == m[S_I + e] or lane == m[S_K + e]
             mark = np.int64(-1) if off < INNER2 else bit
             doubts[e] |= np.int64(0) if self or off >= OUTER2 else mark
     for o in range(index(segment[OBSTACLES])):
         at = 2 * o * STRIDE
         for e in range(seen):
             off = off_line(
-                b.obstacles[at + index(m[SEEN_I + e])] - p[L_F + e],
-                b.obstacles[at + STRIDE + index(m[SEEN_I + e])] - p[L_G + e],
-                p[L_DX + e],
-                p[L_DY + e],
-                p[L_B + e],
+                b.obstacles[at + index(m[S_I + e])] - p[S_X + e],
+                b.obstacles[at + STRIDE + index(m[S_I + e])] - p[S_Y + e],
+                p[S_DX + e],
+                p[S_DY + e],
+                p[S_PER_SQUARE + e],
             )
             doubts[e] |= np.int64(-1) if off < OBSTACLE2 else np.int64(0)
 
@@ -198,16 +200,16 @@ def occlude(b: Any, segment: Any, seen: int) -> None:
 def hear(b: Any, segment: Any, e: int, cycle: int) -> None:
     """Let both robots of a pair hear each other."""
     m, p = b.m, b.p
-    i, k = m[SEEN_I + e], m[SEEN_K + e]
+    i, k = m[S_I + e], m[S_K + e]
     if segment[DEAF]:
-        robot_i = (i - m[L_T + e]) // index(segment[TRIALS])
-        robot_k = (k - m[L_T + e]) // index(segment[TRIALS])
-        hear_wrong(b, i, robot_k, p[L_DX + e], p[L_DY + e], cycle)
-        hear_wrong(b, k, robot_i, -p[L_DX + e], -p[L_DY + e], cycle)
+        robot_i = (i - m[S_TRIAL + e]) // index(segment[TRIALS])
+        robot_k = (k - m[S_TRIAL + e]) // index(segment[TRIALS])
+        hear_wrong(b, i, robot_k, p[S_DX + e], p[S_DY + e], cycle)
+        hear_wrong(b, k, robot_i, -p[S_DX + e], -p[S_DY + e], cycle)
     else:
-        distance = p[L_A + e]
-        nearest(b.a, m[L_U + e], i, distance)
-        nearest(b.a, m[L_V + e], k, distance)
+        distance = p[S_DISTANCE + e]
+        nearest(b.a, m[S_CONE_I + e], i, distance)
+        nearest(b.a, m[S_CONE_K + e], k, distance)
 
 
 @loop
@@ -235,18 +237,18 @@ def hear_wrong(b: Any, me: int, other: int, dx: Any, dy: Any, cycle: int) -> Non
 def settle(b: Any, segment: Any, e: int, cycle: int) -> None:
     """Test a doubtful pair against the exact bodies, if it matters, and hear it if clear."""
     f, a, p, m = b.f, b.a, b.p, b.m
-    i, k = m[SEEN_I + e], m[SEEN_K + e]
-    distance = p[L_A + e]
+    i, k = m[S_I + e], m[S_K + e]
+    distance = p[S_DISTANCE + e]
     wins = (
-        distance < a[RAB + m[L_U + e] * STRIDE + i]
-        or distance < a[RAB + m[L_V + e] * STRIDE + k]
+        distance < a[RAB + m[S_CONE_I + e] * STRIDE + i]
+        or distance < a[RAB + m[S_CONE_K + e] * STRIDE + k]
     )
     if not (wins or segment[DEAF]):
         return
-    aim_x, aim_y = p[L_DX + e] / distance, p[L_DY + e] / distance
+    aim_x, aim_y = p[S_DX + e] / distance, p[S_DY + e] / distance
     word = b.doubts[e]
     while word != 0:
-        blocker = m[L_T + e] + lowest(word) * index(segment[TRIALS])
+        blocker = m[S_TRIAL + e] + lowest(word) * index(segment[TRIALS])
         word &= word - 1
         c, s = f[COS + blocker], f[SIN + blocker]
         dx, dy = f[X + i] - f[X + blocker], f[Y + i] - f[Y + blocker]

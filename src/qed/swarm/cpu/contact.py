@@ -16,20 +16,24 @@ from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.candidates import touching_obstacles, touching_pairs, touching_walls
 from qed.swarm.cpu.motion import coast
 from qed.swarm.cpu.rows import (
+    C_ARM,
+    C_FX,
+    C_FY,
+    C_I,
+    C_K,
+    C_NX,
+    C_NY,
+    C_PAIR,
+    C_PRESS,
+    C_RUB,
+    C_SHARE,
+    C_SPEED,
+    C_TURN,
+    C_UX,
+    C_UY,
     COS,
     JX,
     JY,
-    L_A,
-    L_B,
-    L_C,
-    L_E,
-    L_F,
-    L_G,
-    L_H,
-    L_I,
-    L_J,
-    L_U,
-    L_V,
     MARGIN,
     P_JX,
     P_JY,
@@ -53,9 +57,6 @@ from qed.swarm.cpu.rows import (
     PY_SPEED,
     SIDE,
     SIN,
-    TOUCH_I,
-    TOUCH_K,
-    TOUCH_PAIR,
     TURN,
     TX,
     TY,
@@ -72,7 +73,6 @@ from qed.swarm.cpu.rows import (
 from qed.swarm.laws.contact import (
     FRICTION,
     FROM_FIXED,
-    RADIUS,
     SWEEPS,
     WALL_FRICTION,
     drive,
@@ -161,10 +161,10 @@ def warm_start(b: Any, pairs: int, obstacles: int, robots: int) -> None:
     """Begin with the impulses of the last cycle: of contacts, then of drives."""
     f, n, p, m = b.f, b.n, b.p, b.m
     for e in range(pairs):
-        fx = p[L_F + e] * p[L_A + e] - p[L_G + e] * p[L_B + e]
-        fy = p[L_F + e] * p[L_B + e] + p[L_G + e] * p[L_A + e]
-        m[L_U + e] = fixed(fx)
-        m[L_V + e] = fixed(fy)
+        fx = p[C_PRESS + e] * p[C_NX + e] - p[C_RUB + e] * p[C_NY + e]
+        fy = p[C_PRESS + e] * p[C_NY + e] + p[C_RUB + e] * p[C_NX + e]
+        m[C_FX + e] = fixed(fx)
+        m[C_FY + e] = fixed(fy)
     scatter(n, m, pairs)
     apply(f, n, robots)
     for e in range(robots):
@@ -185,12 +185,12 @@ def warm_start(b: Any, pairs: int, obstacles: int, robots: int) -> None:
 def scatter(n: Any, m: Any, pairs: int) -> None:
     """Add each pair's impulse to its two robots, in whole numbers."""
     for e in range(pairs):
-        i = index(m[TOUCH_I + e])
-        k = index(m[TOUCH_K + e])
-        n[P_SUM_X + i] -= m[L_U + e]
-        n[P_SUM_Y + i] -= m[L_V + e]
-        n[P_SUM_X + k] += m[L_U + e]
-        n[P_SUM_Y + k] += m[L_V + e]
+        i = index(m[C_I + e])
+        k = index(m[C_K + e])
+        n[P_SUM_X + i] -= m[C_FX + e]
+        n[P_SUM_Y + i] -= m[C_FY + e]
+        n[P_SUM_X + k] += m[C_FX + e]
+        n[P_SUM_Y + k] += m[C_FY + e]
 
 
 @loop
@@ -221,28 +221,28 @@ def push_pairs(b: Any, pairs: int) -> None:
     """Correct all pairs at once, each from the velocities before the sweep."""
     f, p, m = b.f, b.p, b.m
     for e in range(pairs):
-        i = index(m[TOUCH_I + e])
-        k = index(m[TOUCH_K + e])
-        p[L_H + e] = f[P_VX + i] - f[P_VX + k]
-        p[L_I + e] = f[P_VY + i] - f[P_VY + k]
-        p[L_J + e] = f[P_TURN + i] + f[P_TURN + k]
+        i = index(m[C_I + e])
+        k = index(m[C_K + e])
+        p[C_UX + e] = f[P_VX + i] - f[P_VX + k]
+        p[C_UY + e] = f[P_VY + i] - f[P_VY + k]
+        p[C_TURN + e] = f[P_TURN + i] + f[P_TURN + k]
     for e in range(pairs):
-        nx = p[L_A + e]
-        ny = p[L_B + e]
-        ux = p[L_H + e]
-        uy = p[L_I + e]
-        share = p[L_E + e]
-        old_press = p[L_F + e]
-        old_rub = p[L_G + e]
-        new_press = press(old_press, share, (ux * nx + uy * ny) - p[L_C + e])
-        sliding = (uy * nx - ux * ny) + RADIUS * p[L_J + e]
+        nx = p[C_NX + e]
+        ny = p[C_NY + e]
+        ux = p[C_UX + e]
+        uy = p[C_UY + e]
+        share = p[C_SHARE + e]
+        old_press = p[C_PRESS + e]
+        old_rub = p[C_RUB + e]
+        new_press = press(old_press, share, (ux * nx + uy * ny) - p[C_SPEED + e])
+        sliding = (uy * nx - ux * ny) + p[C_ARM + e] * p[C_TURN + e]
         new_rub = rub(old_rub, share, sliding, FRICTION * new_press)
-        p[L_F + e] = new_press
-        p[L_G + e] = new_rub
+        p[C_PRESS + e] = new_press
+        p[C_RUB + e] = new_rub
         dp = new_press - old_press
         dr = new_rub - old_rub
-        m[L_U + e] = fixed(dp * nx - dr * ny)
-        m[L_V + e] = fixed(dp * ny + dr * nx)
+        m[C_FX + e] = fixed(dp * nx - dr * ny)
+        m[C_FY + e] = fixed(dp * ny + dr * nx)
     scatter(b.n, m, pairs)
 
 
@@ -308,9 +308,9 @@ def unpack(b: Any, pairs: int, obstacles: int, robots: int, cycle: int) -> None:
         f[WALL_Y_RUB + i] = f[PY_RUB + e]
         n[WALLED + i] = cycle
     for e in range(pairs):
-        pair = index(m[TOUCH_PAIR + e])
-        b.press[pair] = p[L_F + e]
-        b.rub[pair] = p[L_G + e]
+        pair = index(m[C_PAIR + e])
+        b.press[pair] = p[C_PRESS + e]
+        b.rub[pair] = p[C_RUB + e]
         b.met[pair] = cycle
     for e in range(obstacles):
         place = b.touched[e, 1]

@@ -120,14 +120,10 @@ def watch(job: Any, trial: int, task: str, scored: Task) -> Trace:
 
 def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     """Join the trials of a controller; situations are pooled over them."""
-    return {
-        name: (
-            np.sum([part[name] for part in parts], axis=0, dtype=np.int64)
-            if name == "situations"
-            else np.concatenate([part[name] for part in parts])
-        )
-        for name in parts[0]
-    }
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if "situations" in joined:
+        joined["situations"] = np.stack([part["situations"] for part in parts]).sum(0)
+    return joined
 
 
 def ready(block: Block) -> None:

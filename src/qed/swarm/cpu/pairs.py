@@ -12,8 +12,8 @@ from qed.swarm.cpu.rows import (
     NEAR_I,
     NEAR_K,
     NEAR_PAIR,
-    SEEN_I,
-    SEEN_K,
+    S_I,
+    S_K,
     SQUARE,
     STRIDE,
     VECTOR,
@@ -60,7 +60,7 @@ def search(b: Any, s: int, hearing: bool, near: int) -> Any:
                     i = start + lowest(word)
                     word &= word - 1
                     other = i + shift
-                    m[SEEN_I + seen] = first + i
-                    m[SEEN_K + seen] = first + (other if other < size else other - size)
+                    m[S_I + seen] = first + i
+                    m[S_K + seen] = first + (other if other < size else other - size)
                     seen += 1
     return near, seen

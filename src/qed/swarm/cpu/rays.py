@@ -14,24 +14,28 @@ from qed.swarm.cpu.rows import (
     AMPLITUDE,
     COS,
     GAIN,
-    L_A,
-    L_B,
-    L_C,
-    L_D,
-    L_DX,
-    L_DY,
-    L_E,
-    L_F,
-    L_G,
     L_NOISE,
     L_RANGE,
     L_SIDE,
-    L_U,
     LIVE,
     NEAR_I,
     NEAR_K,
     OBSTACLES,
     OFFSET,
+    R_AHEAD,
+    R_COS,
+    R_CULL,
+    R_DX,
+    R_DY,
+    R_ENTRY,
+    R_LANE,
+    R_LEFT,
+    R_OTHER_COS,
+    R_OTHER_SIN,
+    R_SIN,
+    R_WAY,
+    R_X,
+    R_Y,
     SCRATCH,
     SIN,
     STRIDE,
@@ -43,6 +47,7 @@ from qed.swarm.laws.chance import draw, high_noise, low_noise
 from qed.swarm.laws.geometry import ray_body, ray_disc, ray_wall
 from qed.swarm.laws.sensing import reading, sensed
 from qed.swarm.robot import (
+    BODY_OUTER_RADIUS,
     FRONT_SENSORS,
     OBSTACLE_RADIUS,
     PROXIMITY_SENSORS,
@@ -56,6 +61,7 @@ AIM_X = np.array([math.cos(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
 AIM_Y = np.array([math.sin(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
 RADIUS = f32(OBSTACLE_RADIUS)
 REACH = f32(SENSOR_REACH)
+OUTER = f32(BODY_OUTER_RADIUS)
 ONE = f32(1.0)
 ZERO = f32(0.0)
 
@@ -86,100 +92,145 @@ def at_walls(b: Any, s: int) -> None:
 @loop
 def at_robots(b: Any, near: int, live: int, reach: Any) -> None:
     """Shorten the rays that meet a near robot, in both directions of each pair."""
-    f, p, m = b.f, b.p, b.m
     for direction in range(2):
         me = NEAR_I if direction == 0 else NEAR_K
-        you = NEAR_K if direction == 0 else NEAR_I
-        for e in range(near):
-            i = m[me + e]
-            k = m[you + e]
-            p[L_DX + e] = f[X + i] - f[X + k]
-            p[L_DY + e] = f[Y + i] - f[Y + k]
-            p[L_A + e] = f[COS + i]
-            p[L_B + e] = f[SIN + i]
-            p[L_C + e] = f[COS + k]
-            p[L_D + e] = f[SIN + k]
-        for e in range(near):  # me, as seen in the other's frame
-            dx = p[L_DX + e]
-            dy = p[L_DY + e]
-            c = p[L_C + e]
-            s = p[L_D + e]
-            p[L_E + e] = c * dx + s * dy
-            p[L_F + e] = c * dy - s * dx
-            p[L_C + e] = c * p[L_A + e] + s * p[L_B + e]
-            p[L_D + e] = c * p[L_B + e] - s * p[L_A + e]
+        other = NEAR_K if direction == 0 else NEAR_I
+        face(b, near, me, other)
         for sensor in range(SENSORS):
             if (live >> sensor) & 1:
-                at_x, at_y = AT_X[sensor], AT_Y[sensor]
-                aim_x, aim_y = AIM_X[sensor], AIM_Y[sensor]
-                for e in range(near):
-                    c = p[L_C + e]
-                    s = p[L_D + e]
-                    p[L_G + e] = ray_body(
-                        p[L_E + e] + (c * at_x - s * at_y),
-                        p[L_F + e] + (s * at_x + c * at_y),
-                        c * aim_x - s * aim_y,
-                        s * aim_x + c * aim_y,
-                    )
-                shorten(b, me, near, sensor * STRIDE, reach)
+                hits = cull(b, near, me, sensor, reach, OUTER)
+                meet_bodies(b, hits, sensor)
+                shorten(b, hits, sensor * STRIDE, reach)
 
 
 @loop
-def shorten(b: Any, me: int, listed: int, row: int, reach: Any) -> None:
-    """Keep the shorter of a sensor's distance and the listed one, where within reach."""
-    a, p, m = b.a, b.p, b.m
+def face(b: Any, near: int, me: int, other: int) -> None:
+    """See each listed robot in the frame of the one that looks, and the other way round."""
+    f, p, m = b.f, b.p, b.m
+    for e in range(near):
+        i = index(m[me + e])
+        k = index(m[other + e])
+        p[R_DX + e] = f[X + k] - f[X + i]
+        p[R_DY + e] = f[Y + k] - f[Y + i]
+        p[R_COS + e] = f[COS + i]
+        p[R_SIN + e] = f[SIN + i]
+        p[R_OTHER_COS + e] = f[COS + k]
+        p[R_OTHER_SIN + e] = f[SIN + k]
+    for e in range(near):
+        dx = p[R_DX + e]
+        dy = p[R_DY + e]
+        c = p[R_COS + e]
+        s = p[R_SIN + e]
+        other_c = p[R_OTHER_COS + e]
+        other_s = p[R_OTHER_SIN + e]
+        p[R_AHEAD + e] = c * dx + s * dy
+        p[R_LEFT + e] = c * dy - s * dx
+        p[R_DX + e] = -(other_c * dx + other_s * dy)
+        p[R_DY + e] = other_s * dx - other_c * dy
+        p[R_COS + e] = other_c * c + other_s * s
+        p[R_SIN + e] = other_c * s - other_s * c
+
+
+@loop
+def cull(b: Any, listed: int, me: int, sensor: int, reach: Any, radius: Any) -> int:
+    """List the entries whose disc of some radius (m) a sensor's ray comes near."""
+    p, m = b.p, b.m
+    at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
+    for e in range(listed):
+        ahead = p[R_AHEAD + e] - at_x
+        left = p[R_LEFT + e] - at_y
+        along = min(max(ahead * aim_x + left * aim_y, ZERO), reach)
+        off_x = ahead - along * aim_x
+        off_y = left - along * aim_y
+        p[R_CULL + e] = off_x * off_x + off_y * off_y
+    hits = 0
     for start in range(0, listed, VECTOR):
-        word = below(p, L_G + start, reach) & ((1 << min(listed - start, VECTOR)) - 1)
+        word = below(p, R_CULL + start, radius * radius) & ((1 << min(listed - start, VECTOR)) - 1)
         while word != 0:
             e = start + lowest(word)
             word &= word - 1
-            at = row + m[me + e]
-            if p[L_G + e] < a[at]:
-                a[at] = p[L_G + e]
+            m[R_ENTRY + hits] = e
+            m[R_LANE + hits] = m[me + e]
+            hits += 1
+    return hits
+
+
+@loop
+def meet_bodies(b: Any, hits: int, sensor: int) -> None:
+    """Find where the listed rays of a sensor meet the other robot's body."""
+    p, m = b.p, b.m
+    at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
+    for h in range(hits):
+        e = index(m[R_ENTRY + h])
+        p[R_X + h] = p[R_DX + e]
+        p[R_Y + h] = p[R_DY + e]
+        p[R_OTHER_COS + h] = p[R_COS + e]
+        p[R_OTHER_SIN + h] = p[R_SIN + e]
+    for h in range(hits):
+        c = p[R_OTHER_COS + h]
+        s = p[R_OTHER_SIN + h]
+        p[R_WAY + h] = ray_body(
+            p[R_X + h] + (c * at_x - s * at_y),
+            p[R_Y + h] + (s * at_x + c * at_y),
+            c * aim_x - s * aim_y,
+            s * aim_x + c * aim_y,
+        )
+
+
+@loop
+def shorten(b: Any, hits: int, row: int, reach: Any) -> None:
+    """Keep the shorter of a sensor's distance and the listed one, where within reach."""
+    a, p, m = b.a, b.p, b.m
+    for h in range(hits):
+        at = row + index(m[R_LANE + h])
+        if p[R_WAY + h] < min(a[at], reach):
+            a[at] = p[R_WAY + h]
 
 
 @loop
 def at_obstacles(b: Any, s: int) -> None:
     """Shorten the rays that meet an obstacle."""
-    f, p, m = b.f, b.p, b.m
-    first, _, _, _, lanes = span(b.segments, s)
+    p = b.p
     live = b.segments[s, LIVE]
     reach = b.limits[s, L_RANGE]
-    far = reach + REACH + RADIUS
-    for o in range(index(b.segments[s, OBSTACLES])):
-        at_x = 2 * o * STRIDE + first
-        at_y = at_x + STRIDE
-        for i in range(lanes):
-            dx = b.obstacles[at_x + i] - f[X + first + i]
-            dy = b.obstacles[at_y + i] - f[Y + first + i]
-            f[SCRATCH + i] = dx * dx + dy * dy
-        close = 0
-        for start in range(0, lanes, VECTOR):
-            word = below(f, SCRATCH + start, far * far)
-            while word != 0:
-                i = start + lowest(word)
-                word &= word - 1
-                m[L_U + close] = first + i
-                p[L_DX + close] = f[X + first + i] - b.obstacles[at_x + i]
-                p[L_DY + close] = f[Y + first + i] - b.obstacles[at_y + i]
-                p[L_A + close] = f[COS + first + i]
-                p[L_B + close] = f[SIN + first + i]
-                close += 1
+    for o in range(b.segments[s, OBSTACLES]):
+        close = close_to(b, s, o, reach + REACH + RADIUS)
         for sensor in range(SENSORS):
             if close > 0 and (live >> sensor) & 1:
-                at_x_, at_y_ = AT_X[sensor], AT_Y[sensor]
-                aim_x, aim_y = AIM_X[sensor], AIM_Y[sensor]
+                at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
                 for e in range(close):
-                    c = p[L_A + e]
-                    s_ = p[L_B + e]
-                    p[L_G + e] = ray_disc(
-                        p[L_DX + e] + (c * at_x_ - s_ * at_y_),
-                        p[L_DY + e] + (s_ * at_x_ + c * at_y_),
-                        c * aim_x - s_ * aim_y,
-                        s_ * aim_x + c * aim_y,
-                        RADIUS,
+                    p[R_WAY + e] = ray_disc(
+                        at_x - p[R_AHEAD + e], at_y - p[R_LEFT + e], aim_x, aim_y, RADIUS
                     )
-                shorten(b, L_U, close, sensor * STRIDE, reach)
+                shorten(b, close, sensor * STRIDE, reach)
+
+
+@loop
+def close_to(b: Any, s: int, o: int, far: Any) -> int:
+    """List the robots within ``far`` (m) of an obstacle, and see it in their frames."""
+    f, p, m = b.f, b.p, b.m
+    first, _, _, _, lanes = span(b.segments, s)
+    at_x = index(2 * o * STRIDE + first)
+    at_y = index(at_x + STRIDE)
+    for i in range(lanes):
+        dx = b.obstacles[at_x + i] - f[X + first + i]
+        dy = b.obstacles[at_y + i] - f[Y + first + i]
+        f[SCRATCH + i] = dx * dx + dy * dy
+    close = 0
+    for start in range(0, lanes, VECTOR):
+        word = below(f, SCRATCH + start, far * far)
+        while word != 0:
+            i = start + lowest(word)
+            word &= word - 1
+            dx = b.obstacles[at_x + i] - f[X + first + i]
+            dy = b.obstacles[at_y + i] - f[Y + first + i]
+            c = f[COS + first + i]
+            s_ = f[SIN + first + i]
+            p[R_AHEAD + close] = c * dx + s_ * dy
+            p[R_LEFT + close] = c * dy - s_ * dx
+            m[R_LANE + close] = first + i
+            close += 1
+    return close
 
 
 @loop

@@ -67,15 +67,30 @@ PROXIMITY = 0
 RAB = 7 * STRIDE
 HIDDEN = 15
 
-# Rows of pair lists: geometry and impulses (float), members (whole).
-L_DX, L_DY, L_A, L_B, L_C, L_D, L_E, L_F, L_G, L_H, L_I, L_J = (
+# Lists of pairs, float rows.  The stages of a cycle use the same rows, each by its own names:
+# robots that touch,
+(C_DX, C_DY, C_NX, C_NY, C_SPEED, C_ARM, C_SHARE, C_PRESS, C_RUB, C_UX, C_UY, C_TURN) = (
     PAIR_STRIDE * n for n in range(12)
 )
-PAIR_FLOATS = 12
-(NEAR_I, NEAR_K, NEAR_PAIR, SEEN_I, SEEN_K, TOUCH_I, TOUCH_K, TOUCH_PAIR, L_T, L_U, L_V) = (
+# robots within hearing,
+(S_X, S_Y, S_DX, S_DY, S_DISTANCE, S_PER_SQUARE, S_COS_I, S_SIN_I, S_COS_K, S_SIN_K) = (
+    PAIR_STRIDE * n for n in range(10)
+)
+S_OTHER_X, S_OTHER_Y = (PAIR_STRIDE * n for n in range(10, 12))
+# robots or obstacles near a robot's sensors.
+(R_DX, R_DY, R_COS, R_SIN, R_OTHER_COS, R_OTHER_SIN, R_AHEAD, R_LEFT, R_X, R_Y, R_WAY) = (
     PAIR_STRIDE * n for n in range(11)
 )
-PAIR_WHOLES = 11
+R_CULL = PAIR_STRIDE * 11
+PAIR_FLOATS = 12
+
+# Lists of pairs, whole numbers: near robots (kept for the next cycle),
+NEAR_I, NEAR_K, NEAR_PAIR = (PAIR_STRIDE * n for n in range(3))
+# robots within hearing, robots that touch, and rays that may hit.
+S_I, S_K, S_TRIAL, S_CONE_I, S_CONE_K = (PAIR_STRIDE * n for n in range(3, 8))
+C_I, C_K, C_PAIR, C_FX, C_FY, C_NEAR = (PAIR_STRIDE * n for n in range(3, 9))
+R_LANE, R_ENTRY = (PAIR_STRIDE * n for n in range(3, 5))
+PAIR_WHOLES = 9
 
 
 class Segment(NamedTuple):

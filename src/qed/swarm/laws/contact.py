@@ -23,7 +23,10 @@ PUSH_OUT = f32(0.05)  # m/s, fastest separation of an overlap
 PER_DRIVE = f32(1.0 / robot.DRIVE)
 FRICTION = f32(0.49)  # between robots
 WALL_FRICTION = f32(0.07)  # with walls and obstacles
-RADIUS = f32(robot.CONTACT_RADIUS)
+# The part of a velocity error that a pair corrects at once: equal masses take half each; a
+# robot with several partners less, since all are corrected from the same velocities.
+PAIR_SHARE = f32(0.5)
+CROWD_SHARE = f32(0.25)
 MARGIN_TIME = 0.35  # s; a contact is looked at if it may be met in this time
 
 TO_FIXED = f32(2.0**24)  # sums of impulses are integers, so that their order does not matter

@@ -15,9 +15,7 @@ PI = f32(math.pi)
 TWO_PI = f32(2.0 * math.pi)
 
 # The half body's vertices, from the rear corner to the tip of the nose.
-(X0, Y0), (X1, Y1), (X2, Y2), (X3, Y3), (_, Y4) = (
-    (f32(x), f32(y)) for x, y in HALF_BODY
-)
+(X0, Y0), (X1, Y1), (X2, Y2), (X3, Y3), (_, Y4) = ((f32(x), f32(y)) for x, y in HALF_BODY)
 
 
 def _edge(a: int, b: int) -> tuple[f32, f32, f32]:
@@ -137,32 +135,56 @@ def off_line(px: Any, py: Any, dx: Any, dy: Any, per_square: Any) -> Any:
 
 
 @law
+def farther(gap: Any, nx: Any, ny: Any, other: Any, other_x: Any, other_y: Any) -> Any:
+    """Return the larger of two gaps with its normal; the first of equals."""
+    wins = other > gap
+    return other if wins else gap, other_x if wins else nx, other_y if wins else ny
+
+
+@law
 def faces(x: Any, y: Any, c: Any, s: Any) -> Any:
     """Return how far a body at (x, y), heading (c, s), is beyond the faces of one at 0.
 
-    All in the frame of the body at the origin; the largest signed distance (m) over its nine
-    faces, negative if the other body reaches behind them all.
+    All in the frame of the body at the origin: the largest signed distance (m) over its nine
+    faces, and that face's normal.
     """
-    gap = x - X0 - support(f32(-1.0), f32(0.0), c, s)
-    gap = max(gap, -x - X0 - support(f32(1.0), f32(0.0), c, s))
-    gap = max(gap, Y0 - y - support(f32(0.0), f32(1.0), c, s))
-    gap = max(gap, NX1 * x + NY1 * y - H1 - support(-NX1, -NY1, c, s))
-    gap = max(gap, NY1 * y - NX1 * x - H1 - support(NX1, -NY1, c, s))
-    gap = max(gap, NX2 * x + NY2 * y - H2 - support(-NX2, -NY2, c, s))
-    gap = max(gap, NY2 * y - NX2 * x - H2 - support(NX2, -NY2, c, s))
-    gap = max(gap, NX3 * x + NY3 * y - H3 - support(-NX3, -NY3, c, s))
-    return max(gap, NY3 * y - NX3 * x - H3 - support(NX3, -NY3, c, s))
+    one = f32(1.0)
+    zero = f32(0.0)
+    gap = x - X0 - support(-one, zero, c, s)
+    gap, nx, ny = farther(gap, one, zero, -x - X0 - support(one, zero, c, s), -one, zero)
+    gap, nx, ny = farther(gap, nx, ny, Y0 - y - support(zero, one, c, s), zero, -one)
+    other = NX1 * x + NY1 * y - H1 - support(-NX1, -NY1, c, s)
+    gap, nx, ny = farther(gap, nx, ny, other, NX1, NY1)
+    other = NY1 * y - NX1 * x - H1 - support(NX1, -NY1, c, s)
+    gap, nx, ny = farther(gap, nx, ny, other, -NX1, NY1)
+    other = NX2 * x + NY2 * y - H2 - support(-NX2, -NY2, c, s)
+    gap, nx, ny = farther(gap, nx, ny, other, NX2, NY2)
+    other = NY2 * y - NX2 * x - H2 - support(NX2, -NY2, c, s)
+    gap, nx, ny = farther(gap, nx, ny, other, -NX2, NY2)
+    other = NX3 * x + NY3 * y - H3 - support(-NX3, -NY3, c, s)
+    gap, nx, ny = farther(gap, nx, ny, other, NX3, NY3)
+    other = NY3 * y - NX3 * x - H3 - support(NX3, -NY3, c, s)
+    return farther(gap, nx, ny, other, -NX3, NY3)
 
 
 @law
 def separation(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> Any:
-    """Return the gap (m) between a body and another that is (dx, dy) away; < 0: overlap."""
+    """Return gap (m; negative: overlap) and normal from a body to one that is (dx, dy) away.
+
+    Convex bodies are apart exactly if a face of one has the other beyond it; the face with
+    the largest gap, of either body, gives the normal, which points to the other body.
+    """
     turn_c = c * other_c + s * other_s
     turn_s = c * other_s - s * other_c
-    mine = faces(c * dx + s * dy, c * dy - s * dx, turn_c, turn_s)
-    other_x = -(other_c * dx + other_s * dy)
-    other_y = other_s * dx - other_c * dy
-    return max(mine, faces(other_x, other_y, turn_c, -turn_s))
+    gap, nx, ny = faces(c * dx + s * dy, c * dy - s * dx, turn_c, turn_s)
+    back_x = -(other_c * dx + other_s * dy)
+    back_y = other_s * dx - other_c * dy
+    other, mx, my = faces(back_x, back_y, turn_c, -turn_s)
+    my_x = c * nx - s * ny
+    my_y = s * nx + c * ny
+    its_x = other_s * my - other_c * mx
+    its_y = -(other_s * mx + other_c * my)
+    return farther(gap, my_x, my_y, other, its_x, its_y)
 
 
 @law

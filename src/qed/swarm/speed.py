@@ -1,0 +1,149 @@
+"""How fast the simulator is on this machine: cases to simulate, and a stopwatch.
+
+Speed is counted in robot-steps a second: robots x control cycles x trials x controllers,
+divided by the seconds that ``simulate`` takes to score patrolling.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from qed import __version__
+from qed.controller.network import GAIN, LEFT, RIGHT, Controller
+from qed.swarm.environment import Environment
+from qed.swarm.faults import Faults
+from qed.swarm.robot import CYCLE
+from qed.swarm.simulate import cores, simulate
+
+TRIAL_SECONDS = 400.0  # the paper's trial, s of simulated time
+PROBE_SECONDS = 4.0  # simulated time that is enough to guess a speed
+BATCH = 80  # controllers of a generation
+SATURATED = 12.0  # a bias at which tanh is 1
+
+STILL = Controller([], [0.0, 0.0])
+STRAIGHT = Controller([], [SATURATED, SATURATED])  # until a wall, where it grinds
+
+
+def gathering(turn: float = 1.0, ahead: float = 2.0, search: float = 0.4) -> Controller:
+    """Return a controller that makes a swarm a tight cluster.
+
+    A robot turns to the side where its range-and-bearing cones see others, and drives on into
+    them.  One that sees nobody drives wide circles to the left, until it meets somebody.
+    """
+    left_side = [8, 9, 10, 11]  # cones at 45, 90, 135 and 180 degrees: behind counts as left
+    right_side = [12, 13, 14]  # cones at -135, -90 and -45 degrees
+    links = []
+    for cones, sign in ((left_side, 1.0), (right_side, -1.0)):
+        for cone in cones:
+            links += [(cone, LEFT, sign * turn), (cone, RIGHT, -sign * turn)]
+    # Cones that see nobody read 1; the left has one cone more, which would turn the robot.
+    surplus = GAIN * turn * (len(left_side) - len(right_side))
+    return Controller(links, [ahead - search - surplus, ahead + search + surplus])
+
+
+def random_networks(count: int = BATCH) -> list[Controller]:
+    """Return the random networks of seeds 0, 1, 2, ..."""
+    return [Controller.random(seed) for seed in range(count)]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What to simulate: controllers in one environment, or in one each."""
+
+    controllers: Sequence[Controller]
+    environment: Environment | Sequence[Environment] = Environment()
+    trials: int = 50
+    seconds: float = TRIAL_SECONDS  # simulated time of a trial
+    faults: Faults | None = None
+
+    @property
+    def robots(self) -> int:
+        """Number of robots of all controllers together, in one trial of each."""
+        if isinstance(self.environment, Environment):
+            return self.environment.robots * len(self.controllers)
+        return sum(environment.robots for environment in self.environment)
+
+    @property
+    def robot_steps(self) -> int:
+        """Number of robot-steps."""
+        return self.robots * self.trials * round(self.seconds / CYCLE)
+
+    def time(self, threads: int) -> float:
+        """Simulate once, and return the time it took (s)."""
+        begin = perf_counter()
+        simulate(
+            self.controllers,
+            self.environment,
+            tasks="patrolling",
+            trials=self.trials,
+            seconds=self.seconds,
+            faults=self.faults,
+            threads=threads,
+        )
+        return perf_counter() - begin
+
+    def lasting(self, wall: float, threads: int) -> Case:
+        """Return this case, with trials so short or long that it takes about ``wall`` s.
+
+        A trial lasts no longer than the paper's 400 s of simulated time.
+        """
+        probe = replace(self, seconds=PROBE_SECONDS)
+        guess = PROBE_SECONDS * wall / probe.time(threads)
+        return replace(self, seconds=min(max(guess, CYCLE), TRIAL_SECONDS))
+
+
+def warm_up() -> None:
+    """Compile or load the simulator, so that no measurement does."""
+    Case([STILL], trials=1, seconds=CYCLE).time(threads=1)
+
+
+def thread_counts() -> list[int]:
+    """Return one thread, and as many as there are cores."""
+    return sorted({1, cores()})
+
+
+def times(case: Case, threads: Sequence[int], repeats: int) -> dict[int, list[float]]:
+    """Return the times (s) of a case with each number of threads.
+
+    They take turns, so that whatever else the machine does meets all of them alike.
+    """
+    found: dict[int, list[float]] = {count: [] for count in threads}
+    for _ in range(repeats):
+        for count in threads:
+            found[count].append(case.time(count))
+    return found
+
+
+def speeds(case: Case, threads: Sequence[int], repeats: int = 3) -> dict[int, float]:
+    """Return the median speed (robot-steps/s) of a case with each number of threads."""
+    taken = times(case, threads, repeats)
+    return {count: case.robot_steps / median(walls) for count, walls in taken.items()}
+
+
+def machine() -> dict[str, str | int]:
+    """Return what a speed depends on: processor, cores, and versions."""
+    return {
+        "cpu": processor(),
+        "cores": cores(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "numba": version("numba"),
+        "qed": __version__,
+    }
+
+
+def processor() -> str:
+    """Return the processor's model."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
