@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+
 import typer
 
 from qed import __version__
+from qed.cli.bench import bench
 
 app = typer.Typer(
     name="qed",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    # Plain help and errors, without any escape codes, for those who ask for no colours.
+    rich_markup_mode=None if os.environ.get("NO_COLOR") else "rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -29,9 +34,9 @@ def _root(
     """Evolve resilient robot swarms, break them, and find what recovers them."""
 
 
+app.command()(bench)
+
+
 def main() -> None:
     """Run the command line."""
-    from qed.cli import bench
-
-    app.command("bench")(bench.bench)
     app()

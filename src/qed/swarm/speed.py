@@ -6,13 +6,16 @@ divided by the seconds that ``simulate`` takes to score patrolling.
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+
+import numpy as np
 
 from qed import __version__
 from qed.controller.network import GAIN, LEFT, RIGHT, Controller
@@ -20,6 +23,7 @@ from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE
 from qed.swarm.simulate import cores, simulate
+from qed.swarm.start import Start
 
 TRIAL_SECONDS = 400.0  # the paper's trial, s of simulated time
 PROBE_SECONDS = 4.0  # simulated time that is enough to guess a speed
@@ -47,6 +51,20 @@ def gathering(turn: float = 1.0, ahead: float = 2.0, search: float = 0.4) -> Con
     return Controller(links, [ahead - search - surplus, ahead + search + surplus])
 
 
+def huddle(environment: Environment, trials: int) -> Start:
+    """Return starts 0.16 m apart in the middle, headed anywhere; obstacles stand 1 m off."""
+    middle = 0.5 * environment.arena
+    robot = np.arange(environment.robots)
+    columns = math.ceil(math.sqrt(environment.robots))
+    places = 0.16 * (np.stack([robot % columns, robot // columns], -1) - 0.5 * (columns - 1))
+    poses = np.empty((trials, environment.robots, 3))
+    poses[..., :2] = middle + places
+    poses[..., 2] = 2.4 * np.arange(poses[..., 2].size).reshape(trials, -1)
+    angles = 2.0 * math.pi * np.arange(environment.obstacles) / max(environment.obstacles, 1)
+    ring = middle + np.stack([np.cos(angles), np.sin(angles)], -1)
+    return Start(poses, ring)
+
+
 def random_networks(count: int = BATCH) -> list[Controller]:
     """Return the random networks of seeds 0, 1, 2, ..."""
     return [Controller.random(seed) for seed in range(count)]
@@ -57,10 +75,11 @@ class Case:
     """What to simulate: controllers in one environment, or in one each."""
 
     controllers: Sequence[Controller]
-    environment: Environment | Sequence[Environment] = Environment()
+    environment: Environment | Sequence[Environment] = field(default_factory=Environment)
     trials: int = 50
     seconds: float = TRIAL_SECONDS  # simulated time of a trial
     faults: Faults | None = None
+    start: Start | None = None
 
     @property
     def robots(self) -> int:
@@ -84,6 +103,7 @@ class Case:
             trials=self.trials,
             seconds=self.seconds,
             faults=self.faults,
+            start=self.start,
             threads=threads,
         )
         return perf_counter() - begin

@@ -16,10 +16,9 @@ BORDER_CELLS = 36
 
 @dataclass(frozen=True)
 class Task:
-    """A task.  ``score`` turns a trial's sum into fitness.
+    """A task: the sum that the simulator adds up for it, and how that becomes fitness.
 
-    ``sums`` names the sum (see ``qed.swarm.cpu.block.SUMS``).  ``score`` takes the sums of some trials,
-    the number of cycles, and the environment.
+    ``score`` takes the sums of some trials, the number of cycles, and the environment.
     """
 
     meaning: str

@@ -50,7 +50,7 @@ from qed.swarm.cpu.rows import (
     X,
     Y,
 )
-from qed.swarm.laws.contact import CROWD_SHARE, MARGIN_TIME, PAIR_SHARE, approach
+from qed.swarm.laws.contact import MARGIN_TIME, approach, pair_share
 from qed.swarm.laws.geometry import body_point, separation
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
@@ -77,7 +77,7 @@ def slot_of(n: Any, lane: int, cycle: int, slots: int) -> Any:
 @loop
 def touching_pairs(b: Any, near: int, cycle: int) -> Any:
     """List the near pairs that may touch; return their number and that of their robots."""
-    f, n, p, m = b.f, b.n, b.p, b.m
+    n, p, m = b.n, b.p, b.m
     close = close_pairs(b, near)
     for e in range(close):
         dx = p[C_DX + e]
@@ -110,8 +110,8 @@ def touching_pairs(b: Any, near: int, cycle: int) -> Any:
             p[C_RUB + touching] = f32(0.0) if fresh else b.rub[pair]
             touching += 1
     for e in range(touching):
-        partners = n[PARTNERS + index(m[C_I + e])] + n[PARTNERS + index(m[C_K + e])]
-        p[C_SHARE + e] = PAIR_SHARE if partners == 2 else CROWD_SHARE
+        partners = n[PARTNERS + index(m[C_I + e])]
+        p[C_SHARE + e] = pair_share(partners, n[PARTNERS + index(m[C_K + e])])
     return touching, slots
 
 

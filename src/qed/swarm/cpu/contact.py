@@ -1,8 +1,8 @@
 """Contacts solved: drives pull, bodies push back, sweep by sweep.
 
 Pairs of robots are corrected all at once from the velocities before the sweep (Jacobi), with
-impulses added up as whole numbers, so that no order of robots or pairs matters.  Walls and
-obstacles come last, one after the other for each robot, so that nothing passes them.
+impulses added up as whole numbers, so that no order of robots or pairs matters.  Obstacles and
+then walls come last, one after the other for each robot, so that nothing passes them.
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ def meet(b: Any, lanes: int, near: int, cycle: int) -> None:
             if pairs > 0:
                 push_pairs(b, pairs)
                 apply(b.f, b.n, robots)
-            walls(b.f, robots)
             for e in range(obstacles):
                 push_obstacle(b, e)
+            walls(b.f, robots)
         unpack(b, pairs, obstacles, robots, cycle)
 
 

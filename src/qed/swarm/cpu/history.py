@@ -48,7 +48,7 @@ def visits(b: Any, s: int, cycle: int) -> None:
     """Count the cycles that robots spend in each fine cell, and their way from the centre."""
     f, n = b.f, b.n
     first, _, _, size, _ = span(b.segments, s)
-    cells = index(b.segments[s, FINE_SIDE])
+    last = i32(b.segments[s, FINE_SIDE] - 1)
     centre = HALF * b.limits[s, L_SIDE]
     for i in range(size):
         x = f[X + first + i]
@@ -56,7 +56,8 @@ def visits(b: Any, s: int, cycle: int) -> None:
         dx = x - centre
         dy = y - centre
         f[CENTRE + first + i] += math.sqrt(dx * dx + dy * dy)
-        cell = i32(x * PER_FINE_CELL) * cells + i32(y * PER_FINE_CELL)
+        column = min(i32(x * PER_FINE_CELL), last)
+        cell = column * (last + i32(1)) + min(i32(y * PER_FINE_CELL), last)
         n[INDEX + i] = cell
         f[SCRATCH + i] = f32(1.0) if cell == n[FINE + first + i] else f32(-1.0)
     for start in range(0, size, VECTOR):

@@ -18,6 +18,7 @@ from qed.swarm.cpu.rows import (
     OLD_X,
     OLD_Y,
     RIGHT,
+    SIDE,
     SIN,
     TURN,
     TX,
@@ -30,7 +31,7 @@ from qed.swarm.cpu.rows import (
     Y,
 )
 from qed.swarm.laws.geometry import cos_sin, wrap
-from qed.swarm.laws.motion import DRIVE, LAG, excess, target, turn_rate, turned
+from qed.swarm.laws.motion import DRIVE, LAG, excess, target, turn_rate, turned, within
 
 
 @loop
@@ -77,10 +78,11 @@ def coast(f: Any, lanes: int) -> None:
 
 @loop
 def glide(f: Any, lanes: int) -> None:
-    """Move with the velocities that the contacts left."""
+    """Move with the velocities that the contacts left, and never beyond a wall."""
     for i in range(lanes):
-        f[X + i] += DRIVE * f[VX + i]
-        f[Y + i] += DRIVE * f[VY + i]
+        side = f[SIDE + i]
+        f[X + i] = within(f[X + i] + DRIVE * f[VX + i], side)
+        f[Y + i] = within(f[Y + i] + DRIVE * f[VY + i], side)
 
 
 @loop

@@ -49,7 +49,7 @@ ZERO = f32(0.0)
 def aggregation(b: Any, s: int) -> None:
     """Add each robot's distance to the centre of its swarm (m)."""
     f = b.f
-    first, robots, trials, size, _ = span(b.segments, s)
+    first, robots, trials, _, _ = span(b.segments, s)
     share = f32(1.0) / f32(robots)
     for t in range(trials):
         f[MEAN_X + t] = ZERO
@@ -69,12 +69,13 @@ def aggregation(b: Any, s: int) -> None:
 
 @loop
 def nearest_others(b: Any, s: int) -> None:
-    """Find each robot's distance to its nearest other robot (m)."""
+    """Find each robot's distance to its nearest other robot (m), 0 if it is alone."""
     f, w = b.f, b.w
     first, robots, trials, size, _ = span(b.segments, s)
     at_x, at_y = WIDE_X + 2 * first, WIDE_Y + 2 * first
+    farthest = f32(1e9) if robots > 1 else ZERO
     for i in range(size):
-        f[NEAREST + first + i] = f32(1e9)
+        f[NEAREST + first + i] = farthest
     for k in range(1, robots):
         shift = index(k * trials)
         for i in range(size):

@@ -23,10 +23,6 @@ PUSH_OUT = f32(0.05)  # m/s, fastest separation of an overlap
 PER_DRIVE = f32(1.0 / robot.DRIVE)
 FRICTION = f32(0.49)  # between robots
 WALL_FRICTION = f32(0.07)  # with walls and obstacles
-# The part of a velocity error that a pair corrects at once: equal masses take half each; a
-# robot with several partners less, since all are corrected from the same velocities.
-PAIR_SHARE = f32(0.5)
-CROWD_SHARE = f32(0.25)
 MARGIN_TIME = 0.35  # s; a contact is looked at if it may be met in this time
 
 TO_FIXED = f32(2.0**24)  # sums of impulses are integers, so that their order does not matter
@@ -47,6 +43,17 @@ def drive(jx: Any, jy: Any, wx: Any, wy: Any) -> Any:
 def approach(gap: Any) -> Any:
     """Return the fastest approach (m/s) that a gap (m, negative: overlap) allows."""
     return max((gap + SLOP) * PER_DRIVE, -PUSH_OUT)
+
+
+@law
+def pair_share(partners_i: Any, partners_k: Any) -> Any:
+    """Return the part of a velocity error that a pair of robots corrects at once.
+
+    Equal masses take half each.  Robots with other partners correct less, since all pairs are
+    corrected from the same velocities and their corrections add up.
+    """
+    most = max(partners_i, partners_k)
+    return f32(0.5) if most == 1 else f32(1.0) / f32(max(most, 4))
 
 
 @law

@@ -42,3 +42,9 @@ def excess(dx: Any, dy: Any) -> Any:
     """Return the part of a velocity change that is beyond one drive impulse (0 to 1)."""
     change = math.sqrt(dx * dx + dy * dy)
     return f32(1.0) - MAX_IMPULSE / change if change > MAX_IMPULSE else f32(0.0)
+
+
+@law
+def within(at: Any, side: Any) -> Any:
+    """Return a place (m) kept between two walls: the last resort, if a crowd is crushed."""
+    return min(max(at, f32(0.0)), side)

@@ -1,0 +1,278 @@
+"""``qed bench``: how fast this machine simulates, and how long a study would take on it."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from qed.swarm.speed import Case
+
+CYCLES_A_SECOND = 5
+REPEATS = 3
+# Robots of a swarm, by algorithm; QED's environments have 5, 10, 15 or 20.
+ROBOTS = {"qed": 12.5, "hbd": 10.0, "sdbc": 10.0, "spirit": 10.0}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a preset of the study simulates; every algorithm of ``solutions`` takes part."""
+
+    tasks: int
+    replicates: int
+    evaluations: int  # of one run of an algorithm
+    trials: int  # of an evaluation
+    seconds: float  # simulated time of a trial (s)
+    faults: int  # combined faults that every solution of a final map meets
+    fault_trials: int  # of each of them
+    solutions: Mapping[str, int]  # about so many in a final map, by algorithm
+
+    @property
+    def runs(self) -> int:
+        """Number of runs of each algorithm."""
+        return self.tasks * self.replicates
+
+    def evolution_steps(self, algorithm: str) -> float:
+        """Return the robot-steps of all runs of an algorithm."""
+        cycles = CYCLES_A_SECOND * self.seconds
+        return self.runs * self.evaluations * self.trials * cycles * ROBOTS[algorithm]
+
+    def fault_steps(self) -> float:
+        """Return the robot-steps of all maps under all faults, always 10 robots."""
+        swarms = self.runs * sum(self.solutions.values()) * self.faults * self.fault_trials
+        return swarms * CYCLES_A_SECOND * self.seconds * 10
+
+
+BUDGETS = {
+    "quick": Budget(
+        tasks=3,
+        replicates=1,
+        evaluations=1_200,
+        trials=3,
+        seconds=60.0,
+        faults=12,
+        fault_trials=3,
+        solutions=dict.fromkeys(ROBOTS, 400),
+    ),
+    "laptop": Budget(
+        tasks=5,
+        replicates=1,
+        evaluations=20_000,
+        trials=5,
+        seconds=200.0,
+        faults=20,
+        fault_trials=5,
+        solutions=dict.fromkeys(ROBOTS, 1_500),
+    ),
+    "paper": Budget(
+        tasks=5,
+        replicates=5,
+        evaluations=2_000 + 30_000 * 80,
+        trials=50,
+        seconds=400.0,
+        faults=50,
+        fault_trials=10,
+        solutions={"qed": 4_094, "hbd": 1_091, "sdbc": 130, "spirit": 127},
+    ),
+}
+
+# Units of time, how long they are (s), and up to where they are used (s).
+UNITS = (
+    ("s", 1.0, 100.0),
+    ("min", 60.0, 100.0 * 60.0),
+    ("h", 3600.0, 48.0 * 3600.0),
+    ("days", 86400.0, math.inf),
+)
+
+# The measured cases: swarm, robots, trials.
+NORMAL_MANY = ("normal", "10", 50)
+NORMAL_FEW = ("normal", "10", 5)
+ANY_MANY = ("any environment", "5-20", 50)
+ANY_FEW = ("any environment", "5-20", 5)
+BROKEN = ("broken", "10", 10)
+CLUSTER = ("tight cluster", "10", 50)
+Name = tuple[str, str, int]
+Speeds = dict[Name, dict[int, float]]  # robot-steps/s, by case and number of threads
+
+
+def bench(
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, max=1024, help="Threads to use; all cores unless told."),
+    ] = None,
+    seconds: Annotated[
+        float,
+        typer.Option(min=0.01, max=600.0, help="How long to measure each case, in seconds."),
+    ] = 1.0,
+    output: Annotated[
+        typer.FileTextWrite | None,
+        typer.Option("--json", metavar="FILE", lazy=False, help="Save all numbers as JSON."),
+    ] = None,
+) -> None:
+    """Measure the simulator's speed here, and estimate how long a study would take."""
+    from qed.swarm import speed
+
+    counts = sorted({1, threads}) if threads else speed.thread_counts()
+    found = measure(counts, seconds)
+    machine = speed.machine()
+    console = _console()
+    console.print(f"{machine['cpu']}, {machine['cores']} cores; qed {machine['qed']}", style="bold")
+    console.print("\nMillion robot-steps a second, 80 controllers, scored at patrolling:")
+    console.print(speed_table(found, counts))
+    console.print(f"A study here, with {_threads(counts[-1])}, would take about:")
+    console.print(study_table(found, counts[-1]))
+    console.print(
+        "These are estimates of simulation time only, at the speed of random networks. "
+        "Evolved swarms that huddle are slower: see the tight cluster."
+    )
+    if output is not None:
+        output.write(json.dumps(record(machine, found, counts[-1]), indent=1) + "\n")
+
+
+def cases() -> dict[Name, Case]:
+    """Return what is measured, by name."""
+    from qed.swarm.environment import Environment
+    from qed.swarm.faults import Faults
+    from qed.swarm.speed import BATCH, Case, gathering, huddle, random_networks
+
+    networks = random_networks()
+    normal, various = Environment(), Environment.sample(BATCH)
+    return {
+        NORMAL_MANY: Case(networks, trials=50),
+        NORMAL_FEW: Case(networks, trials=5),
+        ANY_MANY: Case(networks, various, trials=50),
+        ANY_FEW: Case(networks, various, trials=5),
+        BROKEN: Case(networks, trials=10, faults=Faults.sample(normal.robots)),
+        CLUSTER: Case([gathering()] * BATCH, trials=50, start=huddle(normal, 50)),
+    }
+
+
+def measure(counts: list[int], seconds: float) -> Speeds:
+    """Return the speeds of all cases, measuring each for so many seconds with each count."""
+    from qed.swarm import speed
+
+    found = {}
+    chosen = cases()
+    with _progress(len(chosen)) as advance:
+        speed.warm_up()
+        for name, case in chosen.items():
+            advance(name)
+            lasting = case.lasting(seconds / REPEATS, counts[0])
+            found[name] = speed.speeds(lasting, counts, REPEATS)
+    return found
+
+
+def estimates(found: Speeds, threads: int) -> dict[str, dict[str, float]]:
+    """Return, for each preset, how long its evolution and its fault study take (s)."""
+
+    def wait(budget: Budget) -> dict[str, float]:
+        many = budget.trials >= 20
+        normal, mixed = (NORMAL_MANY, ANY_MANY) if many else (NORMAL_FEW, ANY_FEW)
+        evolution = sum(
+            budget.evolution_steps(name) / found[mixed if name == "qed" else normal][threads]
+            for name in budget.solutions
+        )
+        return {"evolution": evolution, "faults": budget.fault_steps() / found[BROKEN][threads]}
+
+    return {preset: wait(budget) for preset, budget in BUDGETS.items()}
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as people say it.
+
+    >>> duration(42.3), duration(200), duration(5400), duration(1e6)
+    ('42 s', '3.3 min', '1.5 h', '12 days')
+    """
+    unit, length = next((unit, length) for unit, length, end in UNITS if seconds < end)
+    value = seconds / length
+    return f"{value:.1f} {unit}" if value < 10 else f"{value:,.0f} {unit}"
+
+
+def speed_table(found: Speeds, counts: list[int]) -> Table:
+    """Return the measured speeds as a table."""
+    table = _table()
+    table.add_column("swarm")
+    for heading in ("robots", "trials", *map(_threads, counts)):
+        table.add_column(heading, justify="right")
+    for (swarm, robots, trials), by_count in found.items():
+        shown = [f"{by_count[count] / 1e6:.1f}" for count in counts]
+        table.add_row(swarm, robots, str(trials), *shown)
+    return table
+
+
+def study_table(found: Speeds, threads: int) -> Table:
+    """Return the estimates as a table."""
+    table = _table()
+    table.add_column("preset")
+    for heading in ("runs", "evaluations each", "evolution", "faults", "together"):
+        table.add_column(heading, justify="right")
+    for preset, wait in estimates(found, threads).items():
+        budget = BUDGETS[preset]
+        table.add_row(
+            preset,
+            str(budget.runs * len(budget.solutions)),
+            f"{budget.evaluations:,}",
+            *(duration(part) for part in (*wait.values(), sum(wait.values()))),
+        )
+    return table
+
+
+def record(machine: dict[str, Any], found: Speeds, threads: int) -> dict[str, Any]:
+    """Return everything as JSON can hold it."""
+    return {
+        "machine": machine,
+        "robot_steps_per_second": [
+            {"swarm": swarm, "robots": robots, "trials": trials, "threads": count, "speed": value}
+            for (swarm, robots, trials), by_count in found.items()
+            for count, value in by_count.items()
+        ],
+        "study_threads": threads,
+        "study_seconds": estimates(found, threads),
+    }
+
+
+def _threads(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"
+
+
+def _console(stderr: bool = False) -> Console:
+    """Return a console; NO_COLOR keeps all escape codes away, not only those of colours."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto")
+
+
+def _table() -> Table:
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False)
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[Name], None]]:
+    """Show on stderr what is measured: a bar on a terminal, else a line for each case."""
+    from rich.progress import Progress
+
+    console = _console(stderr=True)
+    with Progress(console=console, transient=True, disable=console.color_system is None) as bar:
+        task = bar.add_task("loading", total=total + 1)
+
+        def advance(name: Name) -> None:
+            swarm, robots, trials = name
+            doing = f"{swarm}, {robots} robots x {trials} trials"
+            bar.update(task, advance=1, description=doing)
+            if bar.disable:
+                typer.echo(f"measuring {doing}", err=True)
+
+        yield advance

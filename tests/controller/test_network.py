@@ -1,0 +1,116 @@
+"""Controllers: legal connections, pruning, and the network that is simulated."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import qed
+
+
+def outputs(controller: qed.Controller, inputs: np.ndarray) -> np.ndarray:
+    """Run a network in double precision, one synchronous step for each row of inputs."""
+    values = np.zeros(18 + controller.hidden)
+    wheels = []
+    for row in inputs:
+        values[:15], values[15] = row, 1.0
+        total = np.zeros(len(values))
+        for source, target, weight in controller.connections:
+            total[target] += weight * values[source]
+        values[16:] = np.tanh(5.0 * total[16:] + np.array(controller.bias))
+        wheels.append(values[16:18].copy())
+    return np.array(wheels)
+
+
+@given(st.integers(0, 100_000))
+@settings(max_examples=100, deadline=None)
+def test_pruning_never_changes_the_outputs(seed: int) -> None:
+    controller = qed.Controller.random(seed)
+    lean = controller.pruned()
+    inputs = np.random.default_rng(seed).uniform(-1.0, 1.0, (12, 15))
+    assert outputs(lean, inputs) == pytest.approx(outputs(controller, inputs), abs=1e-12)
+    assert lean.pruned() == lean
+    assert lean.hidden <= controller.hidden
+
+
+def test_pruning_keeps_what_reaches_a_wheel_and_drops_the_rest() -> None:
+    controller = qed.Controller(
+        [(0, 18, 1.0), (18, 19, 1.0), (19, 16, 1.0), (20, 20, 1.0), (18, 20, 1.0), (1, 21, 1.0)],
+        [0.0, 0.0, 0.1, 0.2, 0.3, 0.4],
+    )
+    lean = controller.pruned()
+    assert lean.bias == (0.0, 0.0, 0.1, 0.2)
+    assert lean.connections == ((0, 18, 1.0), (18, 19, 1.0), (19, 16, 1.0))
+
+
+@given(st.integers(0, 100_000))
+@settings(max_examples=30, deadline=None)
+def test_the_simulated_network_is_this_network(seed: int) -> None:
+    controller = qed.Controller.random(seed)
+    seen = qed.trace(controller, seconds=10.0, seed=seed)
+    for robot in range(3):
+        inputs = np.concatenate([seen.proximity[:, robot], seen.rab[:, robot]], -1)
+        expected = 0.1 * outputs(controller, inputs.astype(float))
+        assert seen.wheels[:, robot] == pytest.approx(expected, abs=2e-6)
+
+
+def test_a_hidden_neuron_takes_one_cycle() -> None:
+    # The hidden value is 0 in the first cycle, tanh(1) from the second on.
+    controller = qed.Controller([(18, 16, 0.2), (15, 17, 0.1)], [0.0, 0.0, 1.0])
+    seen = qed.trace(controller, qed.Environment(robots=1), seconds=1.0)
+    left, right = seen.wheels[:, 0].T / 0.1
+    assert left[0] == 0.0
+    assert left[1:] == pytest.approx(math.tanh(math.tanh(1.0)), abs=1e-6)
+    assert right == pytest.approx(math.tanh(0.5), abs=1e-6)
+
+
+def test_self_loops_remember() -> None:
+    controller = qed.Controller([(15, 18, 0.05), (18, 18, 0.2), (18, 16, 0.2)], [0.0, 0.0, 0.0])
+    seen = qed.trace(controller, qed.Environment(robots=1), seconds=2.0)
+    value, expected = 0.0, []
+    for _ in range(10):
+        expected.append(math.tanh(value))
+        value = math.tanh(0.25 + value)
+    assert seen.wheels[:, 0, 0] / 0.1 == pytest.approx(expected, abs=1e-6)
+
+
+def test_random_controllers_have_the_papers_sizes() -> None:
+    drawn = [qed.Controller.random(seed) for seed in range(600)]
+    assert {c.hidden for c in drawn} == set(range(21))
+    assert {len(c.connections) for c in drawn} == set(range(41))
+    weights = [w for c in drawn for _, _, w in c.connections]
+    biases = [b for c in drawn for b in c.bias]
+    for values in (weights, biases):
+        assert -2.0 <= min(values) < -1.9
+        assert 1.9 < max(values) <= 2.0
+    for c in drawn:
+        assert len({(source, target) for source, target, _ in c.connections}) == len(c.connections)
+    assert qed.Controller.random(5) == qed.Controller.random(5)
+
+
+@pytest.mark.parametrize(
+    ("connections", "bias", "words"),
+    [
+        ([], [0.0], ["bias", "two"]),
+        ([], [0.0, math.nan], ["bias[1]", "nan"]),
+        ([(0, 16, math.inf)], [0.0, 0.0], ["connections[0]", "weight", "inf"]),
+        ([(0, 16, 1.0), (16, 17, 1.0)], [0.0, 0.0], ["connections[1]", "source", "16"]),
+        ([(0, 15, 1.0)], [0.0, 0.0], ["connections[0]", "target", "15"]),
+        ([(0, 18, 1.0)], [0.0, 0.0], ["connections[0]", "target", "18"]),
+        ([(19, 18, 1.0)], [0.0, 0.0, 0.0], ["connections[0]", "source", "19"]),
+        ([(-1, 16, 1.0)], [0.0, 0.0], ["connections[0]", "source", "-1"]),
+        ([(0.5, 16, 1.0)], [0.0, 0.0], ["connections[0]", "(source, target, weight)"]),
+        ([(0, 16)], [0.0, 0.0], ["connections[0]", "(source, target, weight)"]),
+        ([(0, 16, "much")], [0.0, 0.0], ["connections[0]", "(source, target, weight)"]),
+    ],
+)
+def test_illegal_networks_are_refused(connections: Any, bias: Any, words: list[str]) -> None:
+    with pytest.raises(ValueError, match=r".+") as caught:
+        qed.Controller(connections, bias)
+    for word in words:
+        assert word in str(caught.value)
