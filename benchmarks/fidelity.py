@@ -34,9 +34,9 @@ Table = dict[str, np.ndarray]
 
 def read(path: Path) -> Table:
     """Return the columns of a CSV file, numbers as floats."""
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-    with opened as file:
-        header, *lines = csv.reader(file)
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    header, *lines = csv.reader(text.splitlines())
     table: Table = {}
     for name, column in zip(header, zip(*lines, strict=True), strict=True):
         try:

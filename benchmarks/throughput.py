@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -44,10 +44,10 @@ from qed.swarm.speed import (
 HERE = Path(__file__).parent
 # Controllers, and how many robot-steps to measure: half a second or so on one core.
 KINDS = {
-    "still": ([STILL] * BATCH, 16e6),
-    "straight": ([STRAIGHT] * BATCH, 8e6),
-    "random": (random_networks(), 9e6),
-    "crowd": ([gathering()] * BATCH, 2e6),
+    "still": ([STILL] * BATCH, 12e6),
+    "straight": ([STRAIGHT] * BATCH, 6e6),
+    "random": (random_networks(), 8e6),
+    "crowd": ([gathering()] * BATCH, 1.6e6),
 }
 TRIALS = (5, 50)
 THREADS = thread_counts()
@@ -77,8 +77,15 @@ qed.simulate(networks, qed.Environment(robots=20), tasks="patrolling", trials=50
 
 
 def measured(case: Case, repeats: int) -> dict[str, Any]:
-    """Return the times (s) and the median speeds (robot-steps/s) of a case, by threads."""
+    """Return the times (s) and the median speeds (robot-steps/s) of a case, by threads.
+
+    ``processor_share`` is the part of a core that a thread had on average: much below 1 means
+    that other programs were busy, or that the threads ran out of work.
+    """
+    begin = process_time()
     taken = times(case, THREADS, repeats)
+    used = process_time() - begin
+    thread_seconds = sum(count * sum(walls) for count, walls in taken.items())
     speeds = {count: case.robot_steps / median(walls) for count, walls in taken.items()}
     return {
         "simulated_seconds": case.seconds,
@@ -86,6 +93,7 @@ def measured(case: Case, repeats: int) -> dict[str, Any]:
         "times": taken,
         "speed": speeds,
         "ratio": speeds[THREADS[-1]] / speeds[1],
+        "processor_share": used / thread_seconds,
     }
 
 
@@ -236,13 +244,15 @@ def report(quick: bool) -> dict[str, Any]:
     found["crowding"] = crowding()
     found["scaling"] = scaling(quick)
     found["starting"] = starting(quick)
-    apart = ", ".join(f"{value:.2f} m ({n} robots)" for n, value in found["crowding"].items())
-    print(f"\ncrowd: nearest robot at {apart}")
+    share = median(case["processor_share"] for case in found["bar"] + found["grid"])
+    print(f"\n{'part of a core that a thread had (median)':52s}{share:7.2f}")
+    for robots, apart in found["crowding"].items():
+        print(f"{f'crowd of {robots}: mean distance to the nearest robot':52s}{apart:7.2f} m")
     for name, fit in found["scaling"].items():
-        print(f"{f'time grows with {name}, to the power':49s}{fit['exponent']:7.2f}")
+        print(f"{f'time grows with {name}, to the power':52s}{fit['exponent']:7.2f}")
     for name, run in found["starting"].items():
         if run is not None:
-            print(f"{STARTS[name]:49s}{run['seconds']:7.2f} s{run['peak_mb']:8.0f} MB")
+            print(f"{STARTS[name]:52s}{run['seconds']:7.2f} s{run['peak_mb']:8.0f} MB")
     return found
 
 

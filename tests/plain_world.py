@@ -2,8 +2,7 @@
 
 The engine is tested against it.  It shares with the engine the scalar laws, the draw of start
 poses and the noise keys, but no loop: no near lists, no packing, no pruning of networks, no
-shortcuts in occlusion.  Motion and sensors are in single precision, as the laws are; sums are
-in double.
+shortcuts in occlusion.  Numbers are in single precision, as the laws are.
 """
 
 from __future__ import annotations
@@ -14,10 +13,11 @@ from types import SimpleNamespace
 
 import numpy as np
 from numpy import float32 as f32
+from plain_scores import TASKS, Tally
 
 from qed.swarm import robot
 from qed.swarm.laws import contact as law
-from qed.swarm.laws import describing, geometry, motion, scoring, sensing
+from qed.swarm.laws import geometry, motion, sensing
 from qed.swarm.laws.chance import draw, high_noise, low_noise
 from qed.swarm.laws.geometry import cos_sin, ray_body, ray_disc, ray_wall
 from qed.swarm.laws.neuron import GAIN, tanh
@@ -28,8 +28,6 @@ OBSTACLE = f32(robot.OBSTACLE_RADIUS)
 INNER = f32(robot.BODY_INNER_RADIUS)
 EAR = 8  # random bits for misheard neighbours come after those of the sensors
 LEFT, RIGHT = 16, 17  # nodes of the network
-SPIRIT_GROUPS = {32: [0, 1], 16: [2], 8: [3, 4], 4: [5, 6], 2: [7, 8, 13, 14], 1: [9, 10, 11, 12]}
-TASKS = ("aggregation", "dispersion", "flocking", "patrolling", "border-patrolling")
 ROWS = ("x", "y", "heading", "proximity", "rab", "wheels")
 
 
@@ -129,7 +127,8 @@ class Contact:
 def touching(world):
     """Return all contacts within the margin, with the impulses they had in the last cycle."""
     margin = f32(law.MARGIN_TIME * world.env.max_speed)
-    near = pairs_of(world.robots) + [found for me in world.robots for found in fixed(world, me)]
+    pairs = pairs_of(world.robots, TWO * f32(robot.BODY_OUTER_RADIUS) + margin)
+    near = pairs + [found for me in world.robots for found in fixed(world, me)]
     contacts = [found for found in near if found.gap < margin]
     members = [me for found in contacts if found.other for me in (found.me, found.other)]
     for found in contacts:
@@ -139,10 +138,17 @@ def touching(world):
     return contacts
 
 
-def pairs_of(robots):
+def pairs_of(robots, reach):
+    """Return the pairs of robots in reach.
+
+    The gap along the normals of faces can be smaller than the true gap between two corners:
+    robots whose circumscribed discs are out of reach do not count.
+    """
     pairs = []
     for me, you in combinations(robots, 2):
         dx, dy = you.x - me.x, you.y - me.y
+        if dx * dx + dy * dy >= reach * reach:
+            continue
         gap, nx, ny = geometry.separation(dx, dy, me.c, me.s, you.c, you.s)
         arm = HALF * (nx * dx + ny * dy)
         pairs.append(Contact((me.number, you.number), me, you, (nx, ny), gap, arm))
@@ -287,98 +293,6 @@ def think(world, me):
     left *= HALF if me.fault in ("LW-H", "BW-H") else ONE
     right *= HALF if me.fault in ("RW-H", "BW-H") else ONE
     me.wheels = (left, right)
-
-
-# --- fitness and descriptors
-
-
-class Tally:
-    """What tasks and descriptors add up over a trial."""
-
-    def __init__(self, world):
-        self.world = world
-        self.fitness = dict.fromkeys(TASKS, 0.0)
-        self.grid = [[0.0] * 10 for _ in range(10)]
-        side = math.ceil(world.env.arena / describing.FINE_CELL - 1e-9)
-        self.visits = np.zeros((side, side), int)
-        self.radius = 0.0
-        self.features = np.zeros((5, 2))
-        self.situations = np.zeros((64, 16), int)
-
-    def add(self):
-        """Add the present cycle."""
-        env, robots = self.world.env, self.world.robots
-        diagonal = math.sqrt(2.0) * env.arena
-        centre = SimpleNamespace(x=mean([me.x for me in robots]), y=mean([me.y for me in robots]))
-        middle = SimpleNamespace(x=env.arena / 2, y=env.arena / 2)
-        way = mean([distance(me, centre) for me in robots])
-        self.fitness["aggregation"] += 1.0 - way / diagonal
-        self.fitness["dispersion"] += mean(nearest(robots)) / (diagonal / 2.0)
-        pairs = combinations(robots, 2)
-        self.fitness["flocking"] += mean([together(me, you, env.max_speed) for me, you in pairs])
-        self.patrol()
-        self.radius += mean([distance(me, middle) for me in robots])
-        for number, value in enumerate(five_features(robots, env)):
-            self.features[number] += (value, value * value)
-        for me in robots:
-            self.visits[int(me.x / describing.FINE_CELL), int(me.y / describing.FINE_CELL)] += 1
-            self.situations[state(me), describing.action(*me.wheels)] += 1
-
-    def patrol(self):
-        """Refresh the cells that robots are in, add up all cells, then let them fade."""
-        cell = self.world.env.arena / 10
-        for me in self.world.robots:
-            self.grid[int(me.x / cell)][int(me.y / cell)] = 1.0
-        border = [self.grid[a][b] for a in range(10) for b in range(10) if {a, b} & {0, 9}]
-        self.fitness["patrolling"] += sum(map(sum, self.grid)) / 100
-        self.fitness["border-patrolling"] += sum(border) / 36
-        self.grid = [[max(value - 0.001, 0.0) for value in line] for line in self.grid]
-
-
-def mean(values):
-    return sum(map(float, values)) / len(values) if values else 0.0
-
-
-def distance(one, other):
-    return math.hypot(float(one.x) - float(other.x), float(one.y) - float(other.y))
-
-
-def nearest(robots):
-    """Return each robot's distance to the nearest other; 0 if there is none."""
-    others = [[distance(me, you) for you in robots if you is not me] for me in robots]
-    return [min(each, default=0.0) for each in others]
-
-
-def speed(me, top):
-    """Return the motion of the cycle along the heading before it, over the top speed."""
-    dx, dy = float(me.x) - float(me.old_x), float(me.y) - float(me.old_y)
-    return (dx * float(me.old_c) + dy * float(me.old_s)) / (robot.CYCLE * top)
-
-
-def together(me, you, top):
-    """Return what a pair adds to flocking."""
-    square = f32(distance(me, you) ** 2)
-    turn = me.old_heading - you.old_heading
-    return scoring.flock(square, turn, f32(speed(me, top)), f32(speed(you, top)))
-
-
-def five_features(robots, env):
-    """Return SDBC's features of a cycle."""
-    per_speed, side = f32(1 / env.max_speed), f32(env.arena)
-    turns = [geometry.wrap(me.heading - me.old_heading) for me in robots]
-    return (
-        mean([0.5 + 0.5 * speed(me, env.max_speed) for me in robots]),
-        mean([describing.turn_feature(turn, per_speed) for turn in turns]),
-        mean([describing.midpoint_distances(me.x, me.y, side) for me in robots]),
-        mean([distance(me, you) for me, you in combinations(robots, 2)]),
-        mean(nearest(robots)),
-    )
-
-
-def state(me):
-    """Return SPIRIT's sensory state: the groups with an active member."""
-    inputs = [*me.proximity, *me.rab]
-    return sum(bit for bit, group in SPIRIT_GROUPS.items() if any(inputs[n] < 0 for n in group))
 
 
 # --- whole trials

@@ -63,7 +63,6 @@ def test_even_a_crushed_swarm_stays_inside(
     for values in outcome.fitness.values():
         assert np.isfinite(values).all()
         assert (values >= -1e-6).all()
-        assert (values <= 2.0).all()
     assert all(visits.sum(1).tolist() == [env.robots * 100] * 2 for visits in outcome.visits)
     for trial in (0, 1):
         seen = qed.trace(swarm, env, seconds=10.0, faults=faults, start=start, trial=trial)

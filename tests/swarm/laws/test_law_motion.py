@@ -15,6 +15,7 @@ target = plain(motion.target)
 turn_rate = plain(motion.turn_rate)
 turned = plain(motion.turned)
 excess = plain(motion.excess)
+within = plain(motion.within)
 cos_sin = plain(geometry.cos_sin)
 wrap = plain(geometry.wrap)
 
@@ -114,3 +115,8 @@ def test_excess_leaves_one_impulse(angle, size):
     part = excess(size * math.cos(angle), size * math.sin(angle))
     assert 0.0 < part < 1.0
     assert (1 - part) * size == pytest.approx(MAX_IMPULSE, rel=1e-6)
+
+
+def test_within_keeps_a_place_between_the_walls():
+    for at, kept in ((-0.01, 0.0), (0.0, 0.0), (0.3, 0.3), (4.0, 4.0), (4.01, 4.0)):
+        assert within(at, 4.0) == f32(kept)

@@ -270,7 +270,10 @@ def results(block: Block, worlds: Sequence[World], cycles: int) -> list[dict[str
             """Add up a float row over the robots of each trial."""
             size = segment.robots * segment.trials
             lanes = block.f[row + segment.first : row + segment.first + size]
-            return np.add.reduce(lanes.reshape(segment.robots, segment.trials), 0, np.float64)
+            summed: np.ndarray = np.add.reduce(
+                lanes.reshape(segment.robots, segment.trials), 0, np.float64
+            )
+            return summed
 
         sums = {
             "centre_distance": total(rows.AGGREGATION),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy import float32 as f32
+from numpy import int32 as i32
 
 from qed.swarm.compile import loop
 from qed.swarm.cpu.bits import index, lowest, span
@@ -31,6 +32,7 @@ from qed.swarm.cpu.rows import (
     S_DISTANCE,
     S_DX,
     S_DY,
+    S_HIDDEN,
     S_I,
     S_K,
     S_OTHER_X,
@@ -101,10 +103,10 @@ def hear_all(b: Any, s: int, seen: int, cycle: int) -> None:
     """Let the pairs in sight hear each other: first the clear ones, then the doubtful."""
     segment = b.segments[s]
     for e in range(seen):
-        if b.doubts[e] == 0:
+        if b.m[S_HIDDEN + e] == 0 and b.doubts[e] == 0:
             hear(b, segment, e, cycle)
     for e in range(seen):
-        if b.doubts[e] > 0:
+        if b.m[S_HIDDEN + e] == 0 and b.doubts[e] != 0:
             settle(b, segment, e, cycle)
 
 
@@ -154,7 +156,7 @@ def bearings(b: Any, seen: int, live: int, deaf: bool) -> int:
 
 @loop
 def occlude(b: Any, segment: Any, seen: int) -> None:
-    """Mark each pair: -1 surely hidden, 0 clear, else one bit for each doubtful blocker."""
+    """Mark the pairs that are surely hidden, and note a bit for each doubtful blocker."""
     f, n, p, m, doubts = b.f, b.n, b.p, b.m, b.doubts
     trials = index(segment[TRIALS])
     for e in range(seen):
@@ -164,6 +166,7 @@ def occlude(b: Any, segment: Any, seen: int) -> None:
         p[S_DISTANCE + e] = math.sqrt(square)
         p[S_PER_SQUARE + e] = f32(1.0) / square
         doubts[e] = 0
+        m[S_HIDDEN + e] = 0
     for r in range(index(segment[ROBOTS])):
         bit = np.int64(1) << r
         step = index(r * trials)
@@ -181,8 +184,8 @@ def occlude(b: Any, segment: Any, seen: int) -> None:
             )
             lane = index(m[S_TRIAL + e]) + step
             self = lane == m[S_I + e] or lane == m[S_K + e]
-            mark = np.int64(-1) if off < INNER2 else bit
-            doubts[e] |= np.int64(0) if self or off >= OUTER2 else mark
+            m[S_HIDDEN + e] |= i32(0) if self or off >= INNER2 else i32(1)
+            doubts[e] |= np.int64(0) if self or off >= OUTER2 else bit
     for o in range(index(segment[OBSTACLES])):
         at = 2 * o * STRIDE
         for e in range(seen):
@@ -193,7 +196,7 @@ def occlude(b: Any, segment: Any, seen: int) -> None:
                 p[S_DY + e],
                 p[S_PER_SQUARE + e],
             )
-            doubts[e] |= np.int64(-1) if off < OBSTACLE2 else np.int64(0)
+            m[S_HIDDEN + e] |= i32(1) if off < OBSTACLE2 else i32(0)
 
 
 @loop

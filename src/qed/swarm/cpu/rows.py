@@ -87,7 +87,7 @@ PAIR_FLOATS = 12
 # Lists of pairs, whole numbers: near robots (kept for the next cycle),
 NEAR_I, NEAR_K, NEAR_PAIR = (PAIR_STRIDE * n for n in range(3))
 # robots within hearing, robots that touch, and rays that may hit.
-S_I, S_K, S_TRIAL, S_CONE_I, S_CONE_K = (PAIR_STRIDE * n for n in range(3, 8))
+S_I, S_K, S_TRIAL, S_CONE_I, S_CONE_K, S_HIDDEN = (PAIR_STRIDE * n for n in range(3, 9))
 C_I, C_K, C_PAIR, C_FX, C_FY, C_NEAR = (PAIR_STRIDE * n for n in range(3, 9))
 R_LANE, R_ENTRY = (PAIR_STRIDE * n for n in range(3, 5))
 PAIR_WHOLES = 9

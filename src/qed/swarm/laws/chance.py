@@ -32,8 +32,8 @@ def mix(word: Any) -> Any:
 @law
 def draw(key: Any, cycle: Any, purpose: Any) -> Any:
     """Return 32 random bits for the owner of ``key``, this cycle and this purpose."""
-    counter = (u64(cycle) * u64(128) + u64(purpose)) * u64(0x9E3779B9)
-    return mix(u32((u64(key) + counter) & u64(0xFFFFFFFF)))
+    counter = mix(u32((u64(cycle) * u64(128) + u64(purpose)) & u64(0xFFFFFFFF)))
+    return mix(u32(u32(key) ^ counter))
 
 
 @law

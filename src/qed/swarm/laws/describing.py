@@ -31,9 +31,11 @@ def midpoint_distances(x: Any, y: Any, side: Any) -> Any:
     half = f32(0.5) * side
     across_x = (x - half) * (x - half)
     across_y = (y - half) * (y - half)
-    total = math.sqrt(across_x + (side - y) * (side - y)) + math.sqrt(across_x + y * y)
-    total += math.sqrt(across_y + (side - x) * (side - x)) + math.sqrt(across_y + x * x)
-    return f32(0.25) * total
+    top = f32(math.sqrt(across_x + (side - y) * (side - y)))
+    bottom = f32(math.sqrt(across_x + y * y))
+    right = f32(math.sqrt(across_y + (side - x) * (side - x)))
+    left = f32(math.sqrt(across_y + x * x))
+    return f32(0.25) * ((top + bottom) + (right + left))
 
 
 @law

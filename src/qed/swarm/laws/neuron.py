@@ -14,7 +14,7 @@ SATURATION = f32(8.0)  # beyond, tanh is 1 to single precision
 
 @law
 def tanh(x: Any) -> Any:
-    """Return the hyperbolic tangent, to 3e-7.
+    """Return the hyperbolic tangent, to 4e-7.
 
     An odd rational function whose coefficients were fitted for the least largest error on
     [0, 8] (6e-9 before rounding).

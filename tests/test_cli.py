@@ -1,0 +1,126 @@
+"""The command line: help, version, errors, and ``qed bench``."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from qed import __version__
+from qed.cli.bench import BUDGETS, duration
+
+QED = [sys.executable, "-m", "qed"]
+SCRIPT = [sys.executable, "-c", "from qed.cli import main; main()"]
+HELPS = [[*QED, "--help"], [*QED, "-h"], [*SCRIPT, "--help"], [*QED, "bench", "--help"]]
+
+
+def run(command, **environment):
+    """Run a command as in a terminal of 80 columns."""
+    clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    return subprocess.run(
+        command,
+        env=clean | {"COLUMNS": "80"} | environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def fits(text):
+    return max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", HELPS)
+def test_help_fits_the_terminal(command):
+    done = run(command)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "Usage:" in done.stdout
+    assert fits(done.stdout)
+
+
+def test_help_lists_the_verbs():
+    assert "bench" in run([*QED, "--help"]).stdout
+
+
+def test_version():
+    done = run([*QED, "--version"])
+    assert (done.returncode, done.stdout) == (0, f"qed {__version__}\n")
+
+
+def test_unknown_verb_suggests_the_nearest():
+    done = run([*QED, "bnech"])
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "'bench'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [[*QED, "--help"], [*QED, "bench", "--help"], [*QED, "bnech"]])
+def test_no_color_means_no_escape_codes_even_on_a_terminal(command):
+    done = run(command, NO_COLOR="1", FORCE_COLOR="1")
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_help_does_not_load_the_simulator():
+    program = """
+import sys
+from typer.testing import CliRunner
+from qed.cli import app
+assert CliRunner().invoke(app, ["--help"]).exit_code == 0
+assert CliRunner().invoke(app, ["bench", "--help"]).exit_code == 0
+print(sorted({"numba", "numpy"} & set(sys.modules)))
+"""
+    assert run([sys.executable, "-c", program]).stdout == "[]\n"
+
+
+def test_bench_measures_and_saves(tmp_path):
+    target = tmp_path / "speed.json"
+    command = [*QED, "bench", "--seconds", "0.05", "--threads", "2", "--json", str(target)]
+    done = run(command, NO_COLOR="1", FORCE_COLOR="1")
+    assert done.returncode == 0, done.stderr
+    assert fits(done.stdout)
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "simulation time only" in done.stdout
+    assert "measuring" in done.stderr
+    found = json.loads(target.read_text())
+    assert all(row["speed"] > 0 for row in found["robot_steps_per_second"])
+    assert {row["threads"] for row in found["robot_steps_per_second"]} == {1, 2}
+    assert set(found["study_seconds"]) == set(BUDGETS)
+    assert all(value > 0 for wait in found["study_seconds"].values() for value in wait.values())
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--threads", "0"], ["--seconds", "-1"], ["--json", "no/such/folder/x.json"]]
+)
+def test_bench_refuses_at_once(wrong):
+    done = run([*QED, "bench", *wrong])
+    assert done.returncode == 2
+    assert wrong[0] in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_budget_of_the_paper():
+    paper = BUDGETS["paper"]
+    one_run = (2_000 + 30_000 * 80) * 50 * 2_000 * 10
+    assert paper.evolution_steps("hbd") == 5 * 5 * one_run
+    assert paper.evolution_steps("qed") == 5 * 5 * one_run * 1.25
+    maps = 4_094 + 1_091 + 130 + 127
+    assert paper.fault_steps() == 5 * 5 * maps * 50 * 10 * 2_000 * 10
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.04, "0.0 s"),
+        (42.3, "42 s"),
+        (200.0, "3.3 min"),
+        (5_400.0, "90 min"),
+        (7_200.0, "2.0 h"),
+        (1e6, "12 days"),
+        (1e9, "11,574 days"),
+    ],
+)
+def test_durations_read_humanly(seconds, text):
+    assert duration(seconds) == text
