@@ -44,12 +44,15 @@ def loop(function: Callable[..., Any]) -> Any:
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a loop that Python calls, and keep its machine code in the user's cache."""
+    folder = code_cache()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:  # nowhere to write: compile anew in each process
+        return njit(nogil=True, **_OPTIONS)(function)
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(code_cache())
+    numba.config.CACHE_DIR = str(folder)
     try:
         return njit(nogil=True, cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # nowhere to write: compile anew in each process
-        return njit(nogil=True, **_OPTIONS)(function)
     finally:
         numba.config.CACHE_DIR = before
 
@@ -69,15 +72,19 @@ def code_cache() -> Path:
     that the function calls would go unnoticed.  Here the folder's name is a digest of all
     sources of the simulator: any edit leads to another folder.
     """
-    digest = hashlib.sha256()
-    root = Path(__file__).parent
-    for source in sorted(root.rglob("*.py")):
-        digest.update(source.relative_to(root).as_posix().encode())
-        digest.update(source.read_bytes())
-    folder = user_cache() / "compiled" / digest.hexdigest()[:16]
+    folder = user_cache() / "compiled" / digest(Path(__file__).parent)
     if not folder.exists():
         _forget_old(folder.parent)
     return folder
+
+
+def digest(root: Path) -> str:
+    """Return a short digest of all Python files below a folder, names included."""
+    text = hashlib.sha256()
+    for source in sorted(root.rglob("*.py")):
+        text.update(source.relative_to(root).as_posix().encode() + b"\0")
+        text.update(source.read_bytes())
+    return text.hexdigest()[:16]
 
 
 def _forget_old(versions: Path) -> None:

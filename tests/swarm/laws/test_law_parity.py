@@ -147,7 +147,6 @@ INPUTS = {
     ),
 }
 
-# Why a law cannot agree to the bit, and by how many units in the last place it may differ.
 
 @functools.cache
 def compiled(name):
