@@ -42,12 +42,13 @@ from qed.swarm.speed import (
 )
 
 HERE = Path(__file__).parent
-# Controllers, and how many robot-steps to measure: half a second or so on one core.
+# Controllers, how many robot-steps to measure (half a second or so on one core), and how much
+# simulated time at least (s): straight drivers have to reach a wall first.
 KINDS = {
-    "still": ([STILL] * BATCH, 12e6),
-    "straight": ([STRAIGHT] * BATCH, 6e6),
-    "random": (random_networks(), 8e6),
-    "crowd": ([gathering()] * BATCH, 1.6e6),
+    "still": ([STILL] * BATCH, 12e6, 0.0),
+    "straight": ([STRAIGHT] * BATCH, 6e6, 100.0),
+    "random": (random_networks(), 8e6, 0.0),
+    "crowd": ([gathering()] * BATCH, 1.6e6, 0.0),
 }
 TRIALS = (5, 50)
 THREADS = thread_counts()
@@ -130,13 +131,13 @@ def grid(quick: bool) -> list[dict[str, Any]]:
 
 def sized(kind: str, environment: qed.Environment, trials: int, share: float) -> Case:
     """Return a case of a kind, with as much simulated time as its robot-steps allow."""
-    controllers, robot_steps = KINDS[kind]
-    cycles = share * robot_steps / (len(controllers) * environment.robots * trials)
+    controllers, robot_steps, least = KINDS[kind]
+    cycles = math.ceil(share * robot_steps / (len(controllers) * environment.robots * trials))
     return Case(
         controllers,
         environment,
         trials,
-        min(CYCLE * math.ceil(cycles), TRIAL_SECONDS),
+        min(max(CYCLE * cycles, least), TRIAL_SECONDS),
         start=huddle(environment, trials) if kind == "crowd" else None,
     )
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from qed.swarm.speed import Case
 
 CYCLES_A_SECOND = 5
-REPEATS = 3
 # Robots of a swarm, by algorithm; QED's environments have 5, 10, 15 or 20.
 ROBOTS = {"qed": 12.5, "hbd": 10.0, "sdbc": 10.0, "spirit": 10.0}
 
@@ -113,7 +112,7 @@ def bench(
     seconds: Annotated[
         float,
         typer.Option(min=0.01, max=600.0, help="How long to measure each case, in seconds."),
-    ] = 1.0,
+    ] = 1.5,
     output: Annotated[
         typer.FileTextWrite | None,
         typer.Option("--json", metavar="FILE", lazy=False, help="Save all numbers as JSON."),
@@ -167,8 +166,7 @@ def measure(counts: list[int], seconds: float) -> Speeds:
         speed.warm_up()
         for name, case in chosen.items():
             advance(name)
-            lasting = case.lasting(seconds / REPEATS, counts[0])
-            found[name] = speed.speeds(lasting, counts, REPEATS)
+            found[name] = speed.speeds(case.lasting(seconds, counts[0]), counts)
     return found
 
 
@@ -249,7 +247,9 @@ def _console(stderr: bool = False) -> Console:
     """Return a console; NO_COLOR keeps all escape codes away, not only those of colours."""
     from rich.console import Console
 
-    return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto")
+    if os.environ.get("NO_COLOR"):
+        return Console(stderr=stderr, color_system=None, highlight=False)
+    return Console(stderr=stderr, highlight=False)
 
 
 def _table() -> Table:

@@ -27,6 +27,7 @@ from qed.swarm.start import Start
 
 TRIAL_SECONDS = 400.0  # the paper's trial, s of simulated time
 PROBE_SECONDS = 4.0  # simulated time that is enough to guess a speed
+SHORTEST = 1e-3  # s of real time, below which a difference is noise
 BATCH = 80  # controllers of a generation
 SATURATED = 12.0  # a bias at which tanh is 1
 
@@ -113,8 +114,9 @@ class Case:
 
         A trial lasts no longer than the paper's 400 s of simulated time.
         """
-        probe = replace(self, seconds=PROBE_SECONDS)
-        guess = PROBE_SECONDS * wall / probe.time(threads)
+        setup = replace(self, seconds=CYCLE).time(threads)
+        probe = replace(self, seconds=PROBE_SECONDS).time(threads)
+        guess = PROBE_SECONDS * (wall - setup) / max(probe - setup, SHORTEST)
         return replace(self, seconds=min(max(guess, CYCLE), TRIAL_SECONDS))
 
 
@@ -140,7 +142,7 @@ def times(case: Case, threads: Sequence[int], repeats: int) -> dict[int, list[fl
     return found
 
 
-def speeds(case: Case, threads: Sequence[int], repeats: int = 3) -> dict[int, float]:
+def speeds(case: Case, threads: Sequence[int], repeats: int = 1) -> dict[int, float]:
     """Return the median speed (robot-steps/s) of a case with each number of threads."""
     taken = times(case, threads, repeats)
     return {count: case.robot_steps / median(walls) for count, walls in taken.items()}
