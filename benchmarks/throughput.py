@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 
 import qed
-from qed.swarm.robot import CYCLE
-from qed.swarm.speed import (
+from qed.speed import (
     BATCH,
     STILL,
     STRAIGHT,
@@ -40,6 +39,7 @@ from qed.swarm.speed import (
     times,
     warm_up,
 )
+from qed.swarm.robot import CYCLE
 
 HERE = Path(__file__).parent
 # Controllers, how many robot-steps to measure (half a second or so on one core), and how much

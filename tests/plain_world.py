@@ -307,8 +307,10 @@ def watch(
     that rounding errors cannot grow: a comparison cycle by cycle.
     """
     one = np.array([trial])
-    poses, obstacles = (start.poses[one], start.obstacles[one]) if start else place(env, one, seed)
-    keys = noise_keys(env, one, seed)[0]
+    room = (env.robots, env.arena, env.obstacles, one[0] + 1, seed)
+    poses, obstacles = (start.poses, start.obstacles) if start else place(*room)[:2]
+    poses, obstacles = poses[one], obstacles[one]
+    keys = noise_keys(*room)[one[0]]
     names = faults or ["NONE"] * env.robots
     robots = [Robot(n, poses[0, n], keys[n], names[n]) for n in range(env.robots)]
     world = World(controller, env, robots, obstacles[0], noise)

@@ -13,9 +13,8 @@ from qed.swarm import compile as compiling
 
 SOURCES = Path(qed.__file__).parent
 DRAW = """
-import numpy as np, qed
 from qed.swarm.placing import draw_places, place
-poses, _ = place(qed.Environment(robots=2), np.arange(2), 1)
+poses, _, _ = place(2, 4.0, 0, 2, 1)
 print(poses.tolist())
 print(sum(draw_places.stats.cache_hits.values()))
 """

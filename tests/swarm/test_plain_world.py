@@ -112,7 +112,8 @@ def test_a_crowd_cycle_by_cycle(seed):
 def test_a_random_controller_runs_freely(seed):
     rng = np.random.default_rng(100 + seed)
     env = environment(rng, robots=1 + seed % 8, arena=2.0, obstacles=seed % 3)
-    agree(qed.Controller.random(seed), env, free=True, seconds=8.0, seed=seed)
+    # Short: rounding errors grow a thousandfold in a few seconds once robots react to robots.
+    agree(qed.Controller.random(seed), env, free=True, seconds=5.0, seed=seed)
 
 
 def test_a_full_arena():

@@ -190,3 +190,18 @@ def test_bad_start(poses: Any, obstacles: Any, words: list[str]) -> None:
         qed.Start(poses, obstacles)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_the_last_of_sixty_four_robots_blocks_only_what_it_covers() -> None:
+    # Robot 63's outer disc, but not its body, cuts the line from robot 0 to robot 1.
+    poses = np.array([[12.0, 1.0 + 0.25 * k, 0.0] for k in range(64)])
+    poses[0] = (1.0, 1.0, math.radians(-23.0))
+    poses[1] = (1.6, 1.0, 0.0)
+    poses[63] = (1.3, 0.93, 0.0)
+    seen = qed.trace(
+        qed.Controller([], [0.0, 0.0]),
+        qed.Environment(robots=64, arena=20.0),
+        seconds=0.2,
+        start=qed.Start(poses),
+    )
+    assert seen.rab[0, 0, 1] == pytest.approx(0.2, abs=1e-6)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from qed.swarm.speed import Case
+    from qed.speed import Case
 
 CYCLES_A_SECOND = 5
 # Robots of a swarm, by algorithm; QED's environments have 5, 10, 15 or 20.
@@ -119,7 +119,7 @@ def bench(
     ] = None,
 ) -> None:
     """Measure the simulator's speed here, and estimate how long a study would take."""
-    from qed.swarm import speed
+    from qed import speed
 
     counts = sorted({1, threads}) if threads else speed.thread_counts()
     found = measure(counts, seconds)
@@ -140,9 +140,9 @@ def bench(
 
 def cases() -> dict[Name, Case]:
     """Return what is measured, by name."""
+    from qed.speed import BATCH, Case, gathering, huddle, random_networks
     from qed.swarm.environment import Environment
     from qed.swarm.faults import Faults
-    from qed.swarm.speed import BATCH, Case, gathering, huddle, random_networks
 
     networks = random_networks()
     normal, various = Environment(), Environment.sample(BATCH)
@@ -158,7 +158,7 @@ def cases() -> dict[Name, Case]:
 
 def measure(counts: list[int], seconds: float) -> Speeds:
     """Return the speeds of all cases, measuring each for so many seconds with each count."""
-    from qed.swarm import speed
+    from qed import speed
 
     found = {}
     chosen = cases()

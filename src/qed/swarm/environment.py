@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,3 @@ class Environment:
             return tuple(table[f.name].index(getattr(self, f.name)) for f in fields(self))
         except ValueError:
             return None
-
-    def words(self) -> tuple[int, ...]:
-        """Return the attributes as whole numbers (micro-units), to be hashed."""
-        return tuple(round(1e6 * value) for value in astuple(self))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,46 +11,48 @@ from numpy import float32 as f32
 from qed.swarm.compile import entry, loop
 from qed.swarm.laws.chance import fold, high_noise, low_noise, mix
 from qed.swarm.laws.geometry import PI, body_point, cos_sin, separation
-from qed.swarm.robot import OBSTACLE_RADIUS, START_MARGIN
+from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS, START_MARGIN
 
 MARGIN = f32(START_MARGIN)
 RADIUS = f32(OBSTACLE_RADIUS)
+CLOSE = f32(2.0 * BODY_OUTER_RADIUS)  # bodies farther apart cannot overlap
+CLOSE_OBSTACLE = f32(BODY_OUTER_RADIUS + OBSTACLE_RADIUS)
 TRIES = 10_000  # draws in a trial before it is given up
 START, NOISE = 1, 2  # purposes of random keys
 
 
-def place(environment: Any, trials: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return start poses (trials, robots, 3) and obstacle centres (trials, n, 2).
+@lru_cache(maxsize=256)
+def place(
+    robots: int, arena: float, obstacles: int, trials: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return start poses (trials, robots, 3), obstacle centres (trials, n, 2) and noise keys.
 
-    They depend on the seed, the trial's number, and what takes up room: robots, arena and
-    obstacles.  Raises ValueError if a trial finds no room.
+    All depend on the seed, the trial's number, and what takes up room.  Raises ValueError if a
+    trial finds no room.  The arrays are shared between calls: read only.
     """
-    poses = np.zeros((len(trials), environment.robots, 3), np.float32)
-    centres = np.zeros((len(trials), environment.obstacles, 2), np.float32)
-    if environment.arena > 2.0 * START_MARGIN:
-        keys = fold(seed, START, *room_words(environment), trials).astype(np.uint32)
-        failed = draw_places(keys, f32(environment.arena), poses, centres)
-    else:
-        failed = 0
+    poses = np.zeros((trials, robots, 3), np.float32)
+    centres = np.zeros((trials, obstacles, 2), np.float32)
+    numbers = np.arange(trials)
+    room = robots, round(1e6 * arena), obstacles
+    failed = 0
+    if arena > 2.0 * START_MARGIN:
+        failed = draw_places(fold(seed, START, *room, numbers), f32(arena), poses, centres)
     if failed >= 0:
         raise ValueError(
-            f"robots: no room for {environment.robots} robots and {environment.obstacles} "
-            f"obstacles in an arena of {environment.arena:g} m (they start at least "
-            f"{START_MARGIN:g} m from the walls and must not overlap); take fewer, a larger "
-            "arena, or give start="
+            f"robots: no room for {robots} robots and {obstacles} obstacles in an arena of "
+            f"{arena:g} m (they start at least {START_MARGIN:g} m from the walls and must not "
+            "overlap); take fewer, a larger arena, or give start="
         )
-    return poses, centres
+    for array in (poses, centres):
+        array.flags.writeable = False
+    return poses, centres, noise_keys(robots, arena, obstacles, trials, seed)
 
 
-def room_words(environment: Any) -> tuple[int, ...]:
-    """Return what decides about places, as whole numbers."""
-    return environment.robots, round(1e6 * environment.arena), environment.obstacles
-
-
-def noise_keys(environment: Any, trials: np.ndarray, seed: int) -> np.ndarray:
-    """Return the random keys (trials, robots) of the sensors."""
-    robots = np.arange(environment.robots)
-    keys: np.ndarray = fold(seed, NOISE, *environment.words(), trials[:, None], robots)
+def noise_keys(robots: int, arena: float, obstacles: int, trials: int, seed: int) -> np.ndarray:
+    """Return the keys (trials, robots) of the robots' streams of random numbers."""
+    numbers = np.arange(trials)[:, None]
+    room = robots, round(1e6 * arena), obstacles
+    keys: np.ndarray = fold(seed, NOISE, *room, numbers, np.arange(robots))
     return keys
 
 
@@ -111,12 +114,16 @@ def robot_fits(poses: Any, placed: int, centres: Any, pose: Any) -> bool:
     for o in range(centres.shape[0]):
         dx = centres[o, 0] - x
         dy = centres[o, 1] - y
-        _, _, gap, _ = body_point(c * dx + s * dy, c * dy - s * dx)
-        if gap < RADIUS:
-            return False
+        if dx * dx + dy * dy < CLOSE_OBSTACLE * CLOSE_OBSTACLE:
+            _, _, gap, _ = body_point(c * dx + s * dy, c * dy - s * dx)
+            if gap < RADIUS:
+                return False
     for r in range(placed):
-        other_c, other_s = cos_sin(poses[r, 2])
-        gap, _, _ = separation(poses[r, 0] - x, poses[r, 1] - y, c, s, other_c, other_s)
-        if gap < f32(0.0):
-            return False
+        dx = poses[r, 0] - x
+        dy = poses[r, 1] - y
+        if dx * dx + dy * dy < CLOSE * CLOSE:
+            other_c, other_s = cos_sin(poses[r, 2])
+            gap, _, _ = separation(dx, dy, c, s, other_c, other_s)
+            if gap < f32(0.0):
+                return False
     return True

@@ -15,6 +15,7 @@ from qed.swarm.compile import code_cache
 from qed.swarm.cpu import rows
 from qed.swarm.cpu.block import World, build, packed, results, run, trials_at_once
 from qed.swarm.cpu.rows import Block
+from qed.swarm.environment import Environment
 from qed.swarm.placing import noise_keys, place
 from qed.swarm.robot import CONES
 from qed.swarm.tasks import Task
@@ -23,20 +24,12 @@ from qed.swarm.trace import Trace, empty
 
 def worlds_of(job: Any) -> list[World]:
     """Return the job's worlds: each controller with as many trials as fit a block."""
-    places: dict[Any, Any] = {}
     networks: dict[int, Network] = {}
     worlds = []
-    numbers = np.arange(job.trials)
     for c, (controller, env, faults) in enumerate(
         zip(job.controllers, job.environments, job.faults, strict=True)
     ):
-        if env not in places:
-            if job.start is None:
-                poses, obstacles = place(env, numbers, job.seed)
-            else:
-                poses, obstacles = job.start.poses, job.start.obstacles
-            places[env] = poses, obstacles, noise_keys(env, numbers, job.seed)
-        poses, obstacles, keys = places[env]
+        poses, obstacles, keys = places_of(job, env)
         if id(controller) not in networks:
             networks[id(controller)] = controller.network()
         step = trials_at_once(env.robots)
@@ -56,6 +49,14 @@ def worlds_of(job: Any) -> list[World]:
                 )
             )
     return worlds
+
+
+def places_of(job: Any, env: Environment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return start poses, obstacles and noise keys of all trials in an environment."""
+    if job.start is None:
+        return place(env.robots, env.arena, env.obstacles, job.trials, job.seed)
+    keys = noise_keys(env.robots, env.arena, env.obstacles, job.trials, job.seed)
+    return job.start.poses, job.start.obstacles, keys
 
 
 def simulate(

@@ -23,7 +23,6 @@ WIDE = 2 * LANES + 16
 VECTOR = 16  # segments are padded to whole vectors
 PAIRS = 12288  # pairs of robots in a block, at most
 PAIR_STRIDE = PAIRS + 16
-SEARCH = 3  # wide rows: the positions, and one for tasks to use
 
 # Float rows, in groups: the state of a robot,
 X, Y, HEADING, COS, SIN, VX, VY, TURN, JX, JY = (STRIDE * n for n in range(10))
@@ -32,9 +31,7 @@ TX, TY, LEFT, RIGHT, OLD_X, OLD_Y, OLD_HEADING, OLD_COS, OLD_SIN, SQUARE = (
     STRIDE * n for n in range(10, 20)
 )
 # what stays for a trial: wheels (m/s at full output), front proximity sensors, environment,
-WHEEL_LEFT, WHEEL_RIGHT, GAIN, AMPLITUDE, OFFSET, SIDE, MARGIN, PER_RANGE = (
-    STRIDE * n for n in range(20, 28)
-)
+WHEEL_LEFT, WHEEL_RIGHT, GAIN, AMPLITUDE, OFFSET, SIDE, MARGIN = (STRIDE * n for n in range(20, 27))
 # the impulses that walls keep from one cycle to the next,
 WALL_X_PRESS, WALL_X_RUB, WALL_Y_PRESS, WALL_Y_RUB = (STRIDE * n for n in range(28, 32))
 # the robots in contact, packed,
@@ -129,7 +126,7 @@ class Block(NamedTuple):
     w: np.ndarray  # float32, wide rows
     a: np.ndarray  # float32, activation rows
     keys: np.ndarray  # uint32, one a lane
-    neurons: np.ndarray  # int32 (neurons, [target, first link, links, constant])
+    neurons: np.ndarray  # int32 (neurons, [target, first link, links])
     biases: np.ndarray  # float32, one a neuron
     sources: np.ndarray  # int32, one a link
     weights: np.ndarray  # float32, one a link
@@ -141,8 +138,8 @@ class Block(NamedTuple):
     obstacles: np.ndarray  # float32, rows of lanes: x of each obstacle, then y
     blocks: np.ndarray  # float32, impulses of obstacles: press, rub, as rows of lanes
     blocked: np.ndarray  # int32, cycle of the last contact with an obstacle
-    touching: np.ndarray  # float32 (contacts, 8): obstacles in contact
-    touched: np.ndarray  # int32 (contacts, 3)
+    touching: np.ndarray  # float32 (contacts, 6): normal, speed, press, rub, arm at obstacles
+    touched: np.ndarray  # int32 (contacts, 2): packed robot, place of the impulses kept
     doubts: np.ndarray  # int64, blockers of a line of sight that need the exact test
     since: np.ndarray  # int32 (trials, 100): cycle in which a cell was entered or last left
     crowd: np.ndarray  # int32 (trials, 100): robots in the cell

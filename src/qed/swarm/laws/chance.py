@@ -15,8 +15,6 @@ from numpy import uint64 as u64
 
 from qed.swarm.compile import law
 
-_LOW = u64(0xFFFFFFFF)
-
 
 @law
 def mix(word: Any) -> Any:
@@ -49,13 +47,23 @@ def high_noise(bits: Any) -> Any:
 
 
 def fold(*words: Any) -> Any:
-    """Hash integers (or arrays of them, which broadcast) to one 32-bit key."""
-    key = u32(0x51ED2705)
+    """Hash integers (or arrays of them, which broadcast) to one 32-bit key (or an array)."""
+    key: Any = 0x51ED2705
     for word in words:
-        wide = np.asarray(word).astype(np.uint64)
-        for part in (wide & _LOW, wide >> u64(32)):
-            key = mix(u32((u64(key) * u64(31) + part) & _LOW))
-    return key
+        wide = word if isinstance(word, int) else np.asarray(word).astype(np.uint64)
+        for part in (wide & 0xFFFFFFFF, wide >> (32 if isinstance(word, int) else u64(32))):
+            mixed = (key * 31 + part) & 0xFFFFFFFF
+            key = _mix_int(mixed) if isinstance(mixed, int) else u64(mix(u32(mixed)))
+    return u32(key)
+
+
+def _mix_int(h: int) -> int:
+    """Return ``mix`` of a Python integer, without the detour over numpy."""
+    h ^= h >> 16
+    h = (h * 0x7FEB352D) & 0xFFFFFFFF
+    h ^= h >> 15
+    h = (h * 0x846CA68B) & 0xFFFFFFFF
+    return h ^ (h >> 16)
 
 
 def uniform(bits: Any) -> Any:

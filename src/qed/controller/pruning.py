@@ -1,0 +1,102 @@
+"""Genomes to pruned networks, compiled, many at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import float32 as f32
+
+from qed.controller.genome import Genomes
+from qed.controller.network import CONSTANT, FIRST_HIDDEN, GAIN, INPUTS, LEFT, RIGHT, Network
+from qed.swarm.compile import entry
+
+NOWHERE = -1
+
+
+def flatten(batch: Genomes) -> list[Network]:
+    """Return each genome as a network without dead neurons, its links sorted by target.
+
+    The same as ``Controller.network``, genome by genome.
+    """
+    count, width = batch.bias.shape
+    biases = np.zeros((count, width), np.float32)
+    first = np.zeros((count, width + 1), np.int32)
+    sources = np.zeros_like(batch.source)
+    weights = np.zeros_like(batch.weight)
+    neurons = np.zeros(count, np.int32)
+    place = np.zeros(FIRST_HIDDEN + width, np.int32)
+    order = np.zeros(max(batch.source.shape[1], 1), np.int32)
+    flatten_all(batch, biases, first, sources, weights, neurons, place, order)
+    networks = []
+    for row in range(count):
+        used = int(neurons[row])
+        links = int(first[row, used])
+        networks.append(
+            Network(
+                biases[row, :used],
+                first[row, : used + 1],
+                sources[row, :links],
+                weights[row, :links],
+            )
+        )
+    return networks
+
+
+@entry
+def flatten_all(
+    batch: Any,
+    biases: Any,
+    first: Any,
+    sources: Any,
+    weights: Any,
+    neurons: Any,
+    place: Any,
+    order: Any,
+) -> None:
+    """Fill one row of each table for each genome; ``place`` and ``order`` are scratch."""
+    for row in range(len(batch.hidden)):
+        links = batch.links[row]
+        nodes = FIRST_HIDDEN + batch.hidden[row]
+        source, target, weight = batch.source[row], batch.target[row], batch.weight[row]
+        for node in range(nodes):
+            place[node] = node if node < INPUTS or node == LEFT or node == RIGHT else NOWHERE
+        found = True
+        while found:
+            found = False
+            for e in range(links):
+                if place[target[e]] != NOWHERE and place[source[e]] == NOWHERE:
+                    place[source[e]] = source[e]
+                    found = True
+        used = 0
+        for node in range(LEFT, nodes):
+            if place[node] != NOWHERE:
+                place[node] = LEFT + used
+                biases[row, used] = batch.bias[row, node - LEFT]
+                used += 1
+        kept = 0
+        for e in range(links):  # insertion sort by target, then source
+            if place[target[e]] == NOWHERE or place[source[e]] == NOWHERE:
+                continue
+            if source[e] == CONSTANT:
+                biases[row, place[target[e]] - LEFT] += f32(GAIN) * weight[e]
+                continue
+            at = kept
+            while at > 0 and (
+                place[target[order[at - 1]]] > place[target[e]]
+                or (
+                    place[target[order[at - 1]]] == place[target[e]]
+                    and place[source[order[at - 1]]] > place[source[e]]
+                )
+            ):
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = e
+            kept += 1
+        for k in range(kept):
+            sources[row, k] = place[source[order[k]]]
+            weights[row, k] = weight[order[k]]
+            first[row, place[target[order[k]]] - LEFT + 1] += 1
+        for u in range(used):
+            first[row, u + 1] += first[row, u]
+        neurons[row] = used
