@@ -26,6 +26,7 @@ LIMIT = 2.0  # of weights and biases, either way
 # and of the genome.
 CHANGE, REWIRE, ADD_LINK, DROP_LINK, ADD_NEURON, DROP_NEURON = 0.05, 0.15, 0.15, 0.15, 0.10, 0.10
 HIDDEN, LINKS = 0, 1  # places in the record of a genome's size
+OPERATORS = ("weight", "rewire", "bias", "add_link", "drop_link", "add_neuron", "drop_neuron")
 
 
 def random_genomes(keys: np.ndarray) -> Genomes:
@@ -35,13 +36,17 @@ def random_genomes(keys: np.ndarray) -> Genomes:
     return trimmed(batch)
 
 
-def vary(parents: Genomes, keys: np.ndarray) -> Genomes:
-    """Return a mutated copy of each parent, by its key (uint32)."""
+def vary(parents: Genomes, keys: np.ndarray, events: np.ndarray | None = None) -> Genomes:
+    """Return a mutated copy of each parent, by its key (uint32).
+
+    ``events`` (int64, one for each of ``OPERATORS``) counts what happened, if given.
+    """
     # A child has at most one hidden neuron and two connections more than its parent.
     children = Genomes(*(column.copy() for column in parents)).fit(
         parents.bias.shape[1] - 2 + 1, parents.source.shape[1] + 2
     )
-    mutate_all(np.asarray(keys, np.uint32), children, *_scratch(children))
+    counts = np.zeros(len(OPERATORS), np.int64) if events is None else events
+    mutate_all(np.asarray(keys, np.uint32), children, counts, *_scratch(children)[:2])
     return trimmed(children)
 
 
@@ -80,42 +85,50 @@ def fill_random(keys: Any, batch: Any, size: Any, chance: Any, marks: Any) -> No
 
 
 @entry
-def mutate_all(keys: Any, batch: Any, size: Any, chance: Any, marks: Any) -> None:
+def mutate_all(keys: Any, batch: Any, events: Any, size: Any, chance: Any) -> None:
     """Mutate all rows in place."""
     for row in range(len(keys)):
         begin(chance, keys[row])
         size[HIDDEN] = batch.hidden[row]
         size[LINKS] = batch.links[row]
-        mutate(
-            batch.source[row], batch.target[row], batch.weight[row], batch.bias[row], size, chance
-        )
+        mutate(batch, row, events, size, chance)
         batch.hidden[row] = size[HIDDEN]
         batch.links[row] = size[LINKS]
 
 
 @loop
-def mutate(source: Any, target: Any, weight: Any, bias: Any, size: Any, chance: Any) -> None:
-    """Mutate a genome, in the order of the original."""
+def mutate(batch: Any, row: int, events: Any, size: Any, chance: Any) -> None:
+    """Mutate a genome, in the order of the original, and count what happened."""
+    source, target, weight = batch.source[row], batch.target[row], batch.weight[row]
+    bias = batch.bias[row]
     for e in range(size[LINKS]):
         if hit(chance, CHANGE):
             weight[e] = stepped(weight[e], uniform(chance))
-    rewire(source, target, weight, size, chance)
+            events[0] += 1
+    events[1] += rewire(source, target, weight, size, chance)
     for k in range(2 + size[HIDDEN]):
         if hit(chance, CHANGE):
             bias[k] = stepped(bias[k], uniform(chance))
+            events[2] += 1
     if hit(chance, ADD_LINK):
-        add_link(source, target, weight, size, chance)
+        events[3] += add_link(source, target, weight, size, chance)
     if hit(chance, DROP_LINK) and size[LINKS] > 0:
         drop_link(source, target, weight, size, pick(chance, size[LINKS]))
+        events[4] += 1
     if hit(chance, ADD_NEURON) and size[LINKS] > 0:
         split(source, target, weight, bias, size, chance)
+        events[5] += 1
     if hit(chance, DROP_NEURON) and size[HIDDEN] > 0:
         drop_neuron(source, target, weight, bias, size, FIRST_HIDDEN + pick(chance, size[HIDDEN]))
+        events[6] += 1
 
 
 @loop
-def rewire(source: Any, target: Any, weight: Any, size: Any, chance: Any) -> None:
-    """Draw one end of the first connection that is hit anew; it moves to the end of the list."""
+def rewire(source: Any, target: Any, weight: Any, size: Any, chance: Any) -> int:
+    """Draw one end of the first connection that is hit anew; it moves to the end of the list.
+
+    Returns the number of connections that were hit, 0 or 1.
+    """
     for e in range(size[LINKS]):
         if hit(chance, REWIRE):
             s, t, w = source[e], target[e], weight[e]
@@ -128,18 +141,20 @@ def rewire(source: Any, target: Any, weight: Any, size: Any, chance: Any) -> Non
                     s, t = other_s, other_t
                     break
             append(source, target, weight, size, s, t, w)
-            return
+            return 1
+    return 0
 
 
 @loop
-def add_link(source: Any, target: Any, weight: Any, size: Any, chance: Any) -> None:
-    """Add a connection that is not there yet, unless many draws find none."""
+def add_link(source: Any, target: Any, weight: Any, size: Any, chance: Any) -> int:
+    """Add a connection that is not there yet; return 0 if many draws find none."""
     for _ in range((FIRST_HIDDEN + size[HIDDEN]) ** 2):
         s = any_source(size, chance)
         t = any_target(size, chance)
         if not connected(source, target, size, s, t):
             append(source, target, weight, size, s, t, anywhere(chance))
-            return
+            return 1
+    return 0
 
 
 @loop

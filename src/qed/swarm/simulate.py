@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from qed.controller.network import Controller
+from qed.controller.network import Controller, Network
 from qed.errors import choice, number, whole
 from qed.swarm import robot
 from qed.swarm.environment import Environment
@@ -26,8 +26,8 @@ class Outcome:
     """What a simulation gives: fitness, and the sums that descriptors need where asked for.
 
     fitness : for each task, an array (controllers, trials)
-    visits : hbd; (controllers, trials) of int arrays would waste room: one array
-        (trials, fine cells) for each controller, the robot-cycles spent in each fine cell
+    visits : hbd; for each controller an array (trials, fine cells), the robot-cycles spent in
+        each fine cell; arenas of other sizes have other numbers of cells
     radius : hbd; (controllers, trials) mean distance to the arena's centre (m)
     features : sdbc; (controllers, trials, 5, 2) mean and mean square over cycles of the mean
         over robots of: speed, turning, distance to the walls' middles (m), distance to other
@@ -77,8 +77,6 @@ def simulate(
     The result depends on these arguments alone: not on threads, nor on what else is simulated
     in the same call.
     """
-    from qed.swarm.cpu import engine
-
     job = checked(
         controllers, environment, trials=trials, seconds=seconds, seed=seed, faults=faults,
         start=start, noise=noise,
@@ -88,22 +86,26 @@ def simulate(
     if not names and not wanted:
         raise ValueError(f"tasks must name at least one of {', '.join(TASKS)}; got none")
     workers = whole("threads", threads, 1, 1024) if threads is not None else cores()
-    sums = [TASKS[name].sums for name in names] + wanted
-    with ThreadPoolExecutor(workers) as pool:
-        found = engine.simulate(job, sums, pool, progress)
-    return _outcome(job, names, wanted, found)
+    return perform(job, names, wanted, workers, progress)
+
+
+class Brain(Protocol):
+    """What the simulator needs of a controller."""
+
+    def network(self) -> Network:
+        """Return the pruned network."""
 
 
 @dataclass(frozen=True)
 class Job:
     """A checked request."""
 
-    controllers: list[Controller]
+    controllers: Sequence[Brain]
     environments: list[Environment]
     faults: list[Faults | None]
+    seeds: list[int]  # one a controller
     trials: int
     cycles: int
-    seed: int
     start: Start | None
     noise: float
 
@@ -144,12 +146,28 @@ def checked(
         controllers=swarms,
         environments=environments,
         faults=broken,
+        seeds=[whole("seed", seed, 0, 2**63 - 1)] * len(swarms),
         trials=trials,
         cycles=cycles,
-        seed=whole("seed", seed, 0, 2**63 - 1),
         start=start,
         noise=number("noise", noise, 0.0, 1.0),
     )
+
+
+def perform(
+    job: Job,
+    tasks: Sequence[str],
+    descriptors: Sequence[str],
+    threads: int,
+    progress: Callable[[int], Any] | None = None,
+) -> Outcome:
+    """Simulate a checked job."""
+    from qed.swarm.cpu import engine
+
+    sums = [TASKS[name].sums for name in tasks] + list(descriptors)
+    with ThreadPoolExecutor(threads) as pool:
+        found = engine.simulate(job, sums, pool, progress)
+    return _outcome(job, tasks, descriptors, found)
 
 
 def cores() -> int:
@@ -191,7 +209,7 @@ def _one_each(
 
 
 def _outcome(
-    job: Job, tasks: list[str], descriptors: list[str], found: list[dict[str, np.ndarray]]
+    job: Job, tasks: Sequence[str], descriptors: Sequence[str], found: list[dict[str, np.ndarray]]
 ) -> Outcome:
     """Turn sums into an outcome."""
     fitness = {

@@ -26,10 +26,10 @@ def worlds_of(job: Any) -> list[World]:
     """Return the job's worlds: each controller with as many trials as fit a block."""
     networks: dict[int, Network] = {}
     worlds = []
-    for c, (controller, env, faults) in enumerate(
-        zip(job.controllers, job.environments, job.faults, strict=True)
+    for c, (controller, env, faults, seed) in enumerate(
+        zip(job.controllers, job.environments, job.faults, job.seeds, strict=True)
     ):
-        poses, obstacles, keys = places_of(job, env)
+        poses, obstacles, keys = places_of(job, env, seed)
         if id(controller) not in networks:
             networks[id(controller)] = controller.network()
         step = trials_at_once(env.robots)
@@ -51,11 +51,11 @@ def worlds_of(job: Any) -> list[World]:
     return worlds
 
 
-def places_of(job: Any, env: Environment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def places_of(job: Any, env: Environment, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return start poses, obstacles and noise keys of all trials in an environment."""
     if job.start is None:
-        return place(env.robots, env.arena, env.obstacles, job.trials, job.seed)
-    keys = noise_keys(env.robots, env.arena, env.obstacles, job.trials, job.seed)
+        return place(env.robots, env.arena, env.obstacles, job.trials, seed)
+    keys = noise_keys(env.robots, env.arena, env.obstacles, job.trials, seed)
     return job.start.poses, job.start.obstacles, keys
 
 

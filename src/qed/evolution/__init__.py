@@ -1,0 +1,1 @@
+"""Evolution: MAP-Elites with environments or behaviours as cells."""

@@ -1,0 +1,67 @@
+"""evolve(): an archive of controllers for a task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from qed.archive.archive import Archive
+from qed.errors import number, whole
+from qed.evolution.run import Run, Settings, drive
+
+
+def evolve(
+    task: str,
+    algorithm: str = "qed",
+    *,
+    evaluations: int = 20_000,
+    trials: int = 50,
+    seconds: float = 400.0,
+    seed: int = 1,
+    batch: int = 80,
+    initial: int = 2_000,
+    threads: int | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    checkpoint: float = 30.0,
+    progress: Callable[[Run], Any] | None = None,
+) -> Archive:
+    """Evolve an archive of controllers for a task, and return it.
+
+    Parameters
+    ----------
+    task : aggregation, dispersion, flocking, patrolling or border-patrolling
+    algorithm : "qed" (a cell is an environment), "hbd", "sdbc" or "spirit" (a behaviour)
+    evaluations : controllers to evaluate, the random ones at the start included
+    trials : trials of an evaluation; its fitness is their mean
+    seconds : simulated time of a trial (s)
+    seed : decides everything random
+    batch : children of a generation
+    initial : random controllers to begin with
+    threads : CPU threads; all cores unless told
+    out : folder for the run, with checkpoints; none unless told
+    resume : go on with the run in ``out``
+    checkpoint : seconds between checkpoints
+    progress : called with the run after each generation
+    """
+    settings = Settings(
+        task=task,
+        algorithm=algorithm,
+        evaluations=evaluations,
+        initial=initial,
+        batch=batch,
+        trials=trials,
+        seconds=seconds,
+        seed=seed,
+    )
+    every = number("checkpoint", checkpoint, 0.0, 1e9)
+    if threads is not None:
+        threads = whole("threads", threads, 1, 1024)
+    if resume and out is None:
+        raise ValueError("resume needs out, the folder of the run to go on with")
+    run = Run(settings, None if out is None else Path(out), resume=resume, threads=threads)
+    for _ in drive([run], every):
+        if progress is not None:
+            progress(run)
+    return run.search.archive

@@ -1,0 +1,125 @@
+"""MAP-Elites, for any domain: ask for a batch, evaluate it anywhere, tell the result.
+
+A cell of the archive is a behaviour that the evaluation measures, or, with environment
+diversity (QED), an environment that the search draws for each solution: the elite of a cell
+is then the best solution known for that environment.
+
+Everything random is a hash of the seed and the solution's number, so a search depends on
+nothing else: it can be stopped after any batch, evaluated in parts, or run beside others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from qed.archive.archive import Archive
+from qed.swarm.laws.chance import fold
+
+RANDOM, PARENT, VARIATION, ENVIRONMENT = 11, 12, 13, 14  # purposes of random keys
+
+
+class Domain(Protocol):
+    """What a search needs to know about a domain.
+
+    Solutions are NamedTuples of arrays with one row a solution; keys are 32-bit seeds, one a
+    solution.
+    """
+
+    def random(self, keys: np.ndarray) -> Any:
+        """Return random solutions."""
+
+    def vary(self, parents: Any, keys: np.ndarray) -> Any:
+        """Return a changed copy of each parent."""
+
+    def evaluate(
+        self, solutions: Any, environments: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the objective (n,), larger is better, and the behaviour (n, dimensions).
+
+        ``environments`` (n, attributes) holds an option of each attribute for each solution,
+        with environment diversity; the behaviour is then not looked at and may be None.
+        """
+
+
+@dataclass
+class Batch:
+    """Solutions that wait for evaluation, and the environments to evaluate them in."""
+
+    solutions: Any
+    environments: np.ndarray | None
+
+
+@dataclass
+class MapElites:
+    """The state of a search: an archive, and how many solutions have been evaluated."""
+
+    domain: Domain
+    archive: Archive
+    seed: int
+    evaluations: int  # in all
+    initial: int = 2000  # random solutions to begin with
+    batch: int = 80  # children of a generation
+    environments: Sequence[int] | None = None  # options of each attribute: environment diversity
+    done: int = 0  # solutions evaluated
+    history: list[tuple[float, ...]] = field(default_factory=list)  # of ``standing``
+    records: int = 1000  # rows of history, at most
+
+    def ask(self) -> Batch:
+        """Return the next batch: random solutions at first, then children of elites."""
+        limit = self.initial if self.done < self.initial else self.evaluations
+        numbers = np.arange(self.done, min(self.done + self.batch, limit, self.evaluations))
+        if self.done < self.initial:
+            solutions = self.domain.random(fold(self.seed, RANDOM, numbers))
+        else:
+            elites = self.archive.occupied
+            draws = fold(self.seed, PARENT, numbers).astype(np.uint64)
+            parents = elites[(draws * np.uint64(len(elites))) >> np.uint64(32)]
+            keys = fold(self.seed, VARIATION, numbers)
+            solutions = self.domain.vary(self.archive.take(parents), keys)
+        return Batch(solutions, self._draw_environments(numbers))
+
+    def _draw_environments(self, numbers: np.ndarray) -> np.ndarray | None:
+        """Draw an option of each attribute for each solution, all equally likely."""
+        if self.environments is None:
+            return None
+        attributes = np.arange(len(self.environments))
+        draws = fold(self.seed, ENVIRONMENT, numbers[:, None], attributes).astype(np.uint64)
+        options = np.asarray(self.environments, np.uint64)
+        return ((draws * options) >> np.uint64(32)).astype(np.int64)
+
+    def tell(self, batch: Batch, objective: np.ndarray, behaviour: np.ndarray | None) -> None:
+        """Offer an evaluated batch to the archive, one solution after the other."""
+        cells = behaviour if batch.environments is None else batch.environments
+        self.archive.add(batch.solutions, objective, cells)
+        before = self.done * self.records // self.evaluations
+        self.done += len(objective)
+        if self.done * self.records // self.evaluations > before:
+            self.history.append(self.standing())
+
+    def standing(self) -> tuple[float, ...]:
+        """Return evaluations, coverage, best, mean and QD score."""
+        archive = self.archive
+        return (
+            float(self.done),
+            float(archive.coverage),
+            float(archive.best.fitness),
+            float(archive.mean),
+            float(archive.qd_score),
+        )
+
+    @property
+    def finished(self) -> bool:
+        """Whether all evaluations are done."""
+        return self.done >= self.evaluations
+
+
+def search(one: MapElites) -> Iterator[MapElites]:
+    """Run a search to its end, yielding it after each batch."""
+    while not one.finished:
+        batch = one.ask()
+        one.tell(batch, *one.domain.evaluate(batch.solutions, batch.environments))
+        yield one

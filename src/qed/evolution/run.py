@@ -1,0 +1,272 @@
+"""A run: a folder with its settings, its progress, its archive, and a checkpoint.
+
+    config.toml      everything that made it
+    progress.csv     coverage, best, mean and QD score over evaluations
+    archive.npz      the archive, when the run is finished
+    checkpoint.npz   the archive so far; the one before it is kept too
+
+Files are written to a temporary name, flushed and renamed, so that a kill or a full disk
+leaves the last good ones.  Since everything random is a hash of the seed and a number, the
+archive and the number of evaluations are the whole state: a resumed run ends with the same
+archive, bit for bit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from qed import __version__
+from qed.archive.archive import Archive
+from qed.errors import choice, number, whole
+from qed.evolution.algorithms import ALGORITHMS
+from qed.evolution.map_elites import MapElites
+from qed.evolution.swarms import Swarms, together
+from qed.swarm.robot import CYCLE
+from qed.swarm.tasks import TASKS
+
+CONFIG, PROGRESS, ARCHIVE = "config.toml", "progress.csv", "archive.npz"
+CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
+COLUMNS = ("evaluations", "coverage", "best", "mean", "qd_score")
+
+
+class RunError(Exception):
+    """Something about a run's folder or files is wrong; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What makes a run; equal settings give equal archives."""
+
+    task: str
+    algorithm: str = "qed"
+    evaluations: int = 2_402_000  # in all
+    initial: int = 2_000  # random solutions to begin with
+    batch: int = 80  # children of a generation
+    trials: int = 50  # of an evaluation
+    seconds: float = 400.0  # simulated time of a trial (s)
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        most = 10**12
+        checked = {
+            "task": choice("task", self.task, TASKS),
+            "algorithm": choice("algorithm", self.algorithm, ALGORITHMS),
+            "evaluations": whole("evaluations", self.evaluations, 1, most),
+            "initial": whole("initial", self.initial, 1, most),
+            "batch": whole("batch", self.batch, 1, 10**6),
+            "trials": whole("trials", self.trials, 1, 10**6),
+            "seconds": number("seconds", self.seconds, CYCLE, 1e6),
+            "seed": whole("seed", self.seed, 0, 2**63 - 1),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def search(self, threads: int | None) -> MapElites:
+        """Return a new search with these settings."""
+        algorithm = ALGORITHMS[self.algorithm]
+        return MapElites(
+            domain=Swarms(self.task, algorithm, self.trials, self.seconds, self.seed, threads),
+            archive=Archive(algorithm.space(), header={"settings": asdict(self)}),
+            seed=self.seed,
+            evaluations=self.evaluations,
+            initial=self.initial,
+            batch=self.batch,
+            environments=algorithm.environments,
+        )
+
+
+class Run:
+    """A search, and the folder it lives in, if any."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        folder: Path | None = None,
+        *,
+        resume: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        self.settings = settings
+        self.folder = folder
+        self.notes: list[str] = []  # what a user should know about how it began
+        if folder is not None:
+            self._claim(folder, resume)
+        self.search = settings.search(threads)
+        if folder is not None and resume:
+            self._restore(folder)
+        self.saved_at = time.monotonic()
+        self.saved_done = self.search.done
+
+    def _claim(self, folder: Path, resume: bool) -> None:
+        """Make the folder this run's, or raise RunError if it is not free for it."""
+        config = folder / CONFIG
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if config.exists():
+                different = _differences(config, self.settings)
+                if different:
+                    raise RunError(f"{folder} holds another run: {'; '.join(different)}")
+                if not resume:
+                    raise RunError(f"{folder} holds this run already; resume it, or take another")
+            elif any(folder.iterdir()):
+                raise RunError(f"{folder} is not empty and holds no run; take another folder")
+            else:
+                write(config, _toml(self.settings))
+        except OSError as error:
+            raise RunError(f"cannot use {folder}: {error.strerror}") from error
+
+    def _restore(self, folder: Path) -> None:
+        """Go on from the newest good checkpoint, if there is one."""
+        for name in (CHECKPOINT, PREVIOUS):
+            path = folder / name
+            if path.exists():
+                try:
+                    archive = Archive.load(path)
+                    state = archive.header.pop("state")
+                    self.search.done = int(state["done"])
+                    self.search.history = [tuple(row) for row in state["history"]]
+                    self.search.archive = archive
+                    return
+                except (ValueError, KeyError, TypeError) as error:
+                    self.notes.append(f"{path} is not usable ({error}); trying an older one")
+        self.notes.append(f"{folder} has no checkpoint yet; starting from the beginning")
+
+    def checkpoint(self) -> None:
+        """Save the state, keeping the checkpoint before it."""
+        if self.folder is None or self.saved_done == self.search.done:
+            return
+        archive = self.search.archive
+        archive.header["state"] = {"done": self.search.done, "history": self.search.history}
+        try:
+            with _disk(self.folder):
+                fresh = self.folder / f"{CHECKPOINT}.new.npz"
+                archive.save(fresh)
+                current = self.folder / CHECKPOINT
+                if current.exists():
+                    os.replace(current, self.folder / PREVIOUS)
+                os.replace(fresh, current)
+                write(self.folder / PROGRESS, self.progress())
+        finally:
+            del archive.header["state"]
+        self.saved_at = time.monotonic()
+        self.saved_done = self.search.done
+
+    def finish(self) -> None:
+        """Save the final archive."""
+        self.checkpoint()
+        if self.folder is not None and not (self.folder / ARCHIVE).exists():
+            with _disk(self.folder):
+                self.search.archive.save(self.folder / ARCHIVE)
+
+    def progress(self) -> str:
+        """Return the history as CSV."""
+        lines = [",".join(COLUMNS)]
+        for done, coverage, *rest in self.search.history:
+            lines.append(f"{done:.0f},{coverage:.0f}," + ",".join(f"{x:.9g}" for x in rest))
+        return "\n".join(lines) + "\n"
+
+
+def drive(runs: Sequence[Run], every: float = 30.0) -> Iterator[list[Run]]:
+    """Evolve runs side by side, yielding those that moved after each generation.
+
+    Their batches go to the simulator together, with the same result as one after the other.
+    A checkpoint is made every so many seconds, at the end, and when interrupted.
+    """
+    try:
+        while active := [run for run in runs if not run.search.finished]:
+            batches = [run.search.ask() for run in active]
+            domains = [run.search.domain for run in active]
+            results = together(
+                domains,  # type: ignore[arg-type]
+                [batch.solutions for batch in batches],
+                [batch.environments for batch in batches],
+            )
+            for run, batch, result in zip(active, batches, results, strict=True):
+                run.search.tell(batch, *result)
+            for run in active:
+                if run.search.finished:
+                    run.finish()
+                elif time.monotonic() - run.saved_at >= every:
+                    run.checkpoint()
+            yield active
+        for run in runs:
+            run.finish()
+    except (KeyboardInterrupt, GeneratorExit):
+        for run in runs:
+            run.checkpoint()
+        raise
+
+
+def write(path: Path, text: str) -> None:
+    """Write a text file so that it is there whole or not at all."""
+    fresh = path.with_name(path.name + ".new")
+    with fresh.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(fresh, path)
+
+
+@contextlib.contextmanager
+def _disk(folder: Path) -> Iterator[None]:
+    """Say plainly if a file cannot be written; what was there before is still there."""
+    try:
+        yield
+    except OSError as error:
+        for rest in folder.glob("*.new*"):
+            with contextlib.suppress(OSError):
+                rest.unlink()
+        raise RunError(
+            f"cannot write to {folder}: {error.strerror}; the last checkpoint is intact, "
+            "make room and resume"
+        ) from error
+
+
+def settings_of(folder: Path) -> Settings:
+    """Return the settings of a run's folder."""
+    path = folder / CONFIG
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Settings(**{f.name: table["run"][f.name] for f in fields(Settings)})
+    except OSError as error:
+        raise RunError(f"{folder} holds no run: {error.strerror}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError(f"{path} is damaged: {error}") from error
+
+
+def _differences(config: Path, wanted: Settings) -> list[str]:
+    """Return how a folder's settings differ from the wanted ones."""
+    there = asdict(settings_of(config.parent))
+    return [
+        f"{name} is {there[name]!r} there, {value!r} here"
+        for name, value in asdict(wanted).items()
+        if there[name] != value
+    ]
+
+
+def _toml(settings: Settings) -> str:
+    """Return a run's settings, and the versions that made it, as TOML."""
+
+    def line(name: str, value: Any) -> str:
+        return f'{name} = "{value}"' if isinstance(value, str) else f"{name} = {value}"
+
+    made = {
+        "qed": __version__,
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "numba": version("numba"),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+    return "\n".join(
+        ["[run]", *(line(*item) for item in asdict(settings).items())]
+        + ["", "[made_by]", *(line(*item) for item in made.items()), ""]
+    )
