@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from qed import __version__
-from qed.cli.bench import BUDGETS, duration
+from qed.cli.bench import BUDGETS
+from qed.cli.show import duration
 
 QED = [sys.executable, "-m", "qed"]
 SCRIPT = [sys.executable, "-c", "from qed.cli import main; main()"]

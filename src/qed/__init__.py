@@ -6,6 +6,8 @@ Controller   a recurrent network that drives every robot of a swarm
 Environment  robots, arena, obstacles, speeds and ranges
 Faults       what is broken, robot by robot
 Start        start poses of your own
+evolve       evolve an archive of controllers for a task
+Archive      the best controller known for each cell
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from qed.archive.archive import Archive
     from qed.controller.network import Controller
+    from qed.evolution.evolve import evolve
     from qed.swarm.environment import Environment
     from qed.swarm.faults import Faults
     from qed.swarm.simulate import Outcome, simulate
@@ -25,23 +29,27 @@ if TYPE_CHECKING:
 
 # Where each name lives; modules are imported when a name is first used.
 _HOMES = {
+    "Archive": "qed.archive.archive",
     "Controller": "qed.controller.network",
     "Environment": "qed.swarm.environment",
     "Faults": "qed.swarm.faults",
     "Outcome": "qed.swarm.simulate",
     "Start": "qed.swarm.start",
     "Trace": "qed.swarm.trace",
+    "evolve": "qed.evolution.evolve",
     "simulate": "qed.swarm.simulate",
     "trace": "qed.swarm.trace",
 }
 
 __all__ = [
+    "Archive",
     "Controller",
     "Environment",
     "Faults",
     "Outcome",
     "Start",
     "Trace",
+    "evolve",
     "simulate",
     "trace",
 ]

@@ -8,14 +8,22 @@ from difflib import get_close_matches
 from typing import Any
 
 
+class InputError(ValueError):
+    """A user gave something that cannot be; the message says what, and what can."""
+
+
+class StoppedError(Exception):
+    """Something cannot go on, through no fault of the user; the message says what is left."""
+
+
 def number(name: str, value: Any, low: float, high: float, *, above: bool = False) -> float:
     """Return a finite number within [low, high] (or (low, high] if ``above``)."""
     try:
         got = float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number, got {value!r}") from None
+        raise InputError(f"{name} must be a number, got {value!r}") from None
     if not math.isfinite(got) or got > high or (got <= low if above else got < low):
-        raise ValueError(
+        raise InputError(
             f"{name} must be {'above' if above else 'at least'} {low:g} and at most {high:g}, "
             f"got {value!r}"
         )
@@ -30,7 +38,7 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
     except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits or not low <= got <= high:
-        raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
+        raise InputError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
     return got
 
 
@@ -41,4 +49,4 @@ def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
         return str(value)
     close = get_close_matches(str(value), names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise ValueError(f"{name} must be one of {', '.join(names)}; got {value!r}{hint}")
+    raise InputError(f"{name} must be one of {', '.join(names)}; got {value!r}{hint}")

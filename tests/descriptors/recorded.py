@@ -20,6 +20,7 @@ SWARMS = [
     (behaviours.STRAIGHT, qed.Environment(robots=1, arena=4.0, max_speed=0.15)),
 ]
 ENVIRONMENTS = [environment for _, environment in SWARMS]
+FAULTS = [qed.Faults.sample(robots=10, seed=7), *[None] * (len(SWARMS) - 1)]
 
 
 @cache
@@ -31,6 +32,7 @@ def outcome(trials=TRIALS, seconds=SECONDS):
         trials=trials,
         seconds=seconds,
         seed=SEED,
+        faults=FAULTS,
         descriptors=["hbd", "sdbc", "spirit"],
     )
 
@@ -40,8 +42,10 @@ def traces():
     """Return the same trials cycle by cycle: for each swarm, a trace of each trial."""
     return [
         [
-            qed.trace(controller, environment, seconds=SECONDS, seed=SEED, trial=trial)
+            qed.trace(
+                controller, environment, seconds=SECONDS, seed=SEED, trial=trial, faults=faults
+            )
             for trial in range(TRIALS)
         ]
-        for controller, environment in SWARMS
+        for (controller, environment), faults in zip(SWARMS, FAULTS, strict=True)
     ]

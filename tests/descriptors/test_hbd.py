@@ -61,6 +61,7 @@ def test_a_swarm_alone_is_described_as_in_company():
             trials=recorded.TRIALS,
             seconds=recorded.SECONDS,
             seed=recorded.SEED,
+            faults=recorded.FAULTS[k],
             descriptors=["hbd"],
         )
         np.testing.assert_array_equal(hbd.describe(alone, [environment])[0], together[k])

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import typer
 
 from qed import __version__
 from qed.cli.bench import bench
+from qed.cli.evolve import evolve
+from qed.cli.info import info
+from qed.cli.map import map_
+from qed.errors import InputError, StoppedError
 
 app = typer.Typer(
     name="qed",
@@ -34,9 +39,17 @@ def _root(
     """Evolve resilient robot swarms, break them, and find what recovers them."""
 
 
-app.command()(bench)
+for name, verb in (("evolve", evolve), ("info", info), ("map", map_), ("bench", bench)):
+    app.command(name)(verb)
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; exit with 2 if it was used wrongly, 1 if something failed."""
+    try:
+        app()
+    except InputError as error:
+        typer.echo(f"qed: {error}", err=True)
+        sys.exit(2)
+    except StoppedError as error:
+        typer.echo(f"qed: {error}", err=True)
+        sys.exit(1)

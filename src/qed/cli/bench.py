@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from qed.cli import show
+
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
     from qed.speed import Case
@@ -85,14 +84,6 @@ BUDGETS = {
     ),
 }
 
-# Units of time, how long they are (s), and up to where they are used (s).
-UNITS = (
-    ("s", 1.0, 100.0),
-    ("min", 60.0, 100.0 * 60.0),
-    ("h", 3600.0, 48.0 * 3600.0),
-    ("days", 86400.0, math.inf),
-)
-
 # The measured cases: swarm, robots, trials.
 NORMAL_MANY = ("normal", "10", 50)
 NORMAL_FEW = ("normal", "10", 5)
@@ -124,7 +115,7 @@ def bench(
     counts = sorted({1, threads}) if threads else speed.thread_counts()
     found = measure(counts, seconds)
     machine = speed.machine()
-    console = _console()
+    console = show.console()
     console.print(f"{machine['cpu']}, {machine['cores']} cores; qed {machine['qed']}", style="bold")
     console.print("\nMillion robot-steps a second, 80 controllers, scored at patrolling:")
     console.print(speed_table(found, counts))
@@ -185,20 +176,9 @@ def estimates(found: Speeds, threads: int) -> dict[str, dict[str, float]]:
     return {preset: wait(budget) for preset, budget in BUDGETS.items()}
 
 
-def duration(seconds: float) -> str:
-    """Return a duration as people say it.
-
-    >>> duration(42.3), duration(200), duration(5400), duration(1e6)
-    ('42 s', '3.3 min', '1.5 h', '12 days')
-    """
-    unit, length = next((unit, length) for unit, length, end in UNITS if seconds < end)
-    value = seconds / length
-    return f"{value:.1f} {unit}" if value < 10 else f"{value:,.0f} {unit}"
-
-
 def speed_table(found: Speeds, counts: list[int]) -> Table:
     """Return the measured speeds as a table."""
-    table = _table()
+    table = show.table()
     table.add_column("swarm")
     for heading in ("robots", "trials", *map(_threads, counts)):
         table.add_column(heading, justify="right")
@@ -210,7 +190,7 @@ def speed_table(found: Speeds, counts: list[int]) -> Table:
 
 def study_table(found: Speeds, threads: int) -> Table:
     """Return the estimates as a table."""
-    table = _table()
+    table = show.table()
     table.add_column("preset")
     for heading in ("runs", "evaluations each", "evolution", "faults", "together"):
         table.add_column(heading, justify="right")
@@ -220,7 +200,7 @@ def study_table(found: Speeds, threads: int) -> Table:
             preset,
             str(budget.runs * len(budget.solutions)),
             f"{budget.evaluations:,}",
-            *(duration(part) for part in (*wait.values(), sum(wait.values()))),
+            *(show.duration(part) for part in (*wait.values(), sum(wait.values()))),
         )
     return table
 
@@ -243,28 +223,12 @@ def _threads(count: int) -> str:
     return "1 thread" if count == 1 else f"{count} threads"
 
 
-def _console(stderr: bool = False) -> Console:
-    """Return a console; NO_COLOR keeps all escape codes away, not only those of colours."""
-    from rich.console import Console
-
-    if os.environ.get("NO_COLOR"):
-        return Console(stderr=stderr, color_system=None, highlight=False)
-    return Console(stderr=stderr, highlight=False)
-
-
-def _table() -> Table:
-    from rich import box
-    from rich.table import Table
-
-    return Table(box=box.SIMPLE_HEAD, pad_edge=False)
-
-
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[Name], None]]:
     """Show on stderr what is measured: a bar on a terminal, else a line for each case."""
     from rich.progress import Progress
 
-    console = _console(stderr=True)
+    console = show.console(stderr=True)
     with Progress(console=console, transient=True, disable=console.color_system is None) as bar:
         task = bar.add_task("loading", total=total + 1)
 

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from qed.errors import InputError
+
 INPUTS = 16
 CONSTANT = 15
 LEFT, RIGHT = 16, 17
@@ -51,13 +53,13 @@ class Controller:
     def __init__(self, connections: Iterable[Sequence[Any]], bias: Iterable[float]) -> None:
         self.bias = tuple(float(value) for value in bias)
         if len(self.bias) < 2:
-            raise ValueError(
+            raise InputError(
                 "bias must hold at least two values (left wheel, right wheel, then hidden "
                 f"neurons), got {len(self.bias)}"
             )
         for k, value in enumerate(self.bias):
             if not math.isfinite(value):
-                raise ValueError(f"bias[{k}] must be finite, got {value!r}")
+                raise InputError(f"bias[{k}] must be finite, got {value!r}")
         self.connections = tuple(
             self._checked(k, connection) for k, connection in enumerate(connections)
         )
@@ -71,22 +73,22 @@ class Controller:
         except (TypeError, ValueError):
             legal = False
         if not legal:
-            raise ValueError(
+            raise InputError(
                 f"connections[{k}] must be (source, target, weight), got {connection!r}"
             )
         nodes = FIRST_HIDDEN + self.hidden
         if not 0 <= source < nodes or source in (LEFT, RIGHT):
-            raise ValueError(
+            raise InputError(
                 f"connections[{k}]: source must be an input (0 to 15) or a hidden neuron "
                 f"(18 to {nodes - 1}; here are {self.hidden}), got {source}"
             )
         if not INPUTS <= target < nodes:
-            raise ValueError(
+            raise InputError(
                 f"connections[{k}]: target must be a wheel (16, 17) or a hidden neuron "
                 f"(18 to {nodes - 1}; here are {self.hidden}), got {target}"
             )
         if not math.isfinite(weight):
-            raise ValueError(f"connections[{k}]: weight must be finite, got {weight!r}")
+            raise InputError(f"connections[{k}]: weight must be finite, got {weight!r}")
         return source, target, weight
 
     @property

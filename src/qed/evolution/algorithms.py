@@ -8,9 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from qed.archive.cvt import Centroids, sdbc_centroids, spirit_centroids
+from qed.archive.grid import Categories, Grid
 from qed.descriptors import hbd, sdbc, spirit
 from qed.swarm.environment import OPTIONS, Environment
 from qed.swarm.simulate import Outcome
+
+Progress = Callable[[int, int], Any]
+# Seed points of the centroids: the paper's number for runs of its size, fewer for small runs,
+# which should not wait minutes for them.
+LARGE = 1_000_000  # evaluations
+FULL_SDBC, SMALL_SDBC = 100_000, 20_000
+FULL_SPIRIT, SMALL_SPIRIT = 1_000_000, 100_000
 
 
 @dataclass(frozen=True)
@@ -18,11 +27,12 @@ class Algorithm:
     """An algorithm of the paper.
 
     ``describe`` turns a simulation into behaviours (n, dimensions); None means that a cell is
-    an environment.  ``space`` makes the archive's cells.
+    an environment.  ``space`` makes the archive's cells for so many evaluations, telling a
+    callback (done, total) how far it is.
     """
 
     meaning: str
-    space: Callable[[], Any]
+    space: Callable[[int, Progress | None], Any]
     sums: tuple[str, ...] = ()
     describe: Callable[[Outcome, Sequence[Environment]], np.ndarray] | None = None
 
@@ -32,28 +42,22 @@ class Algorithm:
         return None if self.describe else tuple(len(options) for options in OPTIONS.values())
 
 
-def _categories() -> Any:
-    from qed.archive.grid import Categories
-
+def _categories(evaluations: int, progress: Progress | None) -> Any:
     return Categories(tuple(len(options) for options in OPTIONS.values()))
 
 
-def _grid() -> Any:
-    from qed.archive.grid import Grid
-
+def _grid(evaluations: int, progress: Progress | None) -> Any:
     return Grid((16, 16, 16))
 
 
-def _sdbc() -> Any:
-    from qed.archive.cvt import Centroids, sdbc_centroids
+def _sdbc(evaluations: int, progress: Progress | None) -> Any:
+    points = FULL_SDBC if evaluations >= LARGE else SMALL_SDBC
+    return Centroids(sdbc_centroids(points, progress=progress))
 
-    return Centroids(sdbc_centroids())
 
-
-def _spirit() -> Any:
-    from qed.archive.cvt import Centroids, spirit_centroids
-
-    return Centroids(spirit_centroids())
+def _spirit(evaluations: int, progress: Progress | None) -> Any:
+    points = FULL_SPIRIT if evaluations >= LARGE else SMALL_SPIRIT
+    return Centroids(spirit_centroids(points, progress=progress))
 
 
 ALGORITHMS: dict[str, Algorithm] = {

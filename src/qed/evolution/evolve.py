@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from qed.archive.archive import Archive
-from qed.errors import number, whole
+from qed.errors import InputError, number, whole
 from qed.evolution.run import Run, Settings, drive
 
 
@@ -59,7 +59,7 @@ def evolve(
     if threads is not None:
         threads = whole("threads", threads, 1, 1024)
     if resume and out is None:
-        raise ValueError("resume needs out, the folder of the run to go on with")
+        raise InputError("resume needs out, the folder of the run to go on with")
     run = Run(settings, None if out is None else Path(out), resume=resume, threads=threads)
     for _ in drive([run], every):
         if progress is not None:

@@ -89,7 +89,8 @@ class MapElites:
         attributes = np.arange(len(self.environments))
         draws = fold(self.seed, ENVIRONMENT, numbers[:, None], attributes).astype(np.uint64)
         options = np.asarray(self.environments, np.uint64)
-        return ((draws * options) >> np.uint64(32)).astype(np.int64)
+        drawn: np.ndarray = ((draws * options) >> np.uint64(32)).astype(np.int64)
+        return drawn
 
     def tell(self, batch: Batch, objective: np.ndarray, behaviour: np.ndarray | None) -> None:
         """Offer an evaluated batch to the archive, one solution after the other."""

@@ -18,7 +18,7 @@ import os
 import platform
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +26,7 @@ from typing import Any
 
 from qed import __version__
 from qed.archive.archive import Archive
-from qed.errors import choice, number, whole
+from qed.errors import InputError, StoppedError, choice, number, whole
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.map_elites import MapElites
 from qed.evolution.swarms import Swarms, together
@@ -36,10 +36,6 @@ from qed.swarm.tasks import TASKS
 CONFIG, PROGRESS, ARCHIVE = "config.toml", "progress.csv", "archive.npz"
 CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
 COLUMNS = ("evaluations", "coverage", "best", "mean", "qd_score")
-
-
-class RunError(Exception):
-    """Something about a run's folder or files is wrong; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +66,18 @@ class Settings:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def search(self, threads: int | None) -> MapElites:
-        """Return a new search with these settings."""
+    def search(
+        self, threads: int | None = None, progress: Callable[[int, int], Any] | None = None
+    ) -> MapElites:
+        """Return a new search with these settings.
+
+        ``progress`` is told how far the centroids are, if they have to be made.
+        """
         algorithm = ALGORITHMS[self.algorithm]
+        space = algorithm.space(self.evaluations, progress)
         return MapElites(
             domain=Swarms(self.task, algorithm, self.trials, self.seconds, self.seed, threads),
-            archive=Archive(algorithm.space(), header={"settings": asdict(self)}),
+            archive=Archive(space, header={"settings": asdict(self)}),
             seed=self.seed,
             evaluations=self.evaluations,
             initial=self.initial,
@@ -94,35 +96,40 @@ class Run:
         *,
         resume: bool = False,
         threads: int | None = None,
+        progress: Callable[[int, int], Any] | None = None,
     ) -> None:
         self.settings = settings
         self.folder = folder
         self.notes: list[str] = []  # what a user should know about how it began
         if folder is not None:
             self._claim(folder, resume)
-        self.search = settings.search(threads)
+        self.search = settings.search(threads, progress)
         if folder is not None and resume:
             self._restore(folder)
         self.saved_at = time.monotonic()
         self.saved_done = self.search.done
 
     def _claim(self, folder: Path, resume: bool) -> None:
-        """Make the folder this run's, or raise RunError if it is not free for it."""
+        """Make the folder this run's, or raise StoppedError if it is not free for it."""
         config = folder / CONFIG
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if config.exists():
                 different = _differences(config, self.settings)
                 if different:
-                    raise RunError(f"{folder} holds another run: {'; '.join(different)}")
+                    raise InputError(f"out: {folder} holds another run: {'; '.join(different)}")
                 if not resume:
-                    raise RunError(f"{folder} holds this run already; resume it, or take another")
+                    raise InputError(
+                        f"out: {folder} holds this run already; resume it, or take another folder"
+                    )
             elif any(folder.iterdir()):
-                raise RunError(f"{folder} is not empty and holds no run; take another folder")
+                raise InputError(
+                    f"out: {folder} is not empty and holds no run; take another folder"
+                )
             else:
                 write(config, _toml(self.settings))
         except OSError as error:
-            raise RunError(f"cannot use {folder}: {error.strerror}") from error
+            raise StoppedError(f"cannot use the folder {folder}: {error.strerror}") from error
 
     def _restore(self, folder: Path) -> None:
         """Go on from the newest good checkpoint, if there is one."""
@@ -225,7 +232,7 @@ def _disk(folder: Path) -> Iterator[None]:
         for rest in folder.glob("*.new*"):
             with contextlib.suppress(OSError):
                 rest.unlink()
-        raise RunError(
+        raise StoppedError(
             f"cannot write to {folder}: {error.strerror}; the last checkpoint is intact, "
             "make room and resume"
         ) from error
@@ -238,9 +245,9 @@ def settings_of(folder: Path) -> Settings:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         return Settings(**{f.name: table["run"][f.name] for f in fields(Settings)})
     except OSError as error:
-        raise RunError(f"{folder} holds no run: {error.strerror}") from error
+        raise InputError(f"{folder} holds no run: {error.strerror}") from error
     except (KeyError, TypeError, ValueError) as error:
-        raise RunError(f"{path} is damaged: {error}") from error
+        raise StoppedError(f"{path} is damaged: {error}") from error
 
 
 def _differences(config: Path, wanted: Settings) -> list[str]:
@@ -266,7 +273,6 @@ def _toml(settings: Settings) -> str:
         "numba": version("numba"),
         "system": f"{platform.system()} {platform.machine()}",
     }
-    return "\n".join(
-        ["[run]", *(line(*item) for item in asdict(settings).items())]
-        + ["", "[made_by]", *(line(*item) for item in made.items()), ""]
-    )
+    lines = ["[run]", *(line(*item) for item in asdict(settings).items())]
+    lines += ["", "[made_by]", *(line(*item) for item in made.items())]
+    return "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.errors import choice, number, whole
+from qed.errors import InputError, choice, number, whole
 
 # The four options of each attribute, in the paper's order A1 to A6 (m/s, robots, m, obstacles,
 # m, m).  The arenas have 4, 9, 16 and 25 square metres.
@@ -69,7 +69,7 @@ class Environment:
         table = VARIANTS[choice("variant", variant, VARIANTS)]
         picked = list(options)
         if len(picked) != len(table):
-            raise ValueError(f"options must be {len(table)} numbers, got {len(picked)}")
+            raise InputError(f"options must be {len(table)} numbers, got {len(picked)}")
         return cls(
             **{  # type: ignore[arg-type]
                 name: values[whole(f"option of {name}", option, 0, len(values) - 1)]

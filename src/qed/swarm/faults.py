@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qed.errors import choice, whole
+from qed.errors import InputError, choice, whole
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Faults:
             names = [part.strip() for part in names.split(",")]
         self.names = tuple(choice("fault", name, FAULTS) for name in names)
         if not self.names:
-            raise ValueError("faults must name one fault for each robot, got none")
+            raise InputError("faults must name one fault for each robot, got none")
 
     @classmethod
     def none(cls, robots: int = 10) -> Faults:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import float32 as f32
 
+from qed.errors import InputError
 from qed.swarm.compile import entry, loop
 from qed.swarm.laws.chance import fold, high_noise, low_noise, mix
 from qed.swarm.laws.geometry import PI, body_point, cos_sin, separation
@@ -38,7 +39,7 @@ def place(
     if arena > 2.0 * START_MARGIN:
         failed = draw_places(fold(seed, START, *room, numbers), f32(arena), poses, centres)
     if failed >= 0:
-        raise ValueError(
+        raise InputError(
             f"robots: no room for {robots} robots and {obstacles} obstacles in an arena of "
             f"{arena:g} m (they start at least {START_MARGIN:g} m from the walls and must not "
             "overlap); take fewer, a larger arena, or give start="

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from qed.controller.network import Controller, Network
-from qed.errors import choice, number, whole
+from qed.errors import InputError, choice, number, whole
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
@@ -84,7 +84,7 @@ def simulate(
     names = _names("tasks", tasks, TASKS)
     wanted = _names("descriptors", descriptors, DESCRIPTORS)
     if not names and not wanted:
-        raise ValueError(f"tasks must name at least one of {', '.join(TASKS)}; got none")
+        raise InputError(f"tasks must name at least one of {', '.join(TASKS)}; got none")
     workers = whole("threads", threads, 1, 1024) if threads is not None else cores()
     return perform(job, names, wanted, workers, progress)
 
@@ -126,17 +126,17 @@ def checked(
     environments = _one_each("environment", environment or Environment(), Environment, len(swarms))
     broken = _one_each("faults", faults, Faults, len(swarms), optional=True)
     if start is not None and not isinstance(start, Start):
-        raise ValueError(f"start must be a qed.Start, got {type(start).__name__}")
+        raise InputError(f"start must be a qed.Start, got {type(start).__name__}")
     if trials is None:
         trials = start.trials if start is not None else 50
     trials = whole("trials", trials, 1, 10**6)
     seconds = number("seconds", seconds, 0.0, 1e6, above=True)
     cycles = round(seconds / robot.CYCLE)
     if cycles < 1:
-        raise ValueError(f"seconds must be at least one cycle, {robot.CYCLE:g} s; got {seconds!r}")
+        raise InputError(f"seconds must be at least one cycle, {robot.CYCLE:g} s; got {seconds!r}")
     for env, fault in zip(environments, broken, strict=True):
         if fault is not None and len(fault) != env.robots:
-            raise ValueError(
+            raise InputError(
                 f"faults must name one fault for each robot: {env.robots} robots, but "
                 f"{len(fault)} faults"
             )
@@ -195,13 +195,13 @@ def _one_each(
         values = [given]
     for value in values:
         if not (isinstance(value, kind) or (optional and value is None)):
-            raise ValueError(
+            raise InputError(
                 f"{argument} must be of type qed.{kind.__name__}, got {type(value).__name__}"
             )
     if count is None and not values:
-        raise ValueError(f"{argument} must hold at least one {kind.__name__}, got none")
+        raise InputError(f"{argument} must hold at least one {kind.__name__}, got none")
     if count is not None and len(values) != count:
-        raise ValueError(
+        raise InputError(
             f"{argument} must be one for all or one for each of the {count} controllers, "
             f"got {len(values)}"
         )

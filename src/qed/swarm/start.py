@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from qed.errors import InputError
 from qed.swarm.environment import Environment
 
 
@@ -28,7 +29,7 @@ class Start:
             given = np.broadcast_to(given, (trials, *given.shape))
         self.obstacles = _finite("obstacles", given, 2)
         if len(self.obstacles) != trials:
-            raise ValueError(
+            raise InputError(
                 f"start: obstacles are given for {len(self.obstacles)} trials, poses for {trials}"
             )
 
@@ -46,10 +47,10 @@ class Start:
             ("obstacles", environment.obstacles, self.obstacles.shape[1]),
         ):
             if wanted != got:
-                raise ValueError(f"start: has {got} {name}, but {name}={wanted} were asked for")
+                raise InputError(f"start: has {got} {name}, but {name}={wanted} were asked for")
         for name, places in (("poses", self.poses[..., :2]), ("obstacles", self.obstacles)):
             if places.size and (places.min() < 0.0 or places.max() > side):
-                raise ValueError(f"start: {name} must lie within the arena, 0 to {side:g} m")
+                raise InputError(f"start: {name} must lie within the arena, 0 to {side:g} m")
 
 
 def _finite(name: str, values: Any, width: int) -> np.ndarray:
@@ -57,13 +58,13 @@ def _finite(name: str, values: Any, width: int) -> np.ndarray:
     try:
         array = np.array(values, float)
     except (TypeError, ValueError):
-        raise ValueError(f"start: {name} must be an array of numbers") from None
+        raise InputError(f"start: {name} must be an array of numbers") from None
     if array.ndim == 2:
         array = array[None]
     if array.ndim != 3 or array.shape[2] != width:
-        raise ValueError(
+        raise InputError(
             f"start: {name} must have shape (trials, n, {width}), got {np.shape(values)}"
         )
     if not np.isfinite(array).all():
-        raise ValueError(f"start: {name} must be finite")
+        raise InputError(f"start: {name} must be finite")
     return array

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from qed.controller.network import Controller
-from qed.errors import choice
+from qed.errors import InputError, choice
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
@@ -73,7 +73,7 @@ def trace(
     from qed.swarm.cpu import engine
 
     if not isinstance(controller, Controller):
-        raise ValueError(f"controller must be a qed.Controller, got {type(controller).__name__}")
+        raise InputError(f"controller must be a qed.Controller, got {type(controller).__name__}")
     trial = whole("trial", trial, 0, 10**6 - 1 if start is None else start.trials - 1)
     trials = trial + 1 if start is None else start.trials
     job = checked(

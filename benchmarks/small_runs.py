@@ -1,0 +1,143 @@
+"""Small runs of all algorithms on all tasks, to be held beside the paper's.
+
+    python benchmarks/small_runs.py [--evaluations 20000] [--trials 3] [--seconds 100]
+
+Evolves each algorithm on each task once, and writes a table (docs/results/small-runs.md), the
+curves (docs/results/small-runs.png) and all numbers (benchmarks/results/small_runs.json).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qed import speed
+from qed.evolution.algorithms import ALGORITHMS
+from qed.evolution.run import Run, Settings, drive
+from qed.swarm.tasks import TASKS
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent / "docs" / "results"
+# Coverage after the paper's full budget, mean over its 25 maps of each algorithm.
+PAPER_COVERAGE = {"qed": 4094, "hbd": 1091, "sdbc": 130, "spirit": 127}
+# Okabe and Ito's colours, told apart by the colour-blind too.
+COLOURS = {"qed": "#D55E00", "hbd": "#0072B2", "sdbc": "#009E73", "spirit": "#CC79A7"}
+
+
+def evolve(task: str, algorithm: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the history of one run, and how long it took (s)."""
+    settings = Settings(
+        task,
+        algorithm,
+        evaluations=options.evaluations,
+        trials=options.trials,
+        seconds=options.seconds,
+    )
+    run = Run(settings)
+    begin = time.perf_counter()
+    for _ in drive([run]):
+        pass
+    return {
+        "history": run.search.history,
+        "seconds": time.perf_counter() - begin,
+        "coverage": run.search.archive.coverage,
+        "best": run.search.archive.best.fitness,
+        "mean": run.search.archive.mean,
+    }
+
+
+def table(found: dict[str, Any]) -> str:
+    """Return the final numbers as a table in Markdown."""
+    lines = [
+        "# Small runs",
+        "",
+        f"One run each: {found['evaluations']:,} evaluations (the paper: 2,402,000), "
+        f"{found['trials']} trials (50) of {found['seconds']:g} s (400 s); made by "
+        "`benchmarks/small_runs.py` on two CPU cores. QED's best and mean are over environments, "
+        "some of them easier than the normal one, so they do not compare with the others'.",
+        "",
+        "| algorithm | paper's cells | " + " | ".join(TASKS) + " |",
+        "|---|---|" + "---|" * len(TASKS),
+    ]
+    for name in ALGORITHMS:
+        cells = []
+        for task in TASKS:
+            run = found["runs"][f"{task} {name}"]
+            first = run["history"][0][2]
+            cells.append(
+                f"{run['coverage']} cells, best {first:.3f} to {run['best']:.3f}, "
+                f"mean {run['mean']:.3f}"
+            )
+        lines.append(f"| {name.upper()} | {PAPER_COVERAGE[name]} | " + " | ".join(cells) + " |")
+    total = sum(run["seconds"] for run in found["runs"].values())
+    lines += ["", f"All {len(found['runs'])} runs together took {total / 60:.1f} minutes.", ""]
+    lines += ["![curves](small-runs.png)", ""]
+    return "\n".join(lines)
+
+
+def draw(found: dict[str, Any], path: Path) -> None:
+    """Draw coverage, best and mean fitness over evaluations, task by task."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    rows = (("cells filled", 1), ("best fitness", 2), ("mean fitness", 3))
+    figure, grid = plt.subplots(
+        len(rows), len(TASKS), figsize=(12.5, 6.6), sharex=True, layout="constrained"
+    )
+    for column, task in enumerate(TASKS):
+        for row, (label, field) in enumerate(rows):
+            axes = grid[row, column]
+            for name in ALGORITHMS:
+                history = np.array(found["runs"][f"{task} {name}"]["history"])
+                axes.plot(history[:, 0] / 1000, history[:, field], color=COLOURS[name], lw=1.6)
+            axes.spines[["top", "right"]].set_visible(False)
+            if row == 0:
+                axes.set_title(task, fontsize=11)
+                axes.set_yscale("log")
+            if column == 0:
+                axes.set_ylabel(label)
+    for name in ALGORITHMS:
+        grid[0, 0].plot([], [], color=COLOURS[name], label=name.upper(), lw=2.5)
+    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    figure.supxlabel("evaluations (thousands)", fontsize=11)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--evaluations", type=int, default=20_000)
+    parser.add_argument("--trials", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=100.0)
+    parser.add_argument("--redraw", action="store_true", help="from the saved numbers")
+    options = parser.parse_args()
+    target = HERE / "results" / "small_runs.json"
+    if options.redraw:
+        found = json.loads(target.read_text())
+    else:
+        found = {"machine": speed.machine(), **vars(options), "runs": {}}
+        for task in TASKS:
+            for algorithm in ALGORITHMS:
+                run = evolve(task, algorithm, options)
+                found["runs"][f"{task} {algorithm}"] = run
+                print(
+                    f"{task:18s}{algorithm:8s}{run['coverage']:6d} cells  best {run['best']:.3f}  "
+                    f"mean {run['mean']:.3f}  {run['seconds']:.0f} s",
+                    flush=True,
+                )
+        target.write_text(json.dumps(found) + "\n")
+    DOCS.mkdir(parents=True, exist_ok=True)
+    (DOCS / "small-runs.md").write_text(table(found))
+    draw(found, DOCS / "small-runs.png")
+
+
+if __name__ == "__main__":
+    main()

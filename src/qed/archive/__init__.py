@@ -1,0 +1,11 @@
+"""Archives: the best solution known for each cell of a space.
+
+archive   Archive, Elite: what is kept, and the one way in
+space     Space: what an archive needs to know about its cells
+grid      Grid: cells by rounding; Categories: a cell is a choice of options
+cvt       Centroids: a cell is the nearest of some points, and the recipes for these points
+columns   solutions as named columns, one row a cell
+stored    an archive as a file, and back
+files     arrays and a JSON header in one npz file, whole or not at all
+export    archives for pandas and pyribs
+"""

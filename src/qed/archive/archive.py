@@ -1,0 +1,278 @@
+"""The archive: for each cell of a space the best solution known, its elite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qed.archive import export, stored
+from qed.archive.columns import Columns
+from qed.archive.space import Space, as_measures, same_bits, same_space
+from qed.controller.genome import Genomes
+from qed.controller.network import Controller
+
+REJECTED, IMPROVED, NEW = 0, 1, 2  # what became of a solution
+
+
+@dataclass(frozen=True, eq=False)
+class Elite:
+    """The best solution known for a cell."""
+
+    cell: int
+    fitness: float
+    measures: np.ndarray  # float32 (dimensions,)
+    solution: dict[str, np.ndarray]  # its row of each column
+
+    @cached_property
+    def controller(self) -> Controller | None:
+        """The solution as a controller; None if it is not a genome."""
+        if tuple(self.solution) != Genomes._fields:
+            return None
+        return Genomes(**{name: row[None] for name, row in self.solution.items()}).controller(0)
+
+
+class Archive:
+    """An archive over a space, dense: one row a cell.
+
+    Parameters
+    ----------
+    space : finds the cell of a solution from its measures: Grid, Categories or Centroids
+    header : what there is to know about the archive, as JSON can hold it; kept in its file
+    offset : the lowest objective there can be; ``qd_score`` adds up what elites have above it
+    """
+
+    def __init__(
+        self, space: Space, header: dict[str, Any] | None = None, offset: float = 0.0
+    ) -> None:
+        self.space = space
+        self.offset = float(offset)
+        self.header: dict[str, Any] = _as_json(header or {})
+        self._filled = np.zeros(space.cells, bool)
+        self._objective = np.full(space.cells, np.nan)
+        self._measures = np.zeros((space.cells, space.dimensions), np.float32)
+        self._columns = Columns(space.cells)
+
+    def add(self, solutions: Any, objective: Any, measures: Any) -> np.ndarray:
+        """Offer solutions, with the same result as one by one, in order.
+
+        A solution takes its cell if the cell is empty or its objective is strictly better; so
+        the first of equals stays.  If anything given is wrong, ValueError is raised and nothing
+        has changed.
+
+        Parameters
+        ----------
+        solutions : a NamedTuple or a mapping of arrays with n rows; narrower rows than those
+            stored are filled up with zeros, wider ones widen what is stored
+        objective : (n,), larger is better
+        measures : (n, dimensions)
+
+        Returns
+        -------
+        status : int64 (n,): 0 rejected, 1 improved its cell, 2 filled an empty cell
+        """
+        values = _as_objective(objective)
+        rows = as_measures(measures, self.space.dimensions)
+        if len(rows) != len(values):
+            raise ValueError(f"measures has {len(rows)} rows, objective {len(values)}")
+        batch = self._columns.checked(solutions, len(values))
+        cells = self.space.find(rows)
+        status, winners = _contest(cells, values, self._filled, self._objective)
+        taken = cells[winners]
+        self._columns.make_room(solutions, batch)
+        self._columns.put(taken, {name: column[winners] for name, column in batch.items()})
+        self._filled[taken] = True
+        self._objective[taken] = values[winners]
+        self._measures[taken] = rows[winners]
+        return status
+
+    @property
+    def cells(self) -> int:
+        """Number of cells, filled or not."""
+        return len(self._filled)
+
+    @property
+    def coverage(self) -> int:
+        """Number of filled cells."""
+        return int(np.count_nonzero(self._filled))
+
+    def __len__(self) -> int:
+        return self.coverage
+
+    @property
+    def occupied(self) -> np.ndarray:
+        """The filled cells (int64, ascending)."""
+        return np.flatnonzero(self._filled)
+
+    @property
+    def objective(self) -> np.ndarray:
+        """Objective of each cell (float64, (cells,)), NaN where empty; read-only."""
+        return _locked(self._objective)
+
+    @property
+    def measures(self) -> np.ndarray:
+        """Measures of each elite (float32, (cells, dimensions)), 0 where empty; read-only."""
+        return _locked(self._measures)
+
+    @property
+    def best(self) -> Elite:
+        """The elite with the largest objective, in the lowest cell of equals."""
+        if not self._filled.any():
+            raise ValueError("the archive is empty: it has no best elite")
+        cells = self.occupied
+        return self._elite(int(cells[np.argmax(self._objective[cells])]))
+
+    @property
+    def mean(self) -> float:
+        """Mean objective of the elites; NaN if there are none."""
+        return float(self._objective[self._filled].mean()) if self.coverage else float("nan")
+
+    @property
+    def qd_score(self) -> float:
+        """Sum over elites of objective - offset."""
+        return float((self._objective[self._filled] - self.offset).sum())
+
+    def elites(self) -> Iterator[Elite]:
+        """Yield the elites in the order of their cells."""
+        for cell in self.occupied.tolist():
+            yield self._elite(cell)
+
+    def _elite(self, cell: int) -> Elite:
+        return Elite(
+            cell,
+            float(self._objective[cell]),
+            self._measures[cell].copy(),
+            self._columns.take(cell),
+        )
+
+    def take(self, cells: np.ndarray | Sequence[int]) -> Any:
+        """Return the solutions of filled cells, one row each, in the container they came in.
+
+        That is the NamedTuple's type, or dict.  An archive from a file returns ``Genomes`` if
+        it holds genomes, otherwise dict.
+        """
+        wanted = np.asarray(cells)
+        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+            raise ValueError("cells must be a list of cell numbers")
+        wanted = wanted.astype(np.int64)
+        within = (wanted >= 0) & (wanted < self.cells)
+        if not within.all() or not self._filled[wanted].all():
+            wrong = ~within | ~self._filled[np.where(within, wanted, 0)]
+            raise ValueError(f"cell {wanted[wrong][0]} is empty or not one of {self.cells} cells")
+        return self._columns.container(**self._columns.take(wanted))
+
+    def solutions(self) -> dict[str, np.ndarray]:
+        """Return the elites' solutions as columns, in the order of their cells."""
+        return self._columns.take(self.occupied)
+
+    def genomes(self) -> Genomes:
+        """Return the elites' genomes in the order of their cells."""
+        columns = self.solutions()
+        if tuple(columns) != Genomes._fields:
+            held = f"the columns {', '.join(columns)}" if columns else "nothing yet"
+            raise ValueError(f"the archive holds no genomes: it holds {held}")
+        return Genomes(**columns)
+
+    @property
+    def controllers(self) -> list[Controller]:
+        """The elites' controllers in the order of their cells."""
+        return self.genomes().controllers() if self.coverage else []
+
+    def equal(self, other: Archive) -> bool:
+        """Tell whether two archives have the same cells and the same elites, to the bit.
+
+        Headers may differ.
+        """
+        mine, theirs = stored.elites_as_arrays(self), stored.elites_as_arrays(other)
+        return (
+            same_space(self.space, other.space)
+            and self.offset == other.offset
+            and list(mine) == list(theirs)
+            and all(same_bits(mine[name], theirs[name]) for name in mine)
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the archive to an npz file, whole or not at all; equal archives, equal bytes."""
+        stored.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Archive:
+        """Return the archive of a file; ValueError says what is wrong with the file, if so."""
+        return stored.load(path)
+
+    def to_dataframe(self, names: Sequence[str] | None = None) -> Any:
+        """Return a pandas table, one row an elite.
+
+        Its columns are cell, fitness, the measures (by ``names``, or measure_0 and so on), and
+        what a solution has one number of: of a genome hidden and links.
+        """
+        return export.to_dataframe(self, names)
+
+    def to_ribs(self) -> Any:
+        """Return a pyribs archive with the same cells and elites (needs the extra ``ribs``).
+
+        A solution is the flat vector of its columns, one after the other.
+        """
+        return export.to_ribs(self)
+
+    def __repr__(self) -> str:
+        return f"<Archive: {self.coverage} of {self.cells} cells filled>"
+
+
+def _contest(
+    cells: np.ndarray, objective: np.ndarray, filled: np.ndarray, standing: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return each row's status, and the rows that hold a cell in the end.
+
+    Sorted by cell, with the elite first if there is one and then the rows in order, a row is
+    better if its rank is above all before it in its cell.  Ranks of later cells are lifted
+    above those of earlier cells, so that one running maximum serves all cells.
+    """
+    held = np.unique(cells)
+    held = held[filled[held]]
+    place = np.concatenate([held, cells])
+    order = np.argsort(place, kind="stable")
+    place = place[order]
+    rank = np.unique(np.concatenate([standing[held], objective]), return_inverse=True)[1]
+    first = np.diff(place, prepend=-1) > 0
+    lifted = np.cumsum(first) * len(place) + rank[order]
+    better = np.diff(np.maximum.accumulate(lifted), prepend=-1) > 0
+    status = np.empty(len(place), np.int64)
+    status[order] = np.where(better, np.where(first, NEW, IMPROVED), REJECTED)
+    steps = np.flatnonzero(better)
+    last = np.diff(place[steps], append=-1) != 0
+    winners = order[steps[last]] - len(held)
+    return status[len(held) :], winners[winners >= 0]
+
+
+def _as_objective(objective: Any) -> np.ndarray:
+    """Return objectives as float64 (n,), none of them NaN."""
+    try:
+        values = np.asarray(objective, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("objective must be an array of numbers") from None
+    if values.ndim != 1:
+        raise ValueError(f"objective must have shape (n,), got {values.shape}")
+    if np.isnan(values).any():
+        raise ValueError(f"objective[{np.flatnonzero(np.isnan(values))[0]}] is NaN")
+    return values
+
+
+def _as_json(header: dict[str, Any]) -> dict[str, Any]:
+    """Return a header as it will come back from a file."""
+    try:
+        same: dict[str, Any] = json.loads(json.dumps(dict(header), allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"header must be what JSON can hold: {error}") from None
+    return same
+
+
+def _locked(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,100 @@
+"""Solutions as named columns, one row a cell.
+
+A batch of solutions is a mapping, or a NamedTuple, of arrays whose first axis is the solution.
+Widths may differ from batch to batch: what is narrower is filled up with zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from qed.archive.files import KINDS
+
+
+class Columns:
+    """Columns of the same height; the first batch decides their names and types."""
+
+    def __init__(self, height: int) -> None:
+        self.height = height
+        self.tables: dict[str, np.ndarray] | None = None
+        self.container: Callable[..., Any] = dict
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.tables or ())
+
+    def checked(self, solutions: Any, count: int) -> dict[str, np.ndarray]:
+        """Return so many solutions as arrays that fit the columns, or raise ValueError."""
+        batch = {name: np.asarray(column) for name, column in _items(solutions).items()}
+        for name, column in batch.items():
+            if column.dtype.kind not in KINDS:
+                raise ValueError(f"solutions: {name} must hold numbers, got {column.dtype}")
+            if column.ndim < 1 or len(column) != count:
+                raise ValueError(
+                    f"solutions: {name} must have {count} rows, one for each objective, "
+                    f"got shape {column.shape}"
+                )
+        if self.tables is not None:
+            self._compare(batch, self.tables)
+        return batch
+
+    def _compare(self, batch: dict[str, np.ndarray], tables: dict[str, np.ndarray]) -> None:
+        if batch.keys() != tables.keys():
+            raise ValueError(
+                f"solutions must have the columns {', '.join(tables)}; got {', '.join(batch)}"
+            )
+        for name, column in batch.items():
+            table = tables[name]
+            if not np.can_cast(column.dtype, table.dtype, "safe"):
+                raise ValueError(f"solutions: {name} holds {table.dtype}, got {column.dtype}")
+            if column.ndim != table.ndim:
+                raise ValueError(
+                    f"solutions: {name} has {table.ndim} axes, got shape {column.shape}"
+                )
+
+    def make_room(self, solutions: Any, batch: dict[str, np.ndarray]) -> None:
+        """Make the columns, or widen them, so that each row of a checked batch fits."""
+        if self.tables is None:
+            self.container = type(solutions) if hasattr(solutions, "_fields") else dict
+            self.tables = {
+                name: np.zeros((self.height, *column.shape[1:]), column.dtype)
+                for name, column in batch.items()
+            }
+        for name, column in batch.items():
+            table = self.tables[name]
+            widths = tuple(map(max, column.shape[1:], table.shape[1:]))
+            self.tables[name] = _padded(table, widths)
+
+    def put(self, rows: np.ndarray, batch: dict[str, np.ndarray]) -> None:
+        """Set rows; there must be room."""
+        for name, table in (self.tables or {}).items():
+            table[rows] = _padded(batch[name], table.shape[1:])
+
+    def take(self, rows: np.ndarray | int) -> dict[str, np.ndarray]:
+        """Return a copy of some rows, or of one."""
+        return {name: np.array(table[rows]) for name, table in (self.tables or {}).items()}
+
+
+def _items(solutions: Any) -> Mapping[str, Any]:
+    """Return a batch as a mapping of columns."""
+    if hasattr(solutions, "_fields"):
+        return dict(zip(solutions._fields, solutions, strict=True))
+    if isinstance(solutions, Mapping) and all(isinstance(name, str) for name in solutions):
+        return solutions
+    raise ValueError(
+        "solutions must be a NamedTuple or a mapping of arrays with one row a solution, "
+        f"got {type(solutions).__name__}"
+    )
+
+
+def _padded(table: np.ndarray, widths: tuple[int, ...]) -> np.ndarray:
+    """Return a table with zeros added, so that its rows have the given shape."""
+    if table.shape[1:] == widths:
+        return table
+    wide = np.zeros((len(table), *widths), table.dtype)
+    wide[(slice(None), *map(slice, table.shape[1:]))] = table
+    return wide

@@ -1,0 +1,98 @@
+"""Cells by rounding, and cells by choice of options; the first dimension is most significant."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from qed.archive.space import MAX_CELLS, as_measures
+from qed.errors import whole
+
+
+@dataclass(frozen=True)
+class _Box:
+    """A box of cells, so many along each dimension."""
+
+    shape: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        try:
+            sizes = tuple(self.shape)
+        except TypeError:
+            raise ValueError(
+                f"shape must be a tuple of whole numbers, got {self.shape!r}"
+            ) from None
+        sizes = tuple(whole(f"shape[{k}]", size, 1, MAX_CELLS) for k, size in enumerate(sizes))
+        if not sizes or math.prod(sizes) > MAX_CELLS:
+            raise ValueError(f"shape must make 1 to {MAX_CELLS:,} cells, got {sizes}")
+        object.__setattr__(self, "shape", sizes)
+
+    @property
+    def cells(self) -> int:
+        """Number of cells."""
+        return math.prod(self.shape)
+
+    @property
+    def dimensions(self) -> int:
+        """Number of measures."""
+        return len(self.shape)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return no arrays: the shape says it all."""
+        return {}
+
+    def _flat(self, index: np.ndarray) -> np.ndarray:
+        """Return the flat index (n,) of an index along each dimension (n, dimensions)."""
+        sizes = np.array([*self.shape[1:], 1], np.int64)
+        strides = np.cumprod(sizes[::-1])[::-1]
+        return np.asarray(index.astype(np.int64) @ strides)
+
+
+@dataclass(frozen=True)
+class Grid(_Box):
+    """A grid over measures from 0 to 1: along each dimension min(round(size * measure), size - 1).
+
+    Halves are rounded up, and measures below 0 count as 0.  So the first cell is half as wide
+    as the others, and the last half as wide again.
+    """
+
+    shape: tuple[int, ...] = (16, 16, 16)
+
+    def find(self, measures: Any) -> np.ndarray:
+        """Return the cell (int64, (n,)) of each row of measures (n, dimensions)."""
+        rows = as_measures(measures, self.dimensions).astype(np.float64)
+        sizes = np.array(self.shape)
+        scaled = np.clip(rows * sizes, 0.0, sizes - 1)  # exact: float32 times a small number
+        below = np.floor(scaled)
+        return self._flat(below + (scaled - below >= 0.5))
+
+    def describe(self) -> dict[str, Any]:
+        """Return the kind of space and its parameters, as JSON can hold them."""
+        return {"kind": "grid", "shape": list(self.shape)}
+
+
+@dataclass(frozen=True)
+class Categories(_Box):
+    """Choices of options: measure k is the index of an option, a whole number below shape[k]."""
+
+    shape: tuple[int, ...] = (4,) * 6
+
+    def find(self, measures: Any) -> np.ndarray:
+        """Return the cell (int64, (n,)) of each row of option indices (n, dimensions)."""
+        options = as_measures(measures, self.dimensions)
+        sizes = np.array(self.shape)
+        wrong = (options != np.floor(options)) | (options < 0) | (options >= sizes)
+        if wrong.any():
+            row, k = np.argwhere(wrong)[0]
+            raise ValueError(
+                f"measures[{row}, {k}] must be a whole number from 0 to {sizes[k] - 1}, "
+                f"got {options[row, k]:g}"
+            )
+        return self._flat(options)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the kind of space and its parameters, as JSON can hold them."""
+        return {"kind": "categories", "shape": list(self.shape)}

@@ -1,0 +1,30 @@
+"""``qed map``: a picture of an archive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qed.cli.info import opened
+
+
+def map_(
+    path: Annotated[Path, typer.Argument(help="Folder of a run, or an archive file.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Image file (png, pdf or svg); map.png beside the archive unless told."),
+    ] = None,
+) -> None:
+    """Draw which cells of an archive are filled, and how good they are."""
+    from qed.errors import InputError
+    from qed.view.maps import draw
+
+    archive, _, source = opened(path)
+    target = out or source.with_name("map.png")
+    if target.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise InputError(f"out: the file must end in .png, .pdf or .svg, got {target.name!r}")
+    if archive.coverage == 0:
+        raise InputError(f"{source} is empty: there is nothing to draw yet")
+    typer.echo(draw(archive, target))

@@ -1,0 +1,305 @@
+"""Runs: folders, checkpoints, kills, resuming, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import qed
+from qed.errors import InputError, StoppedError
+from qed.evolution import run as running
+from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS, PROGRESS, Run, Settings, drive
+
+SMALL: dict[str, Any] = {
+    "evaluations": 600,
+    "initial": 120,
+    "batch": 40,
+    "trials": 2,
+    "seconds": 6.0,
+}
+COMMAND = [
+    sys.executable, "-m", "qed", "evolve", "patrolling", "--checkpoint", "0",
+    *(f"--{name}={value}" for name, value in SMALL.items()),
+]  # fmt: skip
+
+
+def finish(folder: Path, algorithm: str = "qed", **more: Any) -> bytes:
+    """Run to the end and return the bytes of the archive."""
+    settings = Settings("patrolling", algorithm, **SMALL)
+    for _ in drive([Run(settings, folder, **more)], every=0.0):
+        pass
+    return (folder / ARCHIVE).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return finish(tmp_path_factory.mktemp("runs") / "undisturbed")
+
+
+def test_a_run_leaves_its_files(tmp_path: Path, undisturbed: bytes) -> None:
+    folder = tmp_path / "run"
+    assert finish(folder) == undisturbed
+    names = {CONFIG, PROGRESS, ARCHIVE, CHECKPOINT, PREVIOUS}
+    assert {file.name for file in folder.iterdir()} == names
+    config = tomllib.loads((folder / CONFIG).read_text())
+    assert config["run"] == {"task": "patrolling", "algorithm": "qed", "seed": 1, **SMALL}
+    assert config["made_by"]["qed"] == qed.__version__
+    header, *lines = (folder / PROGRESS).read_text().splitlines()
+    assert header == "evaluations,coverage,best,mean,qd_score"
+    table = np.array([line.split(",") for line in lines], float)
+    assert table[-1, 0] == 600
+    assert (np.diff(table[:, 0]) > 0).all()
+    assert (np.diff(table[:, 1]) >= 0).all()
+    assert (np.diff(table[:, 2]) >= 0).all()
+    assert (np.diff(table[:, 4]) >= 0).all()
+    archive = qed.Archive.load(folder / ARCHIVE)
+    assert archive.coverage == table[-1, 1]
+    assert archive.best.fitness == pytest.approx(table[-1, 2], rel=1e-8)
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_killed_at_random_moments_it_ends_with_the_same_archive(
+    tmp_path: Path, undisturbed: bytes, threads: str
+) -> None:
+    folder = tmp_path / "run"
+    command = [*COMMAND, "--threads", threads, "--out", str(folder)]
+    rng = random.Random(int(threads))
+    kills = 0
+    resume: list[str] = []
+    while not (folder / ARCHIVE).exists():
+        if kills >= 10:
+            subprocess.run([*command, *resume], check=True, capture_output=True)
+            break
+        process = subprocess.Popen(
+            [*command, *resume], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        before = done_files(folder)
+        deadline = time.monotonic() + 60.0
+        while done_files(folder) == before and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        time.sleep(rng.uniform(0.0, 0.06))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+        resume = ["--resume"] if (folder / CONFIG).exists() else []
+    assert kills >= 4
+    assert (folder / ARCHIVE).read_bytes() == undisturbed
+
+
+def done_files(folder: Path) -> tuple[int, ...]:
+    """Return when the run's files last changed."""
+    if not folder.exists():
+        return ()
+    found = []
+    for name in (CONFIG, CHECKPOINT):
+        try:
+            found.append((folder / name).stat().st_mtime_ns)
+        except OSError:
+            found.append(0)
+    return tuple(found)
+
+
+class Crash(BaseException):
+    """The machine stops here."""
+
+
+@pytest.mark.parametrize("step", range(14))
+def test_a_crash_inside_the_writing_of_a_checkpoint_loses_nothing(
+    tmp_path: Path, undisturbed: bytes, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    """Stop at the n-th rename or flush of a run, as a kill there would."""
+    folder = tmp_path / "run"
+    count = 0
+
+    def crashing(function: Any) -> Any:
+        def wrapped(*args: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count == step + 4:
+                raise Crash
+            return function(*args)
+
+        return wrapped
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", crashing(os.replace))
+        patched.setattr(os, "fsync", crashing(os.fsync))
+        with pytest.raises(Crash):
+            finish(folder)
+    assert finish(folder, resume=True) == undisturbed
+
+
+def interrupt_after(folder: Path, generations: int) -> None:
+    """Begin a run and interrupt it, as Ctrl-C does."""
+    steps = drive([Run(Settings("patrolling", **SMALL), folder)], every=1e9)
+    for _ in range(generations):
+        next(steps)
+    with pytest.raises(KeyboardInterrupt):
+        steps.throw(KeyboardInterrupt)
+
+
+def test_an_interrupted_run_is_saved_and_goes_on(tmp_path: Path, undisturbed: bytes) -> None:
+    folder = tmp_path / "run"
+    interrupt_after(folder, 5)
+    assert (folder / CHECKPOINT).exists()
+    resumed = Run(Settings("patrolling", **SMALL), folder, resume=True)
+    assert resumed.search.done == 200
+    assert finish(folder, resume=True) == undisturbed
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "empty", "foreign"])
+def test_a_damaged_checkpoint_is_refused_and_the_one_before_is_used(
+    tmp_path: Path, undisturbed: bytes, damage: str
+) -> None:
+    folder = tmp_path / "run"
+    steps = drive([Run(Settings("patrolling", **SMALL), folder)], every=0.0)
+    for _ in range(8):
+        next(steps)
+    steps.close()
+    path = folder / CHECKPOINT
+    good = path.read_bytes()
+    flipped = bytearray(good)
+    flipped[len(good) // 2] ^= 0xFF
+    path.write_bytes(
+        {
+            "truncated": good[: len(good) // 2],
+            "flipped": bytes(flipped),
+            "empty": b"",
+            "foreign": b"PK not an archive at all",
+        }[damage]
+    )
+    resumed = Run(Settings("patrolling", **SMALL), folder, resume=True)
+    assert resumed.search.done == 280
+    assert str(path) in resumed.notes[0]
+    assert "not usable" in resumed.notes[0]
+    assert finish(folder, resume=True) == undisturbed
+
+
+def test_side_by_side_is_the_same_as_one_after_the_other(tmp_path: Path) -> None:
+    all_settings = [Settings("flocking", "hbd", seed=seed, **SMALL) for seed in (1, 2, 3)]
+    together = [Run(settings) for settings in all_settings]
+    for _ in drive(together):
+        pass
+    for settings, run in zip(all_settings, together, strict=True):
+        [alone] = [Run(settings)]
+        for _ in drive([alone]):
+            pass
+        alone.search.archive.save(tmp_path / "alone.npz")
+        run.search.archive.save(tmp_path / "together.npz")
+        assert (tmp_path / "alone.npz").read_bytes() == (tmp_path / "together.npz").read_bytes()
+
+
+def test_threads_and_parts_do_not_matter() -> None:
+    search = Settings("patrolling", "hbd", **SMALL).search(threads=1)
+    batch = search.ask()
+    objective, behaviour = search.domain.evaluate(batch.solutions, None)
+    other = Settings("patrolling", "hbd", **SMALL).search(threads=2).domain
+    halves = [
+        other.evaluate(batch.solutions.take(rows), None) for rows in (slice(0, 13), slice(13, None))
+    ]
+    assert np.array_equal(objective, np.concatenate([part[0] for part in halves]))
+    assert behaviour is not None
+    assert np.array_equal(behaviour, np.concatenate([part[1] for part in halves]))
+
+
+def test_a_folder_with_another_run_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    interrupt_after(folder, 1)
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    with pytest.raises(InputError, match="another run: trials is 2 there, 3 here"):
+        Run(Settings("patrolling", **{**SMALL, "trials": 3}), folder, resume=True)
+    with pytest.raises(InputError, match="holds this run already; resume"):
+        Run(Settings("patrolling", **SMALL), folder)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.tex").write_text("precious")
+    with pytest.raises(InputError, match="not empty"):
+        Run(Settings("patrolling", **SMALL), other)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    assert [file.name for file in other.iterdir()] == ["thesis.tex"]
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from qed.evolution.run import Run, Settings, drive
+from qed.errors import StoppedError
+run = Run(Settings("patrolling", **{settings!r}), Path({folder!r}), resume=True)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+try:
+    for _ in drive([run], every=0.0):
+        pass
+except StoppedError as error:
+    print(error)
+    sys.exit(7)
+"""
+
+
+def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path, undisturbed: bytes) -> None:
+    folder = tmp_path / "run"
+    interrupt_after(folder, 4)
+    before = (folder / CHECKPOINT).read_bytes()
+    script = FULL_DISK.format(settings=SMALL, folder=str(folder))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 7, done.stderr
+    assert "cannot write" in done.stdout
+    assert "last checkpoint is intact" in done.stdout
+    kept = folder / CHECKPOINT
+    assert (kept if kept.exists() else folder / PREVIOUS).read_bytes() == before
+    assert not list(folder.glob("*.new*"))
+    assert finish(folder, resume=True) == undisturbed
+
+
+def test_an_unwritable_place_is_a_clear_error(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(StoppedError, match="cannot use the folder"):
+        Run(Settings("patrolling", **SMALL), blocked / "run")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["patroling"], ["task", "did you mean 'patrolling'"]),
+        (["patrolling", "--algorithm", "hdb"], ["algorithm", "did you mean 'hbd'"]),
+        (["patrolling", "--evaluations", "0"], ["evaluations", "0"]),
+        (["patrolling", "--seconds", "-3"], ["seconds", "-3"]),
+        (["patrolling", "--trials", "many"], ["trials", "integer"]),
+    ],
+)
+def test_wrong_use_of_the_command_exits_with_2(
+    tmp_path: Path, arguments: list[str], words: list[str]
+) -> None:
+    command = [sys.executable, "-m", "qed", "evolve", *arguments, "--out", str(tmp_path / "run")]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"}
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_evolve_returns_the_archive_of_the_run(tmp_path: Path, undisturbed: bytes) -> None:
+    seen: list[int] = []
+    archive = qed.evolve(
+        "patrolling", seed=1, progress=lambda run: seen.append(run.search.done), **SMALL
+    )
+    archive.save(tmp_path / "archive.npz")
+    assert (tmp_path / "archive.npz").read_bytes() == undisturbed
+    assert seen == list(range(40, 601, 40))
+    with pytest.raises(ValueError, match="resume needs out"):
+        qed.evolve("patrolling", resume=True, **SMALL)
+    assert running.settings_of is not None
