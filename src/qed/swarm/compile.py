@@ -27,6 +27,7 @@ LAWS: list[Callable[..., Any]] = []
 _OPTIONS = {"error_model": "numpy", "fastmath": False, "_nrt": False}
 # What only compiled code calls needs no way in from Python: that halves the time to compile.
 _INNER = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_COMPILED_ROOMS = ("controller", "descriptors", "swarm")
 _KEPT_VERSIONS = 4
 
 
@@ -66,24 +67,26 @@ def user_cache() -> Path:
 
 
 def code_cache() -> Path:
-    """Return the cache folder for the present text of the simulator.
+    """Return the cache folder for the present text of what is compiled.
 
     Numba's own cache looks only at the file of the function it keeps, so an edit in a law
     that the function calls would go unnoticed.  Here the folder's name is a digest of all
-    sources of the simulator: any edit leads to another folder.
+    sources with compiled code: any edit leads to another folder.
     """
-    folder = user_cache() / "compiled" / digest(Path(__file__).parent)
+    package = Path(__file__).parents[1]
+    folder = user_cache() / "compiled" / digest(*(package / room for room in _COMPILED_ROOMS))
     if not folder.exists():
         _forget_old(folder.parent)
     return folder
 
 
-def digest(root: Path) -> str:
-    """Return a short digest of all Python files below a folder, names included."""
+def digest(*roots: Path) -> str:
+    """Return a short digest of all Python files below some folders, names included."""
     text = hashlib.sha256()
-    for source in sorted(root.rglob("*.py")):
-        text.update(source.relative_to(root).as_posix().encode() + b"\0")
-        text.update(source.read_bytes())
+    for root in roots:
+        for source in sorted(root.rglob("*.py")):
+            text.update(source.relative_to(root).as_posix().encode() + b"\0")
+            text.update(source.read_bytes())
     return text.hexdigest()[:16]
 
 

@@ -201,7 +201,6 @@ def _limits(world: World) -> tuple[float, ...]:
         env.rab_range**2,
         env.rab_range,
         env.proximity_range,
-        world.noise,
     )
 
 
@@ -214,6 +213,7 @@ def _rest(block: Block) -> None:
         (rows.SIDE, 1000.0),
         (rows.COS, 1.0),
         (rows.GAIN, 1.0),
+        (rows.REAR_GAIN, 1.0),
     ):
         f[row : row + STRIDE] = value
     for row in (rows.TOUCHED, rows.WALLED, rows.CELL, rows.FINE):
@@ -244,6 +244,7 @@ def _settle(block: Block, world: World, first: int) -> None:
     noises = [world.noise if fault.noise is None else fault.noise for fault in faults]
     lay(rows.AMPLITUDE, np.array(noises))
     lay(rows.OFFSET, np.array([fault.offset for fault in faults]))
+    lay(rows.REAR_AMPLITUDE, np.array(world.noise))
     lay(rows.SIDE, np.array(env.arena))
     lay(rows.MARGIN, np.array(MARGIN_TIME * env.max_speed))
     deaf = np.repeat([fault.deaf for fault in faults], world.size)

@@ -49,9 +49,8 @@ def search(b: Any, s: int, hearing: bool, near: int) -> Any:
             while word != 0:
                 i = start + lowest(word)
                 word &= word - 1
-                other = i + shift
                 m[NEAR_I + near] = first + i
-                m[NEAR_K + near] = first + (other if other < size else other - size)
+                m[NEAR_K + near] = first + partner(i, shift, size)
                 m[NEAR_PAIR + near] = pair + i
                 near += 1
             if hearing:
@@ -59,8 +58,13 @@ def search(b: Any, s: int, hearing: bool, near: int) -> Any:
                 while word != 0:
                     i = start + lowest(word)
                     word &= word - 1
-                    other = i + shift
                     m[S_I + seen] = first + i
-                    m[S_K + seen] = first + (other if other < size else other - size)
+                    m[S_K + seen] = first + partner(i, shift, size)
                     seen += 1
     return near, seen
+
+
+@loop
+def partner(i: int, shift: int, size: int) -> Any:
+    """Return the place of the robot that is met by a shift, wrapped within the segment."""
+    return i + shift if i + shift < size else i + shift - size

@@ -11,17 +11,14 @@ from numpy import float32 as f32
 from qed.swarm.compile import loop
 from qed.swarm.cpu.bits import below, index, lowest, span
 from qed.swarm.cpu.rows import (
-    AMPLITUDE,
     COS,
     GAIN,
-    L_NOISE,
     L_RANGE,
     L_SIDE,
     LIVE,
     NEAR_I,
     NEAR_K,
     OBSTACLES,
-    OFFSET,
     R_AHEAD,
     R_COS,
     R_CULL,
@@ -36,6 +33,7 @@ from qed.swarm.cpu.rows import (
     R_WAY,
     R_X,
     R_Y,
+    REAR_GAIN,
     SCRATCH,
     SIN,
     STRIDE,
@@ -237,39 +235,25 @@ def close_to(b: Any, s: int, o: int, far: Any) -> int:
 def read(b: Any, s: int, cycle: int) -> None:
     """Turn distances into what the network is told: curve, noise, faults, scale.
 
-    Two sensors share 32 random bits.
+    Two neighbouring sensors share 32 random bits.
     """
     f, a, keys = b.f, b.a, b.keys
     first, _, _, _, lanes = span(b.segments, s)
-    live = b.segments[s, LIVE]
     per_range = ONE / b.limits[s, L_RANGE]
-    noise = b.limits[s, L_NOISE]
-    for sensor in range(0, SENSORS, 2):
-        both = (live >> sensor) & 3
-        one = sensor * STRIDE + first
-        two = one + STRIDE
-        if both and sensor + 1 < FRONT_SENSORS:
+    for sensor in range(SENSORS):
+        if (b.segments[s, LIVE] >> sensor) & 1:
+            row = sensor * STRIDE + first
+            gain = (GAIN if sensor < FRONT_SENSORS else REAR_GAIN) + first
+            amplitude = gain + STRIDE
+            offset = amplitude + STRIDE
+            lower = sensor % 2 == 0
             for i in range(lanes):
-                bits = draw(keys[first + i], cycle, sensor)
-                gain = f[GAIN + first + i]
-                amplitude = f[AMPLITUDE + first + i]
-                offset = f[OFFSET + first + i]
-                low = reading(a[one + i], per_range)
-                high = reading(a[two + i], per_range)
-                a[one + i] = sensed(low, low_noise(bits), gain, amplitude, offset)
-                a[two + i] = sensed(high, high_noise(bits), gain, amplitude, offset)
-        elif both and sensor < FRONT_SENSORS:
-            for i in range(lanes):
-                bits = draw(keys[first + i], cycle, sensor)
-                gain = f[GAIN + first + i]
-                amplitude = f[AMPLITUDE + first + i]
-                offset = f[OFFSET + first + i]
-                low = reading(a[one + i], per_range)
-                high = reading(a[two + i], per_range)
-                a[one + i] = sensed(low, low_noise(bits), gain, amplitude, offset)
-                a[two + i] = sensed(high, high_noise(bits), ONE, noise, ZERO)
-        elif both:
-            for i in range(lanes):
-                bits = draw(keys[first + i], cycle, sensor)
-                low = reading(a[one + i], per_range)
-                a[one + i] = sensed(low, low_noise(bits), ONE, noise, ZERO)
+                bits = draw(keys[first + i], cycle, sensor - sensor % 2)
+                noise = low_noise(bits) if lower else high_noise(bits)
+                a[row + i] = sensed(
+                    reading(a[row + i], per_range),
+                    noise,
+                    f[gain + i],
+                    f[amplitude + i],
+                    f[offset + i],
+                )

@@ -30,21 +30,25 @@ X, Y, HEADING, COS, SIN, VX, VY, TURN, JX, JY = (STRIDE * n for n in range(10))
 TX, TY, LEFT, RIGHT, OLD_X, OLD_Y, OLD_HEADING, OLD_COS, OLD_SIN, SQUARE = (
     STRIDE * n for n in range(10, 20)
 )
-# what stays for a trial: wheels (m/s at full output), front proximity sensors, environment,
-WHEEL_LEFT, WHEEL_RIGHT, GAIN, AMPLITUDE, OFFSET, SIDE, MARGIN = (STRIDE * n for n in range(20, 27))
+# what stays for a trial: wheels (m/s at full output), front and rear proximity sensors (gain,
+# amplitude and offset follow each other), environment,
+WHEEL_LEFT, WHEEL_RIGHT, GAIN, AMPLITUDE, OFFSET, REAR_GAIN, REAR_AMPLITUDE, REAR_OFFSET = (
+    STRIDE * n for n in range(20, 28)
+)
+SIDE, MARGIN = (STRIDE * n for n in range(28, 30))
 # the impulses that walls keep from one cycle to the next,
-WALL_X_PRESS, WALL_X_RUB, WALL_Y_PRESS, WALL_Y_RUB = (STRIDE * n for n in range(28, 32))
+WALL_X_PRESS, WALL_X_RUB, WALL_Y_PRESS, WALL_Y_RUB = (STRIDE * n for n in range(30, 34))
 # the robots in contact, packed,
-P_TX, P_TY, P_VX, P_VY, P_JX, P_JY, P_TURN = (STRIDE * n for n in range(32, 39))
-PX_SIGN, PX_SPEED, PX_ARM, PX_PRESS, PX_RUB = (STRIDE * n for n in range(39, 44))
-PY_SIGN, PY_SPEED, PY_ARM, PY_PRESS, PY_RUB = (STRIDE * n for n in range(44, 49))
+P_TX, P_TY, P_VX, P_VY, P_JX, P_JY, P_TURN = (STRIDE * n for n in range(34, 41))
+PX_SIGN, PX_SPEED, PX_ARM, PX_PRESS, PX_RUB = (STRIDE * n for n in range(41, 46))
+PY_SIGN, PY_SPEED, PY_ARM, PY_PRESS, PY_RUB = (STRIDE * n for n in range(46, 51))
 # what tasks and descriptors add up,
 AGGREGATION, DISPERSION, FLOCKING, CENTRE, NEAREST, DISTANCES, SPEED = (
-    STRIDE * n for n in range(49, 56)
+    STRIDE * n for n in range(51, 58)
 )
 # and scratch.
-SCRATCH, MEAN_X, MEAN_Y = (STRIDE * n for n in range(56, 59))
-FLOAT_ROWS = 59
+SCRATCH, MEAN_X, MEAN_Y = (STRIDE * n for n in range(58, 61))
+FLOAT_ROWS = 61
 
 # Whole-number rows.
 FAULTY_EAR, TRIAL, SLOT, TOUCHED, PARTNERS, WALLED, CELL, FINE, SINCE, INDEX = (
@@ -112,8 +116,8 @@ FIRST, ROBOTS, TRIALS, PADDED, LIVE, NEURONS, NEURON_COUNT = range(7)
 OBSTACLES, WORLD, COUNTS, DEAF, FINE_SIDE, SIZE = range(7, 13)
 
 # Columns of ``Block.limits``, per segment: side (m), top speed (m/s), squared radii (m2), ...
-L_SIDE, L_SPEED, L_NEAR2, L_RAB2, L_RAB, L_RANGE, L_NOISE = range(7)
-LIMITS = 7
+L_SIDE, L_SPEED, L_NEAR2, L_RAB2, L_RAB, L_RANGE = range(6)
+LIMITS = 6
 
 
 class Block(NamedTuple):
