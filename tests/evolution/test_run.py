@@ -261,6 +261,15 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path, undisturbed
     assert finish(folder, resume=True) == undisturbed
 
 
+def test_a_run_killed_while_it_wrote_its_first_file_can_begin_again(
+    tmp_path: Path, undisturbed: bytes
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / f"{CONFIG}.new").write_text("[ru")
+    assert finish(folder) == undisturbed
+
+
 def test_an_unwritable_place_is_a_clear_error(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")

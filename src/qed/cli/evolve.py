@@ -106,7 +106,7 @@ class _Display:
         self.live = screen.is_terminal
         total = sum(run.settings.evaluations for run in runs)
         self.bar = Progress(
-            BarColumn(bar_width=16),
+            BarColumn(bar_width=8),
             TextColumn("{task.percentage:3.0f}%"),
             TextColumn("{task.description}"),
             console=screen,
@@ -139,10 +139,10 @@ class _Display:
         robots = 12.5 if settings.algorithm == "qed" else 10.0
         steps = rate * settings.trials * settings.seconds * 5.0 * robots / 1e6
         return (
-            f"{done:,} cells {sum(a.coverage for a in archives) / count:,.0f} "
-            f"best {max(a.best.fitness for a in archives):.3f} "
-            f"mean {sum(a.mean for a in archives) / count:.3f} "
-            f"{rate:,.0f}/s {steps:.0f}M steps/s {left} left"
+            f"{done:,}: {sum(a.coverage for a in archives) / count:,.0f} cells, "
+            f"best {max(a.best.fitness for a in archives):.3f}, "
+            f"mean {sum(a.mean for a in archives) / count:.3f}, "
+            f"{rate:,.0f}/s, {steps:.0f}M steps/s, {left} left"
         )
 
     def close(self) -> None:

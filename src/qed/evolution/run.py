@@ -122,7 +122,7 @@ class Run:
                     raise InputError(
                         f"out: {folder} holds this run already; resume it, or take another folder"
                     )
-            elif any(folder.iterdir()):
+            elif any(file.name != _fresh(config).name for file in folder.iterdir()):
                 raise InputError(
                     f"out: {folder} is not empty and holds no run; take another folder"
                 )
@@ -215,12 +215,17 @@ def drive(runs: Sequence[Run], every: float = 30.0) -> Iterator[list[Run]]:
 
 def write(path: Path, text: str) -> None:
     """Write a text file so that it is there whole or not at all."""
-    fresh = path.with_name(path.name + ".new")
+    fresh = _fresh(path)
     with fresh.open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
     os.replace(fresh, path)
+
+
+def _fresh(path: Path) -> Path:
+    """Return the temporary name of a file while it is written."""
+    return path.with_name(path.name + ".new")
 
 
 @contextlib.contextmanager
