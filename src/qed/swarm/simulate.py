@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -165,8 +164,7 @@ def perform(
     from qed.swarm.cpu import engine
 
     sums = [TASKS[name].sums for name in tasks] + list(descriptors)
-    with ThreadPoolExecutor(threads) as pool:
-        found = engine.simulate(job, sums, pool, progress)
+    found = engine.simulate(job, sums, threads, progress)
     return _outcome(job, tasks, descriptors, found)
 
 

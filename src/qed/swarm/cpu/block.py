@@ -78,17 +78,24 @@ def trials_at_once(robots: int) -> int:
     return max(min(LANES // robots, PAIRS // pairs), 1)
 
 
-def packed(worlds: Sequence[World]) -> Iterator[list[World]]:
-    """Yield lists of worlds that fit a block each."""
+def packed(worlds: Sequence[World], threads: int) -> Iterator[list[World]]:
+    """Yield lists of worlds that fit a block each, as many for each thread, about alike."""
+    total = sum(world.lanes for world in worlds)
+    rounds = -(-total // (LANES * threads))
+    share = total / (rounds * threads)  # lanes of a block, if all were equal
     block: list[World] = []
+    blocks = before = lanes = pairs = 0
     for world in worlds:
-        together = [*block, world]
-        if block and (
-            sum(w.lanes for w in together) > LANES or sum(w.pairs for w in together) > PAIRS
-        ):
+        full = lanes + world.lanes > LANES or pairs + world.pairs > PAIRS
+        enough = before + lanes + world.lanes / 2 > share * (blocks + 1)
+        if block and (full or enough):
             yield block
-            together = [world]
-        block = together
+            blocks += 1
+            before += lanes
+            block, lanes, pairs = [], 0, 0
+        block.append(world)
+        lanes += world.lanes
+        pairs += world.pairs
     if block:
         yield block
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -60,12 +60,12 @@ def places_of(job: Any, env: Environment, seed: int) -> tuple[np.ndarray, np.nda
 
 
 def simulate(
-    job: Any, sums: Sequence[str], pool: Executor, progress: Callable[[int], Any] | None
+    job: Any, sums: Sequence[str], threads: int, progress: Callable[[int], Any] | None
 ) -> list[dict[str, np.ndarray]]:
     """Return, for each controller, the wanted sums of all its trials."""
     worlds = worlds_of(job)
     announce_compilation()
-    blocks = list(packed(worlds))
+    blocks = list(packed(worlds, threads))
     ready(build(blocks[0], sums))
 
     def work(some: list[World]) -> list[dict[str, np.ndarray]]:
@@ -74,16 +74,17 @@ def simulate(
         return results(block, some, job.cycles)
 
     found: list[list[dict[str, np.ndarray]]] = [[] for _ in job.controllers]
-    pending = [pool.submit(work, some) for some in blocks]
-    try:
-        for some, future in zip(blocks, pending, strict=True):
-            for world, part in zip(some, future.result(), strict=True):
-                found[world.controller].append(part)
-            if progress is not None:
-                progress(sum(w.size * w.environment.robots for w in some) * job.cycles)
-    finally:
-        for future in pending:
-            future.cancel()
+    with ThreadPoolExecutor(threads) as pool:
+        pending = [pool.submit(work, some) for some in blocks]
+        try:
+            for some, future in zip(blocks, pending, strict=True):
+                for world, part in zip(some, future.result(), strict=True):
+                    found[world.controller].append(part)
+                if progress is not None:
+                    progress(sum(w.size * w.environment.robots for w in some) * job.cycles)
+        finally:  # when interrupted, only what runs already is waited for
+            for future in pending:
+                future.cancel()
     return [_joined(parts) for parts in found]
 
 
