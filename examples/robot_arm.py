@@ -14,9 +14,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+
 from qed.archive.archive import Archive
 from qed.archive.grid import Categories
-
 from qed.evolution.map_elites import MapElites, search
 
 JOINTS = 4
