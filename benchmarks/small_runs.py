@@ -1,9 +1,10 @@
 """Small runs of all algorithms on all tasks, to be held beside the paper's.
 
     python benchmarks/small_runs.py [--evaluations 20000] [--trials 3] [--seconds 100]
+                                    [--algorithms qed hbd ...] [--name small-runs]
 
-Evolves each algorithm on each task once, and writes a table (docs/results/small-runs.md), the
-curves (docs/results/small-runs.png) and all numbers (benchmarks/results/small_runs.json).
+Evolves each algorithm on each task once, and writes a table (docs/results/NAME.md), the curves
+(docs/results/NAME.png) and all numbers (benchmarks/results/NAME.json).
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def table(found: dict[str, Any]) -> str:
         "| algorithm | paper's cells | " + " | ".join(TASKS) + " |",
         "|---|---|" + "---|" * len(TASKS),
     ]
-    for name in ALGORITHMS:
+    for name in found["algorithms"]:
         cells = []
         for task in TASKS:
             run = found["runs"][f"{task} {name}"]
@@ -95,14 +96,14 @@ def table(found: dict[str, Any]) -> str:
         "| | " + " | ".join(TASKS) + " |",
         "|---|" + "---|" * len(TASKS),
     ]
-    for name in ALGORITHMS:
+    for name in found["algorithms"]:
         tried = (f"{found['runs'][f'{task} {name}']['checked']:.3f}" for task in TASKS)
         lines.append(f"| {name.upper()} | " + " | ".join(tried) + " |")
     by_hand = (f"{found['by_hand'][task]:.3f}" for task in TASKS)
     lines.append("| by hand | " + " | ".join(by_hand) + " |")
     total = sum(run["seconds"] for run in found["runs"].values())
     lines += ["", f"All {len(found['runs'])} runs together took {total / 60:.1f} minutes.", ""]
-    lines += ["![curves](small-runs.png)", ""]
+    lines += [f"![curves]({found['name']}.png)", ""]
     return "\n".join(lines)
 
 
@@ -120,7 +121,7 @@ def draw(found: dict[str, Any], path: Path) -> None:
     for column, task in enumerate(TASKS):
         for row, (label, field) in enumerate(rows):
             axes = grid[row, column]
-            for name in ALGORITHMS:
+            for name in found["algorithms"]:
                 history = np.array(found["runs"][f"{task} {name}"]["history"])
                 axes.plot(history[:, 0] / 1000, history[:, field], color=COLOURS[name], lw=1.6)
             axes.spines[["top", "right"]].set_visible(False)
@@ -129,7 +130,7 @@ def draw(found: dict[str, Any], path: Path) -> None:
                 axes.set_yscale("log")
             if column == 0:
                 axes.set_ylabel(label)
-    for name in ALGORITHMS:
+    for name in found["algorithms"]:
         grid[0, 0].plot([], [], color=COLOURS[name], label=name.upper(), lw=2.5)
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     figure.supxlabel("evaluations (thousands)", fontsize=11)
@@ -143,16 +144,18 @@ def main() -> None:
     parser.add_argument("--evaluations", type=int, default=20_000)
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=100.0)
+    parser.add_argument("--algorithms", nargs="+", default=list(ALGORITHMS), choices=ALGORITHMS)
+    parser.add_argument("--name", default="small-runs")
     parser.add_argument("--redraw", action="store_true", help="from the saved numbers")
     options = parser.parse_args()
-    target = HERE / "results" / "small_runs.json"
+    target = HERE / "results" / f"{options.name}.json"
     if options.redraw:
         found = json.loads(target.read_text())
     else:
         found = {"machine": speed.machine(), **vars(options), "runs": {}}
         found["by_hand"] = {task: check(task, swarm) for task, swarm in behaviours.BEST.items()}
         for task in TASKS:
-            for algorithm in ALGORITHMS:
+            for algorithm in options.algorithms:
                 run = evolve(task, algorithm, options)
                 found["runs"][f"{task} {algorithm}"] = run
                 print(
@@ -162,8 +165,8 @@ def main() -> None:
                 )
         target.write_text(json.dumps(found) + "\n")
     DOCS.mkdir(parents=True, exist_ok=True)
-    (DOCS / "small-runs.md").write_text(table(found))
-    draw(found, DOCS / "small-runs.png")
+    (DOCS / f"{options.name}.md").write_text(table(found))
+    draw(found, DOCS / f"{options.name}.png")
 
 
 if __name__ == "__main__":

@@ -155,7 +155,7 @@ def spirit_centroids(
 
     Mini-batch k-means of seed points that give each of 64 states a distribution over 16
     actions.  It begins with the first points: k-means++ would choose as good as uniformly
-    among them, since in 1024 dimensions they are all about equally far apart, and takes hours.
+    among them, since in 1024 dimensions they are all about equally far apart, and takes long.
     """
     seed_points, clusters, seed = _sizes(seed_points, clusters, seed, SPIRIT_BATCH)
     starts = range(0, seed_points, SPIRIT_BATCH)
