@@ -99,6 +99,8 @@ def test_random_controllers_have_the_papers_sizes() -> None:
         ([], [0.0], ["bias", "two"]),
         ([], [0.0, math.nan], ["bias[1]", "nan"]),
         ([(0, 16, math.inf)], [0.0, 0.0], ["connections[0]", "weight", "inf"]),
+        ([(15, 16, 1e39), (15, 16, -1e39)], [0.0, 0.0], ["connections[0]", "1e+06", "1e+39"]),
+        ([], [0.0, 1e39], ["bias[1]", "1e+06", "1e+39"]),
         ([(0, 16, 1.0), (16, 17, 1.0)], [0.0, 0.0], ["connections[1]", "source", "16"]),
         ([(0, 15, 1.0)], [0.0, 0.0], ["connections[0]", "target", "15"]),
         ([(0, 18, 1.0)], [0.0, 0.0], ["connections[0]", "target", "18"]),

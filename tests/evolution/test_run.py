@@ -17,7 +17,6 @@ import pytest
 
 import qed
 from qed.errors import InputError, StoppedError
-from qed.evolution import run as running
 from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS, PROGRESS, Run, Settings, drive
 
 SMALL: dict[str, Any] = {
@@ -301,6 +300,33 @@ def test_wrong_use_of_the_command_exits_with_2(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_request_to_stop_saves_the_run(tmp_path: Path, undisturbed: bytes) -> None:
+    folder = tmp_path / "run"
+    command = [*COMMAND, "--out", str(folder)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60.0
+    while not (folder / CHECKPOINT).exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    process.send_signal(signal.SIGTERM)
+    _, words = process.communicate()
+    assert process.returncode == 130
+    assert f"saved in {folder}" in words
+    assert finish(folder, resume=True) == undisturbed
+
+
+def test_nothing_to_resume_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no run to resume"):
+        Run(Settings("patrolling", **SMALL), tmp_path / "typo", resume=True)
+    assert not (tmp_path / "typo").exists()
+
+
+def test_a_run_without_evolution_says_so() -> None:
+    run = Run(Settings("patrolling", **{**SMALL, "initial": 5000}))
+    assert "nothing will evolve" in run.notes[0]
+    assert not Run(Settings("patrolling", **SMALL)).notes
+
+
 def test_evolve_returns_the_archive_of_the_run(tmp_path: Path, undisturbed: bytes) -> None:
     seen: list[int] = []
     archive = qed.evolve(
@@ -311,4 +337,3 @@ def test_evolve_returns_the_archive_of_the_run(tmp_path: Path, undisturbed: byte
     assert seen == list(range(40, SMALL["evaluations"] + 1, 40))
     with pytest.raises(ValueError, match="resume needs out"):
         qed.evolve("patrolling", resume=True, **SMALL)
-    assert running.settings_of is not None

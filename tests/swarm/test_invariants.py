@@ -31,7 +31,7 @@ def environments(draw: st.DrawFn, smallest: float) -> qed.Environment:
 
 
 def controller(draw: st.DrawFn) -> qed.Controller:
-    wild = st.floats(-50.0, 50.0)
+    wild = st.floats(-50.0, 50.0) | st.sampled_from([-1e6, 1e6])
     if draw(st.booleans()):
         return qed.Controller.random(draw(st.integers(0, 10_000)))
     links = draw(st.lists(st.tuples(st.integers(0, 15), st.integers(16, 18), wild), max_size=8))

@@ -98,6 +98,15 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes | None, wo
     assert qed_command("info", str(empty)).returncode == 2
 
 
+def test_a_picture_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    path = tmp_path / "archive.npz"
+    filled(SPACES["grid"]).save(path)
+    done = qed_command("map", str(path), "--out", str(tmp_path / "none" / "map.png"))
+    assert done.returncode == 1
+    assert "cannot write" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_saved_archive_gives_back_its_controllers(tmp_path: Path) -> None:
     archive = filled(SPACES["categories"])
     archive.save(tmp_path / "archive.npz")

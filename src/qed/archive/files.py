@@ -10,6 +10,7 @@ What is read is data: no pickles, no compression, and sizes that the file itself
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import io
 import json
@@ -31,6 +32,8 @@ _LEFT_BEHIND = 3600.0  # age (s) at which an unfinished file belongs to nobody
 def write(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Write a file, or leave the one that is there as it is and raise OSError."""
     path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
     text = json.dumps(header, allow_nan=False, indent=1)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.new")
     _forget_left_behind(path)
@@ -58,6 +61,8 @@ def read(
     ``format_name`` and a version up to ``newest`` are what the header must name.
     """
     path = Path(path)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a {format_name} file")
     content = path.read_bytes()
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as pack:

@@ -36,7 +36,7 @@ def _root(
         False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
     ),
 ) -> None:
-    """Evolve resilient robot swarms, break them, and find what recovers them."""
+    """Evolve archives of controllers for robot swarms, and look at them."""
 
 
 for name, verb in (("evolve", evolve), ("info", info), ("map", map_), ("bench", bench)):

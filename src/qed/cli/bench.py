@@ -123,7 +123,8 @@ def bench(
     console.print(study_table(found, counts[-1]))
     console.print(
         "These are estimates of simulation time only, at the speed of random networks. "
-        "Evolved swarms that huddle are slower: see the tight cluster."
+        "Evolved swarms that huddle are slower: see the tight cluster. Studies are not part of "
+        "this version yet."
     )
     if output is not None:
         output.write(json.dumps(record(machine, found, counts[-1]), indent=1) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +30,9 @@ def evolve(
             help="qed (a cell is an environment), hbd, sdbc or spirit (a cell is a behaviour)."
         ),
     ] = "qed",
-    evaluations: Annotated[int, typer.Option(help="Controllers to evaluate.")] = 20_000,
+    evaluations: Annotated[
+        int, typer.Option(help="Controllers to evaluate, the random ones included.")
+    ] = 20_000,
     trials: Annotated[int, typer.Option(help="Trials of an evaluation.")] = 50,
     seconds: Annotated[float, typer.Option(help="Simulated time of a trial, in s.")] = 400.0,
     seed: Annotated[int, typer.Option(help="Decides everything random.")] = 1,
@@ -41,7 +44,7 @@ def evolve(
     threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless told.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the run; runs/TASK-ALGORITHM-SEED unless told."),
+        typer.Option(help="Folder of the run, a new one; runs/TASK-ALGORITHM-SEED unless told."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in OUT.")] = False,
     checkpoint: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 30.0,
@@ -65,16 +68,18 @@ def evolve(
     for run in runs:
         for note in run.notes:
             typer.echo(f"qed: {note}", err=True)
-    with _display(runs) as show:
-        try:
+    # A cluster's request to stop is the same as Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with _display(runs) as show:
             for _ in drive(runs, every):
                 show()
-        except KeyboardInterrupt:
-            typer.echo(
-                "\nqed: stopped; the run is saved. Go on with the same command and --resume.",
-                err=True,
-            )
-            raise typer.Exit(130) from None
+    except KeyboardInterrupt:
+        typer.echo(
+            f"qed: stopped, saved in {runs[0].folder}. Go on with the same command and --resume.",
+            err=True,
+        )
+        raise typer.Exit(130) from None
     for run in runs:
         archive = run.search.archive
         typer.echo(
@@ -94,10 +99,10 @@ def _display(runs: list[Run]) -> Iterator[_Display]:
 
 
 class _Display:
-    """How far runs are: a live bar on a terminal, else a line now and then."""
+    """How far runs are: a live line on a terminal, else a line now and then."""
 
     def __init__(self, runs: list[Run]) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.progress import Progress, TextColumn
 
         self.runs = runs
         self.begin = self.last = time.monotonic()
@@ -106,7 +111,6 @@ class _Display:
         self.live = screen.is_terminal
         total = sum(run.settings.evaluations for run in runs)
         self.bar = Progress(
-            BarColumn(bar_width=8),
             TextColumn("{task.percentage:3.0f}%"),
             TextColumn("{task.description}"),
             console=screen,
@@ -129,7 +133,7 @@ class _Display:
             typer.echo(self.words(done, now), err=True)
 
     def words(self, done: int, now: float) -> str:
-        """Return the state in at most 80 columns, bar and percentage left out."""
+        """Return the state in about 75 columns."""
         archives = [run.search.archive for run in self.runs]
         count = len(archives)
         total = sum(run.settings.evaluations for run in self.runs)
@@ -138,8 +142,9 @@ class _Display:
         settings = self.runs[0].settings
         robots = 12.5 if settings.algorithm == "qed" else 10.0
         steps = rate * settings.trials * settings.seconds * 5.0 * robots / 1e6
+        so_far = f"{done / 1e6:.2f}M" if done >= 1e6 else f"{done:,}"
         return (
-            f"{done:,}: {sum(a.coverage for a in archives) / count:,.0f} cells, "
+            f"{so_far}: {sum(a.coverage for a in archives) / count:,.0f} cells, "
             f"best {max(a.best.fitness for a in archives):.3f}, "
             f"mean {sum(a.mean for a in archives) / count:.3f}, "
             f"{rate:,.0f}/s, {steps:.0f}M steps/s, {left} left"

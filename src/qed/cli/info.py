@@ -43,10 +43,13 @@ def opened(path: Path) -> tuple[Archive, dict[str, Any], Path]:
     """Return an archive, its run's state if it is unfinished, and the file it came from."""
     from qed.archive.archive import Archive
     from qed.errors import InputError
-    from qed.evolution.run import ARCHIVE, CHECKPOINT, PREVIOUS
+    from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS
 
     if path.is_dir():
         there = [path / name for name in (ARCHIVE, CHECKPOINT, PREVIOUS) if (path / name).exists()]
+        inside = [folder.name for folder in sorted(path.iterdir()) if (folder / CONFIG).exists()]
+        if not there and inside:
+            raise InputError(f"{path} holds several runs; name one of {', '.join(inside)}")
         if not there:
             raise InputError(f"{path} holds no archive and no checkpoint yet")
         path = there[0]
@@ -72,6 +75,7 @@ def _numbers(
     best = archive.best
     rows += [
         ("best fitness", f"{best.fitness:.4f} (cell {best.cell})"),
+        *_environment(settings, best.measures),
         ("mean fitness", f"{archive.mean:.4f}"),
         ("QD score", f"{archive.qd_score:.1f}"),
     ]
@@ -81,3 +85,16 @@ def _numbers(
         links = sum(n for _, n in sizes) / len(sizes)
         rows.append(("mean size", f"{hidden:.1f} hidden neurons, {links:.1f} connections"))
     return rows
+
+
+def _environment(settings: dict[str, Any], measures: Any) -> list[tuple[str, str]]:
+    """Return the environment of a QED elite, as words."""
+    if settings.get("algorithm") != "qed":
+        return []
+    from qed.swarm.environment import Environment
+
+    env = Environment.from_options(measures.astype(int).tolist())
+    return [
+        ("  in", f"{env.robots} robots, {env.max_speed:g} m/s, arena {env.arena:g} m"),
+        ("", f"{env.obstacles} obstacles, ranges {env.rab_range:g} and {env.proximity_range:g} m"),
+    ]

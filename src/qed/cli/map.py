@@ -18,7 +18,7 @@ def map_(
     ] = None,
 ) -> None:
     """Draw which cells of an archive are filled, and how good they are."""
-    from qed.errors import InputError
+    from qed.errors import InputError, StoppedError
     from qed.view.maps import draw
 
     archive, _, source = opened(path)
@@ -27,4 +27,7 @@ def map_(
         raise InputError(f"out: the file must end in .png, .pdf or .svg, got {target.name!r}")
     if archive.coverage == 0:
         raise InputError(f"{source} is empty: there is nothing to draw yet")
-    typer.echo(draw(archive, target))
+    try:
+        typer.echo(draw(archive, target))
+    except OSError as error:
+        raise StoppedError(f"cannot write {target}: {error.strerror}") from error

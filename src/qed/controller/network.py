@@ -8,7 +8,6 @@ and the neurons' values of the last.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ CONSTANT = 15
 LEFT, RIGHT = 16, 17
 FIRST_HIDDEN = 18
 GAIN = 5.0
+LARGEST = 1e6  # weight or bias, either way: their sums stay finite in single precision
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class Controller:
                 f"neurons), got {len(self.bias)}"
             )
         for k, value in enumerate(self.bias):
-            if not math.isfinite(value):
-                raise InputError(f"bias[{k}] must be finite, got {value!r}")
+            if not abs(value) <= LARGEST:
+                raise InputError(f"bias[{k}] must be within +-{LARGEST:g}, got {value!r}")
         self.connections = tuple(
             self._checked(k, connection) for k, connection in enumerate(connections)
         )
@@ -77,18 +77,21 @@ class Controller:
                 f"connections[{k}] must be (source, target, weight), got {connection!r}"
             )
         nodes = FIRST_HIDDEN + self.hidden
+        others = (
+            f"or a hidden neuron (18 to {nodes - 1})" if self.hidden else "(none is hidden here)"
+        )
         if not 0 <= source < nodes or source in (LEFT, RIGHT):
             raise InputError(
-                f"connections[{k}]: source must be an input (0 to 15) or a hidden neuron "
-                f"(18 to {nodes - 1}; here are {self.hidden}), got {source}"
+                f"connections[{k}]: source must be an input (0 to 15) {others}, got {source}"
             )
         if not INPUTS <= target < nodes:
             raise InputError(
-                f"connections[{k}]: target must be a wheel (16, 17) or a hidden neuron "
-                f"(18 to {nodes - 1}; here are {self.hidden}), got {target}"
+                f"connections[{k}]: target must be a wheel (16, 17) {others}, got {target}"
             )
-        if not math.isfinite(weight):
-            raise InputError(f"connections[{k}]: weight must be finite, got {weight!r}")
+        if not abs(weight) <= LARGEST:
+            raise InputError(
+                f"connections[{k}]: weight must be within +-{LARGEST:g}, got {weight!r}"
+            )
         return source, target, weight
 
     @property

@@ -103,6 +103,11 @@ class Run:
         self.notes: list[str] = []  # what a user should know about how it began
         if folder is not None:
             self._claim(folder, resume)
+        if settings.evaluations <= settings.initial:
+            self.notes.append(
+                f"all {settings.evaluations:,} evaluations are of random controllers, since "
+                f"initial is {settings.initial:,}: nothing will evolve"
+            )
         self.search = settings.search(threads, progress)
         if folder is not None and resume:
             self._restore(folder)
@@ -112,6 +117,8 @@ class Run:
     def _claim(self, folder: Path, resume: bool) -> None:
         """Make the folder this run's, or raise StoppedError if it is not free for it."""
         config = folder / CONFIG
+        if resume and not config.exists():
+            raise InputError(f"out: {folder} holds no run to resume")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if config.exists():
@@ -120,7 +127,8 @@ class Run:
                     raise InputError(f"out: {folder} holds another run: {'; '.join(different)}")
                 if not resume:
                     raise InputError(
-                        f"out: {folder} holds this run already; resume it, or take another folder"
+                        f"out: {folder} holds this run already; resume it (--resume), or take "
+                        "another folder"
                     )
             elif any(file.name != _fresh(config).name for file in folder.iterdir()):
                 raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -187,10 +187,8 @@ def _one_each(
     """Return a list with one value for each controller."""
     if isinstance(given, kind) or (optional and given is None):
         return [given] * (1 if count is None else count)
-    try:
-        values = list(given)
-    except TypeError:
-        values = [given]
+    single = isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable)
+    values = [given] if single else list(given)
     for value in values:
         if not (isinstance(value, kind) or (optional and value is None)):
             raise InputError(
