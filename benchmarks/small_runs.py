@@ -68,7 +68,7 @@ def check(task: str, controller: Any) -> float:
 def table(found: dict[str, Any]) -> str:
     """Return the final numbers as a table in Markdown."""
     lines = [
-        "# Small runs",
+        f"# {found['name'].replace('-', ' ').capitalize()}",
         "",
         f"One run each: {found['evaluations']:,} evaluations (the paper: 2,402,000), "
         f"{found['trials']} trials (50) of {found['seconds']:g} s (400 s); made by "
