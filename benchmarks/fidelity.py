@@ -2,8 +2,9 @@
 
     python benchmarks/fidelity.py [FOLDER]
 
-FOLDER holds the recordings (tests/data/argos, a small part of them, unless told).  Prints a
-table of errors and saves it as JSON under benchmarks/results.
+FOLDER holds the recordings (tests/data/argos, a part of them, unless told).  Prints a table of
+errors and saves it as JSON under benchmarks/results: fidelity.json, or fidelity-part.json for the
+part.
 """
 
 from __future__ import annotations
@@ -341,7 +342,8 @@ def main() -> None:
     """Run the comparison from the command line."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else SMALL
     found = report(folder)
-    target = HERE / "results" / "fidelity.json"
+    part = folder.resolve() == SMALL.resolve()
+    target = HERE / "results" / ("fidelity-part.json" if part else "fidelity.json")
     target.parent.mkdir(exist_ok=True)
     target.write_text(json.dumps(found, indent=1) + "\n")
     print(f"\nsaved {target}")

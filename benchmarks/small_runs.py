@@ -72,8 +72,9 @@ def table(found: dict[str, Any]) -> str:
         "",
         f"One run each: {found['evaluations']:,} evaluations (the paper: 2,402,000), "
         f"{found['trials']} trials (50) of {found['seconds']:g} s (400 s); made by "
-        "`benchmarks/small_runs.py` on two CPU cores. QED's best and mean are over environments, "
-        "some of them easier than the normal one, so they do not compare with the others'.",
+        "`benchmarks/small_runs.py` on two CPU cores, which other work shared. QED's best and "
+        "mean are over environments, some of them easier than the normal one, so they do not "
+        "compare with the others'.",
         "",
         "| algorithm | paper's cells | " + " | ".join(TASKS) + " |",
         "|---|---|" + "---|" * len(TASKS),

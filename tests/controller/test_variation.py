@@ -9,12 +9,36 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qed.controller.genome import Genomes, from_controllers, joined, legal, trimmed
-from qed.controller.network import Controller
+from qed.controller.genome import Genomes, from_controllers, trimmed
+from qed.controller.network import FIRST_HIDDEN, LEFT, Controller
 from qed.controller.variation import OPERATORS, random_genomes, vary
 
 COUNT = 100_000
 HIDDEN, LINKS = 6, 20
+
+
+def legal(batch: Genomes) -> bool:
+    """Tell whether every genome keeps the rules of a network."""
+    for row in range(len(batch.hidden)):
+        nodes = FIRST_HIDDEN + batch.hidden[row]
+        source = batch.source[row, : batch.links[row]]
+        target = batch.target[row, : batch.links[row]]
+        weight = batch.weight[row, : batch.links[row]]
+        bias = batch.bias[row, : 2 + batch.hidden[row]]
+        from_output = (source >= LEFT) & (source < FIRST_HIDDEN)
+        pairs = set(zip(source.tolist(), target.tolist(), strict=True))
+        if (
+            from_output.any()
+            or (source < 0).any()
+            or (source >= nodes).any()
+            or (target < LEFT).any()
+            or (target >= nodes).any()
+            or len(pairs) < len(source)
+            or not (np.abs(weight) <= 2.0).all()
+            or not (np.abs(bias) <= 2.0).all()
+        ):
+            return False
+    return True
 
 
 def keys(count: int, seed: int = 0) -> np.ndarray:
@@ -177,13 +201,11 @@ def test_random_genomes_have_uniform_sizes_and_values() -> None:
         assert controller.pruned().hidden == controller.hidden
 
 
-def test_batches_can_be_joined_and_trimmed() -> None:
-    one, two = random_genomes(keys(5)), random_genomes(keys(7, 1))
-    both = joined([one, two])
-    assert [both.controller(k) for k in range(12)] == one.controllers() + two.controllers()
-    wide = both.fit(30, 60)
-    assert wide.controllers() == both.controllers()
+def test_batches_can_be_widened_and_trimmed() -> None:
+    batch = random_genomes(keys(12))
+    wide = batch.fit(30, 60)
+    assert wide.controllers() == batch.controllers()
     slim = trimmed(wide)
-    assert slim.bias.shape[1] == 2 + both.hidden.max()
-    assert slim.source.shape[1] == both.links.max()
-    assert from_controllers(both.controllers()).controllers() == both.controllers()
+    assert slim.bias.shape[1] == 2 + batch.hidden.max()
+    assert slim.source.shape[1] == batch.links.max()
+    assert from_controllers(batch.controllers()).controllers() == batch.controllers()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,16 @@ def test_progress_counts_robot_steps() -> None:
     done: list[int] = []
     qed.simulate(controllers(3), tasks="flocking", trials=60, seconds=1.0, progress=done.append)
     assert sum(done) == 3 * 60 * 10 * 5
+
+
+def test_memory_does_not_grow_with_simulated_time() -> None:
+    peaks = []
+    for seconds in (2.0, 200.0):
+        tracemalloc.start()
+        qed.simulate(controllers(4), tasks=ALL, trials=5, seconds=seconds, threads=1)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]
 
 
 GOOD: dict[str, Any] = {"tasks": "patrolling", "trials": 2, "seconds": 1.0}

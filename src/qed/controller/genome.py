@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qed.controller.network import FIRST_HIDDEN, LEFT, Controller, Network
+from qed.controller.network import Controller, Network
 
 
 class Genomes(NamedTuple):
@@ -72,14 +72,6 @@ def _widen(table: np.ndarray, width: int) -> np.ndarray:
     return wide
 
 
-def joined(batches: Sequence[Genomes]) -> Genomes:
-    """Return the genomes of several batches in one."""
-    hidden = max(batch.bias.shape[1] for batch in batches) - 2
-    links = max(batch.source.shape[1] for batch in batches)
-    fitted = [batch.fit(hidden, links) for batch in batches]
-    return Genomes(*(np.concatenate(columns) for columns in zip(*fitted, strict=True)))
-
-
 def trimmed(batch: Genomes) -> Genomes:
     """Return the genomes without columns that none of them uses."""
     hidden = int(batch.hidden.max(initial=0))
@@ -107,27 +99,3 @@ def from_controllers(controllers: Sequence[Controller]) -> Genomes:
             batch.target[row, k] = target
             batch.weight[row, k] = weight
     return batch
-
-
-def legal(batch: Genomes) -> bool:
-    """Tell whether every genome keeps the rules of a network."""
-    for row in range(len(batch.hidden)):
-        nodes = FIRST_HIDDEN + batch.hidden[row]
-        source = batch.source[row, : batch.links[row]]
-        target = batch.target[row, : batch.links[row]]
-        weight = batch.weight[row, : batch.links[row]]
-        bias = batch.bias[row, : 2 + batch.hidden[row]]
-        from_output = (source >= LEFT) & (source < FIRST_HIDDEN)
-        pairs = set(zip(source.tolist(), target.tolist(), strict=True))
-        if (
-            from_output.any()
-            or (source < 0).any()
-            or (source >= nodes).any()
-            or (target < LEFT).any()
-            or (target >= nodes).any()
-            or len(pairs) < len(source)
-            or not (np.abs(weight) <= 2.0).all()
-            or not (np.abs(bias) <= 2.0).all()
-        ):
-            return False
-    return True

@@ -25,7 +25,7 @@ LAWS: list[Callable[..., Any]] = []
 # No reference counts: nothing is allocated in compiled code, and counting the thirty arrays of
 # a block at every call took longer than the simulation itself.
 _OPTIONS = {"error_model": "numpy", "fastmath": False, "_nrt": False}
-# What only compiled code calls needs no way in from Python: making one takes a third of the time.
+# What only compiled code calls needs no way in from Python: making one took a quarter of the time.
 _INNER = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _COMPILED_ROOMS = ("controller", "descriptors", "swarm")
 _KEPT_VERSIONS = 4

@@ -33,15 +33,6 @@ PROXIMITY_SENSORS = (
     (-0.052, 0.030, math.pi),
     (-0.052, -0.030, math.pi),
 )
-PROXIMITY_NAMES = (
-    "front far left",
-    "front left",
-    "front centre",
-    "front right",
-    "front far right",
-    "rear left",
-    "rear right",
-)
 FRONT_SENSORS = 5  # the first five look forward; only they can fail
 SENSOR_REACH = max(math.hypot(x, y) for x, y, _ in PROXIMITY_SENSORS)
 PROXIMITY_NOISE = 0.05  # half width of the uniform noise on a reading in [0, 1]

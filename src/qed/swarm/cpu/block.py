@@ -159,7 +159,6 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
             neuron_count=len(world.network.biases),
             obstacles=env.obstacles,
             world=trial,
-            counts=s,
             deaf=int(any(FAULTS[name].deaf for name in world.faults or ())),
             fine_side=_fine_side(env),
             size=env.robots * world.size,

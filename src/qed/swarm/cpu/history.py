@@ -12,7 +12,6 @@ from qed.swarm.compile import loop
 from qed.swarm.cpu.bits import below, index, lowest, span
 from qed.swarm.cpu.rows import (
     CENTRE,
-    COUNTS,
     DISTANCES,
     FINE,
     FINE_SIDE,
@@ -142,7 +141,7 @@ def situations(b: Any, s: int) -> None:
     """Count, for SPIRIT, in which sensory state each robot took which action."""
     f, a, n = b.f, b.a, b.n
     first, _, _, size, _ = span(b.segments, s)
-    counts = b.spirit[index(b.segments[s, COUNTS])]
+    counts = b.spirit[s]
     for i in range(size):
         n[INDEX + i] = action(f[LEFT + first + i], f[RIGHT + first + i])
     activate(a, n, first, size, 32 * 16, (0, 1, 1, 1))

@@ -106,14 +106,13 @@ class Segment(NamedTuple):
     neuron_count: int
     obstacles: int
     world: int  # index of the segment's first trial among the block's trials
-    counts: int  # row of ``Block.spirit``
     deaf: int  # 1 if a robot mishears its neighbours (ROFS)
     fine_side: int  # fine cells along a side
     size: int  # lanes without the padding
 
 
 FIRST, ROBOTS, TRIALS, PADDED, LIVE, NEURONS, NEURON_COUNT = range(7)
-OBSTACLES, WORLD, COUNTS, DEAF, FINE_SIDE, SIZE = range(7, 13)
+OBSTACLES, WORLD, DEAF, FINE_SIDE, SIZE = range(7, 12)
 
 # Columns of ``Block.limits``, per segment: side (m), top speed (m/s), squared radii (m2), ...
 L_SIDE, L_SPEED, L_NEAR2, L_RAB2, L_RAB, L_RANGE = range(6)

@@ -64,8 +64,3 @@ def _mix_int(h: int) -> int:
     h ^= h >> 15
     h = (h * 0x846CA68B) & 0xFFFFFFFF
     return h ^ (h >> 16)
-
-
-def uniform(bits: Any) -> Any:
-    """Return numbers in (0, 1), in double precision, from 32 random bits each."""
-    return (np.asarray(bits).astype(np.float64) + 0.5) / 4294967296.0
