@@ -48,15 +48,22 @@ def evolve(task: str, algorithm: str, options: argparse.Namespace) -> dict[str, 
     begin = time.perf_counter()
     for _ in drive([run]):
         pass
+    seconds = time.perf_counter() - begin
     best = run.search.archive.best
     return {
         "history": run.search.history,
-        "checked": check(task, best.controller),
-        "seconds": time.perf_counter() - begin,
+        "checked": check(task, normal_best(task, run.search.archive)),
+        "seconds": seconds,
         "coverage": run.search.archive.coverage,
         "best": best.fitness,
         "mean": run.search.archive.mean,
     }
+
+
+def normal_best(task: str, archive: qed.Archive) -> qed.Controller:
+    """Return the archive's best controller for the normal environment, on ten new trials each."""
+    outcome = qed.simulate(archive.controllers, tasks=task, trials=10, seconds=400.0, seed=98)
+    return archive.controllers[int(outcome.fitness[task].mean(axis=1).argmax())]
 
 
 def check(task: str, controller: Any) -> float:
@@ -91,8 +98,10 @@ def table(found: dict[str, Any]) -> str:
         lines.append(f"| {name.upper()} | {PAPER_COVERAGE[name]} | " + " | ".join(cells) + " |")
     lines += [
         "",
-        "The best controller of each run, tried in the normal environment on 20 new trials of "
-        "400 s, beside the best behaviour written by hand (`tests/behaviours.py`):",
+        "The best controller of each run, beside the best behaviour written by hand "
+        "(`tests/behaviours.py`), on 20 new trials of 400 s in the normal environment.  As in the "
+        "paper's analysis, a run's best is the one that did best when all its solutions were "
+        "evaluated again in the normal environment, on ten other trials:",
         "",
         "| | " + " | ".join(TASKS) + " |",
         "|---|" + "---|" * len(TASKS),

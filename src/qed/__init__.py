@@ -8,6 +8,7 @@ Faults       what is broken, robot by robot
 Start        start poses of your own
 evolve       evolve an archive of controllers for a task
 Archive      the best controller known for each cell
+recover      find the controller of an archive that works when robots break
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from qed.archive.archive import Archive
     from qed.controller.network import Controller
     from qed.evolution.evolve import evolve
+    from qed.recovery.recover import Recovery, recover
     from qed.swarm.environment import Environment
     from qed.swarm.faults import Faults
     from qed.swarm.simulate import Outcome, simulate
@@ -34,9 +36,11 @@ _HOMES = {
     "Environment": "qed.swarm.environment",
     "Faults": "qed.swarm.faults",
     "Outcome": "qed.swarm.simulate",
+    "Recovery": "qed.recovery.recover",
     "Start": "qed.swarm.start",
     "Trace": "qed.swarm.trace",
     "evolve": "qed.evolution.evolve",
+    "recover": "qed.recovery.recover",
     "simulate": "qed.swarm.simulate",
     "trace": "qed.swarm.trace",
 }
@@ -47,9 +51,11 @@ __all__ = [
     "Environment",
     "Faults",
     "Outcome",
+    "Recovery",
     "Start",
     "Trace",
     "evolve",
+    "recover",
     "simulate",
     "trace",
 ]

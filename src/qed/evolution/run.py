@@ -15,16 +15,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from qed import __version__
 from qed.archive.archive import Archive
 from qed.errors import InputError, StoppedError, choice, number, whole
 from qed.evolution.algorithms import ALGORITHMS
@@ -32,6 +29,7 @@ from qed.evolution.map_elites import MapElites
 from qed.evolution.swarms import Swarms, together
 from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import TASKS
+from qed.textfile import disk, made_by, toml, unfinished, write
 
 CONFIG, PROGRESS, ARCHIVE = "config.toml", "progress.csv", "archive.npz"
 CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
@@ -130,12 +128,12 @@ class Run:
                         f"out: {folder} holds this run already; resume it (--resume), or take "
                         "another folder"
                     )
-            elif any(file.name != _fresh(config).name for file in folder.iterdir()):
+            elif any(file.name != unfinished(config).name for file in folder.iterdir()):
                 raise InputError(
                     f"out: {folder} is not empty and holds no run; take another folder"
                 )
             else:
-                write(config, _toml(self.settings))
+                write(config, toml({"run": asdict(self.settings), "made_by": made_by()}))
         except OSError as error:
             raise StoppedError(f"cannot use the folder {folder}: {error.strerror}") from error
 
@@ -221,34 +219,17 @@ def drive(runs: Sequence[Run], every: float = 30.0) -> Iterator[list[Run]]:
         raise
 
 
-def write(path: Path, text: str) -> None:
-    """Write a text file so that it is there whole or not at all."""
-    fresh = _fresh(path)
-    with fresh.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(fresh, path)
-
-
-def _fresh(path: Path) -> Path:
-    """Return the temporary name of a file while it is written."""
-    return path.with_name(path.name + ".new")
-
-
 @contextlib.contextmanager
 def _disk(folder: Path) -> Iterator[None]:
     """Say plainly if a file cannot be written; what was there before is still there."""
-    try:
-        yield
-    except OSError as error:
-        for rest in folder.glob("*.new*"):
-            with contextlib.suppress(OSError):
-                rest.unlink()
-        raise StoppedError(
-            f"cannot write to {folder}: {error.strerror}; the last checkpoint is intact, "
-            "make room and resume"
-        ) from error
+    with disk(folder, "the last checkpoint is intact, make room and resume"):
+        try:
+            yield
+        except OSError:
+            for rest in folder.glob("*.new*"):
+                with contextlib.suppress(OSError):
+                    rest.unlink()
+            raise
 
 
 def settings_of(folder: Path) -> Settings:
@@ -263,6 +244,15 @@ def settings_of(folder: Path) -> Settings:
         raise StoppedError(f"{path} is damaged: {error}") from error
 
 
+def evaluations_done(folder: Path) -> int:
+    """Return how many evaluations a run had at its last checkpoint, as its folder tells."""
+    try:
+        last = (folder / PROGRESS).read_text(encoding="utf-8").splitlines()[-1]
+        return int(last.split(",")[0])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
 def _differences(config: Path, wanted: Settings) -> list[str]:
     """Return how a folder's settings differ from the wanted ones."""
     there = asdict(settings_of(config.parent))
@@ -271,21 +261,3 @@ def _differences(config: Path, wanted: Settings) -> list[str]:
         for name, value in asdict(wanted).items()
         if there[name] != value
     ]
-
-
-def _toml(settings: Settings) -> str:
-    """Return a run's settings, and the versions that made it, as TOML."""
-
-    def line(name: str, value: Any) -> str:
-        return f'{name} = "{value}"' if isinstance(value, str) else f"{name} = {value}"
-
-    made = {
-        "qed": __version__,
-        "python": platform.python_version(),
-        "numpy": version("numpy"),
-        "numba": version("numba"),
-        "system": f"{platform.system()} {platform.machine()}",
-    }
-    lines = ["[run]", *(line(*item) for item in asdict(settings).items())]
-    lines += ["", "[made_by]", *(line(*item) for item in made.items())]
-    return "\n".join(lines) + "\n"

@@ -8,23 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.controller.genome import Genomes
-from qed.controller.network import Network
 from qed.controller.variation import random_genomes, vary
 from qed.evolution.algorithms import Algorithm
 from qed.swarm.environment import Environment
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
-from qed.swarm.simulate import Job, Outcome, cores, perform
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A controller whose network is made already."""
-
-    made: Network
-
-    def network(self) -> Network:
-        """Return the network."""
-        return self.made
+from qed.swarm.simulate import Job, Outcome, Ready, cores, perform
 
 
 @dataclass(frozen=True)

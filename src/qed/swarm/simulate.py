@@ -96,6 +96,17 @@ class Brain(Protocol):
 
 
 @dataclass(frozen=True)
+class Ready:
+    """A controller whose network is made already."""
+
+    made: Network
+
+    def network(self) -> Network:
+        """Return the network."""
+        return self.made
+
+
+@dataclass(frozen=True)
 class Job:
     """A checked request."""
 

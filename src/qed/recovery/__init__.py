@@ -1,0 +1,1 @@
+"""Recovery: search an archive for a controller that works when robots break."""
