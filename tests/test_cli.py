@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from qed import __version__
-from qed.cli.bench import BUDGETS
 from qed.cli.show import duration
+from qed.study.plan import PRESETS
 
 QED = [sys.executable, "-m", "qed"]
 SCRIPT = [sys.executable, "-c", "from qed.cli import main; main()"]
@@ -88,7 +88,7 @@ def test_bench_measures_and_saves(tmp_path):
     found = json.loads(target.read_text())
     assert all(row["speed"] > 0 for row in found["robot_steps_per_second"])
     assert {row["threads"] for row in found["robot_steps_per_second"]} == {1, 2}
-    assert set(found["study_seconds"]) == set(BUDGETS)
+    assert set(found["study_seconds"]) == set(PRESETS)
     assert all(value > 0 for wait in found["study_seconds"].values() for value in wait.values())
 
 
@@ -100,15 +100,6 @@ def test_bench_refuses_at_once(wrong):
     assert done.returncode == 2
     assert wrong[0] in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_budget_of_the_paper():
-    paper = BUDGETS["paper"]
-    one_run = (2_000 + 30_000 * 80) * 50 * 2_000 * 10
-    assert paper.evolution_steps("hbd") == 5 * 5 * one_run
-    assert paper.evolution_steps("qed") == 5 * 5 * one_run * 1.25
-    maps = 4_094 + 1_091 + 130 + 127
-    assert paper.fault_steps() == 5 * 5 * maps * 50 * 10 * 2_000 * 10
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 import typer
 
@@ -12,6 +13,8 @@ from qed.cli.bench import bench
 from qed.cli.evolve import evolve
 from qed.cli.info import info
 from qed.cli.map import map_
+from qed.cli.recover import recover
+from qed.cli.study import study
 from qed.errors import InputError, StoppedError
 
 app = typer.Typer(
@@ -36,10 +39,18 @@ def _root(
         False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
     ),
 ) -> None:
-    """Evolve archives of controllers for robot swarms, and look at them."""
+    """Evolve controllers for robot swarms, break robots, recover, and show how well that works."""
 
 
-for name, verb in (("evolve", evolve), ("info", info), ("map", map_), ("bench", bench)):
+VERBS: dict[str, Callable[..., None]] = {
+    "study": study,
+    "evolve": evolve,
+    "recover": recover,
+    "info": info,
+    "map": map_,
+    "bench": bench,
+}
+for name, verb in VERBS.items():
     app.command(name)(verb)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,73 +15,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from qed.speed import Case
-
-CYCLES_A_SECOND = 5
-# Robots of a swarm, by algorithm; QED's environments have 5, 10, 15 or 20.
-ROBOTS = {"qed": 12.5, "hbd": 10.0, "sdbc": 10.0, "spirit": 10.0}
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What a preset of the study simulates; every algorithm of ``solutions`` takes part."""
-
-    tasks: int
-    replicates: int
-    evaluations: int  # of one run of an algorithm
-    trials: int  # of an evaluation
-    seconds: float  # simulated time of a trial (s)
-    faults: int  # combined faults that every solution of a final map meets
-    fault_trials: int  # of each of them
-    solutions: Mapping[str, int]  # about so many in a final map, by algorithm
-
-    @property
-    def runs(self) -> int:
-        """Number of runs of each algorithm."""
-        return self.tasks * self.replicates
-
-    def evolution_steps(self, algorithm: str) -> float:
-        """Return the robot-steps of all runs of an algorithm."""
-        cycles = CYCLES_A_SECOND * self.seconds
-        return self.runs * self.evaluations * self.trials * cycles * ROBOTS[algorithm]
-
-    def fault_steps(self) -> float:
-        """Return the robot-steps of all maps under all faults, always 10 robots."""
-        swarms = self.runs * sum(self.solutions.values()) * self.faults * self.fault_trials
-        return swarms * CYCLES_A_SECOND * self.seconds * 10
-
-
-BUDGETS = {
-    "quick": Budget(
-        tasks=3,
-        replicates=1,
-        evaluations=1_200,
-        trials=3,
-        seconds=60.0,
-        faults=12,
-        fault_trials=3,
-        solutions=dict.fromkeys(ROBOTS, 400),
-    ),
-    "laptop": Budget(
-        tasks=5,
-        replicates=1,
-        evaluations=20_000,
-        trials=5,
-        seconds=200.0,
-        faults=20,
-        fault_trials=5,
-        solutions=dict.fromkeys(ROBOTS, 1_500),
-    ),
-    "paper": Budget(
-        tasks=5,
-        replicates=5,
-        evaluations=2_000 + 30_000 * 80,
-        trials=50,
-        seconds=400.0,
-        faults=50,
-        fault_trials=10,
-        solutions={"qed": 4_094, "hbd": 1_091, "sdbc": 130, "spirit": 127},
-    ),
-}
 
 # The measured cases: swarm, robots, trials.
 NORMAL_MANY = ("normal", "10", 50)
@@ -123,8 +55,7 @@ def bench(
     console.print(study_table(found, counts[-1]))
     console.print(
         "These are estimates of simulation time only, at the speed of random networks. "
-        "Evolved swarms that huddle are slower: see the tight cluster. Studies are not part of "
-        "this version yet."
+        "Evolved swarms that huddle are slower: see the tight cluster. Start one with qed study."
     )
     if output is not None:
         output.write(json.dumps(record(machine, found, counts[-1]), indent=1) + "\n")
@@ -164,17 +95,22 @@ def measure(counts: list[int], seconds: float) -> Speeds:
 
 def estimates(found: Speeds, threads: int) -> dict[str, dict[str, float]]:
     """Return, for each preset, how long its evolution and its fault study take (s)."""
+    from qed.study import cost
+    from qed.study.plan import PRESETS, Plan
 
-    def wait(budget: Budget) -> dict[str, float]:
-        many = budget.trials >= 20
+    def wait(plan: Plan) -> dict[str, float]:
+        many = plan.trials >= 20
         normal, mixed = (NORMAL_MANY, ANY_MANY) if many else (NORMAL_FEW, ANY_FEW)
-        evolution = sum(
-            budget.evolution_steps(name) / found[mixed if name == "qed" else normal][threads]
-            for name in budget.solutions
-        )
-        return {"evolution": evolution, "faults": budget.fault_steps() / found[BROKEN][threads]}
+        count = len(plan.tasks) * plan.replicates
+        evolving = breaking = 0.0
+        for name in plan.algorithms:
+            speed = found[mixed if name == "qed" else normal][threads]
+            evolving += count * cost.evolution(plan, name) / speed
+            tried = cost.normal(plan, name) + cost.recovery(plan, name)
+            breaking += count * tried / found[BROKEN][threads]
+        return {"evolution": evolving, "faults": breaking}
 
-    return {preset: wait(budget) for preset, budget in BUDGETS.items()}
+    return {preset: wait(plan) for preset, plan in PRESETS.items()}
 
 
 def speed_table(found: Speeds, counts: list[int]) -> Table:
@@ -191,16 +127,18 @@ def speed_table(found: Speeds, counts: list[int]) -> Table:
 
 def study_table(found: Speeds, threads: int) -> Table:
     """Return the estimates as a table."""
+    from qed.study.plan import PRESETS
+
     table = show.table()
     table.add_column("preset")
     for heading in ("runs", "evaluations each", "evolution", "faults", "together"):
         table.add_column(heading, justify="right")
     for preset, wait in estimates(found, threads).items():
-        budget = BUDGETS[preset]
+        plan = PRESETS[preset]
         table.add_row(
             preset,
-            str(budget.runs * len(budget.solutions)),
-            f"{budget.evaluations:,}",
+            str(len(list(plan.runs()))),
+            f"{plan.evaluations:,}",
             *(show.duration(part) for part in (*wait.values(), sum(wait.values()))),
         )
     return table

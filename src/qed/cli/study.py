@@ -1,0 +1,185 @@
+"""``qed study``: evolve, break, recover and report, in a folder that can be resumed."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qed.cli import show
+
+if TYPE_CHECKING:
+    from qed.study.plan import Plan
+
+EVERY = 10.0  # s between lines when not on a terminal
+
+
+def study(
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="quick (minutes on two cores), laptop (an hour or two) or paper (its whole "
+            "protocol; for a GPU or a cluster)."
+        ),
+    ] = "quick",
+    tasks: Annotated[
+        str | None, typer.Option(help="Tasks, with commas between; the preset's unless told.")
+    ] = None,
+    algorithms: Annotated[
+        str | None, typer.Option(help="Of qed, hbd, sdbc, spirit, with commas between.")
+    ] = None,
+    replicates: Annotated[int | None, typer.Option(help="Runs of each task and algorithm.")] = None,
+    faults: Annotated[
+        int | None, typer.Option(help="Combined faults that the maps of a replicate meet.")
+    ] = None,
+    evaluations: Annotated[int | None, typer.Option(help="Controllers a run evaluates.")] = None,
+    initial: Annotated[int | None, typer.Option(help="Random ones of them.")] = None,
+    trials: Annotated[int | None, typer.Option(help="Trials of an evaluation.")] = None,
+    retrials: Annotated[
+        int | None, typer.Option(help="Trials of a solution, sound and with each fault.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="Simulated time of a trial, in s.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the first replicate.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the study; studies/PRESET unless told. Start again to go on."),
+    ] = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            help="Who works: this process unless told; processes, processes:NUMBER or "
+            "dask:ADDRESS (docs/cluster.md)."
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(help="CPU threads of a process; all cores, or 1 with an executor."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the plan and how long it would take; stop.")
+    ] = False,
+) -> None:
+    """Evolve maps, break robots, recover, and report how well that works."""
+    from qed.errors import choice, whole
+    from qed.study.executors import maker
+    from qed.study.plan import PRESETS
+    from qed.study.study import Study, prepare
+
+    plan = PRESETS[choice("preset", preset, PRESETS)].changed(
+        tasks=tasks, algorithms=algorithms, replicates=replicates, faults=faults,
+        evaluations=evaluations, initial=initial, trials=trials, retrials=retrials,
+        seconds=seconds, seed=seed,
+    )  # fmt: skip
+    if threads is not None:
+        whole("threads", threads, 1, 1024)
+    open_executor = maker(executor)
+    folder = out or Path("studies") / preset
+    if dry_run:
+        _print_plan(plan, folder)
+        return
+    name = preset if plan == PRESETS[preset] else f"{preset}, changed"
+    whole_study = Study(folder, plan, name)
+    whole_study.claim()
+    # A cluster's request to stop is the same as Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    begin = time.monotonic()
+    try:
+        with show.waiting("making the archives' cells, once") as progress:
+            prepare(plan, progress)
+        with _display() as watch:
+            count = threads if threads or executor is None else 1
+            whole_study.work(open_executor, count, watch)
+            watch(1.0, "writing the report")
+        report = whole_study.report()
+    except KeyboardInterrupt:
+        typer.echo(f"qed: stopped, saved in {folder}. Go on with the same command.", err=True)
+        raise typer.Exit(130) from None
+    for failure in whole_study.failures:
+        typer.echo(f"qed: failed: {failure}", err=True)
+    typer.echo(f"Done in {show.duration(time.monotonic() - begin)}. The report lies here:")
+    typer.echo(str(report.resolve()))
+    if whole_study.failures:
+        raise typer.Exit(1)
+
+
+def _print_plan(plan: Plan, folder: Path) -> None:
+    """Print what a study would do, and about how long it would take here."""
+    from qed.study import cost
+    from qed.study.forecast import forecast
+
+    screen = show.console()
+    runs = len(list(plan.runs()))
+    screen.print(f"A study in {folder}:", style="bold")
+    for line in (
+        f"tasks       {', '.join(plan.tasks)}",
+        f"algorithms  {', '.join(plan.algorithms)}",
+        f"runs        {runs}: {plan.replicates} of each task and algorithm, "
+        f"{plan.evaluations:,} evaluations each",
+        f"trials      {plan.trials} of {plan.seconds:g} s for an evaluation",
+        f"faults      {plan.faults * plan.replicates} combined, {plan.faults} for the maps of a "
+        f"replicate, {plan.retrials} trials each",
+    ):
+        screen.print(line, soft_wrap=True)
+    table = show.table()
+    table.add_column("algorithm")
+    for heading in ("runs", "solutions", "evolution", "recovery", "together"):
+        table.add_column(heading, justify="right")
+    total = 0.0
+    for algorithm, (evolving, recovering) in forecast(plan).items():
+        total += evolving + recovering
+        table.add_row(
+            algorithm,
+            f"{runs // len(plan.algorithms)}",
+            f"about {cost.solutions(algorithm, plan.evaluations):,.0f}",
+            show.duration(evolving),
+            show.duration(recovering),
+            show.duration(evolving + recovering),
+        )
+    screen.print(table)
+    screen.print(
+        f"About {show.duration(total)} with all cores of this machine, after the first compile.",
+        soft_wrap=True,
+    )
+
+
+@contextmanager
+def _display() -> Iterator[Callable[[float, str], Any]]:
+    """Show how far the study is: a bar on a terminal, else a line now and then."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    screen = show.console(stderr=True)
+    begin = time.monotonic()
+    last = 0.0
+    first: float | None = None  # what was done already when it began
+
+    def left(done: float) -> str:
+        new = done - (first or 0.0)
+        if new < 0.01:
+            return ""
+        return show.duration((time.monotonic() - begin) * (1.0 - done) / new) + " left"
+
+    with Progress(
+        TaskProgressColumn(),
+        BarColumn(20),
+        TextColumn("{task.description}"),
+        console=screen,
+        disable=not screen.is_terminal,
+    ) as bar:
+        task = bar.add_task("", total=1.0)
+
+        def watch(done: float, doing: str) -> None:
+            nonlocal first, last
+            first = done if first is None else first
+            words = f"{doing}, {left(done)}".rstrip(", ")
+            bar.update(task, completed=done, description=words)
+            now = time.monotonic()
+            if not screen.is_terminal and now - last >= EVERY:
+                last = now
+                typer.echo(f"{100 * done:3.0f}% {words}", err=True)
+
+        yield watch

@@ -1,0 +1,1 @@
+"""The study: evolve, break, recover, and tell how well that works."""

@@ -1,0 +1,143 @@
+"""What a study does: its presets, and the runs and faults that follow from its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from qed.errors import InputError, choice, number, whole
+from qed.evolution.algorithms import ALGORITHMS
+from qed.evolution.run import Settings
+from qed.swarm.faults import Faults
+from qed.swarm.robot import CYCLE
+from qed.swarm.tasks import TASKS
+
+ROBOTS = 10  # of the normal environment, in which robots break
+
+
+def _several(argument: str, given: Any, allowed: Any) -> tuple[str, ...]:
+    """Return known names, at least one, none of them twice."""
+    names = given.split(",") if isinstance(given, str) else list(given)
+    known = tuple(dict.fromkeys(choice(argument, name.strip(), allowed) for name in names))
+    if not known:
+        raise InputError(f"{argument} must name at least one of {', '.join(allowed)}; got none")
+    return known
+
+
+class Name(NamedTuple):
+    """Which run of a study."""
+
+    task: str
+    algorithm: str
+    replicate: int  # 1, 2, ...
+
+    def __str__(self) -> str:
+        return f"{self.task}-{self.algorithm}-{self.replicate}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What makes a study; equal plans give equal tables."""
+
+    tasks: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    replicates: int
+    evaluations: int  # of a run
+    initial: int  # random ones of them
+    batch: int  # children of a generation
+    trials: int  # of an evaluation in evolution
+    seconds: float  # simulated time of a trial (s)
+    faults: int  # combined faults for each replicate, the same for all tasks and algorithms
+    retrials: int  # trials of a solution in the normal environment, and with each fault
+    seed: int = 1  # of the first replicate; the others follow
+
+    def __post_init__(self) -> None:
+        checked = {
+            "tasks": _several("tasks", self.tasks, TASKS),
+            "algorithms": _several("algorithms", self.algorithms, ALGORITHMS),
+            "replicates": whole("replicates", self.replicates, 1, 1000),
+            "evaluations": whole("evaluations", self.evaluations, 1, 10**12),
+            "initial": whole("initial", self.initial, 1, 10**12),
+            "batch": whole("batch", self.batch, 1, 10**6),
+            "trials": whole("trials", self.trials, 1, 10**6),
+            "seconds": number("seconds", self.seconds, CYCLE, 1e6),
+            "faults": whole("faults", self.faults, 1, 10**5),
+            "retrials": whole("retrials", self.retrials, 1, 10**6),
+            "seed": whole("seed", self.seed, 0, 2**62),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def changed(self, **given: Any) -> Plan:
+        """Return this plan with what is given, where it is not None."""
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+    def runs(self) -> Iterator[Name]:
+        """Yield the runs, those of one task and algorithm side by side."""
+        for task in self.tasks:
+            for algorithm in self.algorithms:
+                for replicate in range(1, self.replicates + 1):
+                    yield Name(task, algorithm, replicate)
+
+    def seed_of(self, replicate: int) -> int:
+        """Return the seed of a replicate's evolution, start poses and noise."""
+        return self.seed + replicate - 1
+
+    def settings(self, name: Name) -> Settings:
+        """Return the settings of a run."""
+        return Settings(
+            task=name.task,
+            algorithm=name.algorithm,
+            evaluations=self.evaluations,
+            initial=self.initial,
+            batch=self.batch,
+            trials=self.trials,
+            seconds=self.seconds,
+            seed=self.seed_of(name.replicate),
+        )
+
+    def faults_of(self, replicate: int) -> list[Faults]:
+        """Return the combined faults that the maps of a replicate meet."""
+        first = self.seed_of(replicate) * 100_000
+        return [Faults.sample(ROBOTS, seed=first + k) for k in range(self.faults)]
+
+
+PRESETS: dict[str, Plan] = {
+    "quick": Plan(
+        tasks=("dispersion", "patrolling", "border-patrolling"),
+        algorithms=("qed", "hbd", "sdbc", "spirit"),
+        replicates=2,
+        evaluations=5_000,
+        initial=1_000,
+        batch=80,
+        trials=3,
+        seconds=100.0,
+        faults=8,
+        retrials=3,
+    ),
+    "laptop": Plan(
+        tasks=tuple(TASKS),
+        algorithms=("qed", "hbd", "sdbc", "spirit"),
+        replicates=2,
+        evaluations=20_000,
+        initial=2_000,
+        batch=80,
+        trials=5,
+        seconds=200.0,
+        faults=20,
+        retrials=5,
+    ),
+    "paper": Plan(
+        tasks=tuple(TASKS),
+        algorithms=("qed", "hbd", "sdbc", "spirit"),
+        replicates=5,
+        evaluations=2_000 + 30_000 * 80,
+        initial=2_000,
+        batch=80,
+        trials=50,
+        seconds=400.0,
+        faults=50,
+        retrials=10,
+    ),
+}

@@ -1,0 +1,263 @@
+"""A study: plan, evolve, re-evaluate, recover, report; each part done once, and resumable.
+
+study.toml      what makes the study, and the versions that began it
+runs/           one folder a run, see work
+tables/         tidy tables with one row a measurement, and the tables of the report
+figures/        the figures of the report
+report.html     all of it on one page
+failures.txt    runs that failed, and why, if any did
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import tomllib
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qed import __version__, speed
+from qed.errors import InputError, StoppedError
+from qed.evolution.algorithms import ALGORITHMS
+from qed.evolution.run import evaluations_done
+from qed.study import cost, work
+from qed.study.collect import collect
+from qed.study.executors import Inline
+from qed.study.plan import Name, Plan
+from qed.study.results import STUDY
+from qed.textfile import disk, made_by, toml, write
+
+FORMAT = 1  # of the folder
+FAILURES = "failures.txt"
+LOOK = 2.0  # s between looks at how far other processes are
+REPLACED = 3  # times that a pool of processes is replaced after one was killed
+MANY = 10_000  # parts that wait at an executor at most
+
+Watch = Callable[[float, str], Any]  # told the part of the work done, and what goes on
+
+
+class Part(NamedTuple):
+    """A piece of work that one process does."""
+
+    stage: str  # evolve, reevaluate or recover
+    names: tuple[Name, ...]  # several only to evolve side by side
+    batch: int = 0  # of faults
+
+    def __str__(self) -> str:
+        who = f"{self.names[0].task} {self.names[0].algorithm}"
+        doing = {"evolve": "evolving", "reevaluate": "trying", "recover": "breaking"}
+        return f"{doing[self.stage]} {who}"
+
+
+def do(folder: Path, plan: Plan, part: Part, threads: int | None, tell: Any = None) -> None:
+    """Do a part of a study, in any process."""
+    if part.stage == "evolve":
+        work.evolve(folder, plan, part.names, threads, tell)
+    elif part.stage == "reevaluate":
+        work.reevaluate(folder, plan, part.names[0], threads, tell)
+    else:
+        work.recover(folder, plan, part.names[0], part.batch, threads, tell)
+
+
+@dataclass
+class Study:
+    """A study in its folder."""
+
+    folder: Path
+    plan: Plan
+    preset: str = "own"
+    failures: list[str] = field(default_factory=list)
+
+    def claim(self) -> None:
+        """Make the folder this study's, or raise an error if it is not free for it."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if (self.folder / STUDY).exists():
+                there = plan_of(self.folder)
+                different = [
+                    f"{name} is {getattr(there, name)!r} there, {value!r} here"
+                    for name, value in asdict(self.plan).items()
+                    if getattr(there, name) != value
+                ]
+                if different:
+                    raise InputError(
+                        f"out: {self.folder} holds another study: {'; '.join(different)}"
+                    )
+            elif any(self.folder.iterdir()):
+                raise InputError(
+                    f"out: {self.folder} is not empty and holds no study; take another folder"
+                )
+            else:
+                head = {"format": FORMAT, "preset": self.preset, **asdict(self.plan)}
+                write(self.folder / STUDY, toml({"study": head, "made_by": made_by()}))
+        except OSError as error:
+            raise StoppedError(f"cannot use the folder {self.folder}: {error.strerror}") from error
+
+    def work(
+        self,
+        open_executor: Callable[[], Executor] | None = None,
+        threads: int | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        """Do all parts that are not done yet; what fails is kept in ``failures``.
+
+        With an executor every run is a part of its own; in this process those of one task and
+        algorithm evolve side by side.
+        """
+        board = _Board(self, watch)
+        groups = _groups(self.plan) if open_executor is None else ((n,) for n in self.plan.runs())
+        waiting = [Part("evolve", names) for names in groups]
+        executor = Inline(board.tell) if open_executor is None else open_executor()
+        at_once = 1 if open_executor is None else MANY
+        pending: dict[Future[None], Part] = {}
+        replaced = 0
+        try:
+            while waiting or pending:
+                while waiting and len(pending) < at_once:
+                    part = waiting.pop(0)
+                    board.begin(part)
+                    pending[executor.submit(do, self.folder, self.plan, part, threads)] = part
+                ready, _ = wait(pending, LOOK, FIRST_COMPLETED)
+                broken = [f for f in ready if isinstance(f.exception(), BrokenExecutor)]
+                if broken and open_executor is not None and replaced < REPLACED:
+                    waiting[:0] = pending.values()
+                    pending.clear()
+                    executor.shutdown(wait=False)
+                    executor = open_executor()
+                    replaced += 1
+                    continue
+                for future in ready:
+                    part = pending.pop(future)
+                    waiting[:0] = self._after(part, future.exception())
+                    board.end(part)
+                board.look(pending.values())
+        except BaseException:
+            executor.shutdown(wait=False, cancel_futures=True)
+            # Processes that still work are asked to save what they have.
+            for child in multiprocessing.active_children():
+                os.kill(child.pid or 0, signal.SIGINT)
+            raise
+        executor.shutdown()
+
+    def _after(self, part: Part, error: BaseException | None) -> list[Part]:
+        """Return what can be done after a part has ended well or badly."""
+        if error is not None and len(part.names) > 1:  # which of them failed? the others go on
+            return [Part(part.stage, (name,)) for name in part.names]
+        if error is not None:
+            self.failures.append(f"{part.names[0]}: {part.stage}: {_words(error)}")
+            return []
+        if part.stage == "evolve":
+            return [Part("reevaluate", (name,)) for name in part.names]
+        if part.stage == "reevaluate":
+            return [Part("recover", part.names, k) for k in range(len(work.batches(self.plan)))]
+        return []
+
+    def report(self) -> Path:
+        """Write tables, figures and the report of what is finished, and return the report."""
+        from qed.study import report
+
+        note = self.folder / FAILURES
+        with disk(self.folder):
+            if not collect(self.folder, self.plan):
+                raise StoppedError(f"no run of {self.folder} is finished: there is no report")
+            if self.failures:
+                write(note, "\n".join(self.failures) + "\n")
+            else:
+                note.unlink(missing_ok=True)
+            return report.write(self.folder)
+
+
+def plan_of(folder: Path) -> Plan:
+    """Return the plan of a study's folder."""
+    path = folder / STUDY
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        head, by = table["study"], table["made_by"]["qed"]
+        if head["format"] != FORMAT or by != __version__:
+            raise InputError(
+                f"out: {folder} was begun by qed {by}, this is {__version__}: their results must "
+                "not be mixed; take another folder, or that version"
+            )
+        return Plan(**{name: head[name] for name in Plan.__dataclass_fields__})
+    except OSError as error:
+        raise InputError(f"{folder} holds no study: {error.strerror}") from error
+    except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
+        raise StoppedError(f"{path} is damaged: {error!r}") from error
+
+
+def prepare(plan: Plan, progress: Callable[[int, int], Any] | None = None) -> None:
+    """Make what all runs share, once: compiled code, and the cells of their archives."""
+    speed.warm_up()
+    # SPIRIT's cells are needed by all: maps are compared in its space.
+    for algorithm in dict.fromkeys((*plan.algorithms, "spirit")):
+        ALGORITHMS[algorithm].space(plan.evaluations, progress)
+
+
+def _groups(plan: Plan) -> Iterator[tuple[Name, ...]]:
+    for _, names in groupby(plan.runs(), key=lambda name: (name.task, name.algorithm)):
+        yield tuple(names)
+
+
+def _words(error: BaseException) -> str:
+    """Return an error in one line."""
+    text = " ".join(str(error).split())
+    known = isinstance(error, InputError | StoppedError)
+    return text if known else f"{type(error).__name__}: {text}"
+
+
+class _Board:
+    """How far the work is, in robot-steps."""
+
+    def __init__(self, study: Study, watch: Watch | None) -> None:
+        self.study = study
+        self.watch = watch
+        self.done = 0.0
+        self.now: Part | None = None
+        plan = study.plan
+        self.total = sum(
+            cost.evolution(plan, name.algorithm)
+            + cost.normal(plan, name.algorithm)
+            + cost.recovery(plan, name.algorithm)
+            for name in plan.runs()
+        )
+
+    def weight(self, part: Part) -> float:
+        """Return the robot-steps of a part."""
+        plan, algorithm = self.study.plan, part.names[0].algorithm
+        if part.stage == "evolve":
+            return len(part.names) * cost.evolution(plan, algorithm)
+        if part.stage == "reevaluate":
+            return cost.normal(plan, algorithm)
+        return cost.recovery(plan, algorithm, part.batch)
+
+    def begin(self, part: Part) -> None:
+        self.now = part
+
+    def tell(self, fraction: float) -> None:
+        """Show how far the present part is."""
+        if self.watch is not None and self.now is not None:
+            so_far = self.done + fraction * self.weight(self.now)
+            self.watch(min(so_far / self.total, 1.0), str(self.now))
+
+    def end(self, part: Part) -> None:
+        self.done += self.weight(part)
+        if self.watch is not None:
+            self.watch(min(self.done / self.total, 1.0), str(part))
+
+    def look(self, parts: Any) -> None:
+        """Show how far runs in other processes are, by the files they leave."""
+        if self.watch is None or not parts:
+            return
+        running = 0.0
+        plan = self.study.plan
+        for part in parts:
+            if part.stage == "evolve":
+                count = sum(evaluations_done(work.folder(self.study.folder, n)) for n in part.names)
+                running += self.weight(part) * count / (len(part.names) * plan.evaluations)
+        so_far = min((self.done + running) / self.total, 1.0)
+        self.watch(so_far, f"{len(parts)} parts wait or run")

@@ -1,0 +1,197 @@
+"""The parts of a study's work: evolve a map, try it in the normal environment, break it.
+
+A part leaves a file in the folder of its run and is done when the file is there, so parts can
+be done by any process of any machine that sees the study's folder, and done again.
+
+    runs/TASK-ALGORITHM-REPLICATE/
+        archive.npz        the map (and the other files of a run)
+        normal.npz         fitness of each solution in the normal environment
+        recovery-0.csv     one row a combined fault; so many faults a file
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from qed.archive import files
+from qed.archive.archive import Archive
+from qed.errors import StoppedError
+from qed.evolution.algorithms import ALGORITHMS
+from qed.evolution.run import ARCHIVE, CONFIG, Run, drive
+from qed.recovery import metrics
+from qed.recovery.projection import project
+from qed.recovery.recover import best_for
+from qed.recovery.trials import Normal, Trials
+from qed.study.plan import Name, Plan
+from qed.swarm.faults import FAULTS, Faults
+from qed.textfile import disk, write
+
+NORMAL = "normal.npz"
+FORMAT, VERSION = "qed-normal", 1
+FAULTS_A_BATCH = 10
+COLUMNS = (
+    "fault", "faults", "proximity_faults", "rab_faults", "wheel_faults", "normal", "broken",
+    "recovered", "impact", "resilience", "distance", "normal_cell", "recovery_cell",
+)  # fmt: skip
+
+Tell = Callable[[float], Any]  # called with the part of the work done, 0 to 1
+
+
+def folder(study: Path, name: Name) -> Path:
+    """Return the folder of a run."""
+    return study / "runs" / str(name)
+
+
+def batches(plan: Plan) -> list[range]:
+    """Return the numbers of the faults that are tried together."""
+    starts = range(0, plan.faults, FAULTS_A_BATCH)
+    return [range(k, min(k + FAULTS_A_BATCH, plan.faults)) for k in starts]
+
+
+def recovery_file(batch: int) -> str:
+    """Return the name of the file with a batch of faults."""
+    return f"recovery-{batch}.csv"
+
+
+def evolve(
+    study: Path, plan: Plan, names: Sequence[Name], threads: int | None, tell: Tell | None = None
+) -> None:
+    """Evolve runs side by side, going on where they were."""
+    runs = []
+    for name in names:
+        here = folder(study, name)
+        if not (here / ARCHIVE).exists():
+            there = (here / CONFIG).exists()
+            runs.append(Run(plan.settings(name), here, resume=there, threads=threads))
+    total = sum(run.settings.evaluations for run in runs)
+    for _ in drive(runs):
+        if tell is not None:
+            tell(sum(run.search.done for run in runs) / total)
+
+
+def reevaluate(
+    study: Path, plan: Plan, name: Name, threads: int | None, tell: Tell | None = None
+) -> None:
+    """Try all solutions of a map in the normal environment, and see how they behave there."""
+    here = folder(study, name)
+    if (here / NORMAL).exists():
+        return
+    archive = _archive(here)
+    normal, behaviour = _trials(plan, name, threads).normal(archive.genomes(), _told(tell))
+    space = ALGORITHMS["spirit"].space(plan.evaluations, None)
+    shadow = project(behaviour, normal.fitness, space)
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "cells": archive.cells,
+        "projected_coverage": shadow.coverage,
+        "diversity": None if math.isnan(shadow.diversity) else shadow.diversity,
+    }
+    arrays = {"fitness": normal.fitness, "apart": normal.apart, "cell": archive.occupied}
+    with disk(here):
+        files.write(here / NORMAL, header, arrays)
+
+
+def recover(
+    study: Path,
+    plan: Plan,
+    name: Name,
+    batch: int,
+    threads: int | None,
+    tell: Tell | None = None,
+) -> None:
+    """Try all solutions of a map in a batch of combined faults."""
+    here = folder(study, name)
+    target = here / recovery_file(batch)
+    if target.exists():
+        return
+    _, normal, cells = normal_of(here)
+    solutions = _archive(here).genomes()
+    numbers = batches(plan)[batch]
+    faults = [plan.faults_of(name.replicate)[k] for k in numbers]
+    fitness = _trials(plan, name, threads).broken(solutions, faults, _told(tell))
+    rows = []
+    for k, fault, values in zip(numbers, faults, fitness, strict=True):
+        found = best_for(normal, values)
+        rows.append(
+            (
+                k,
+                ",".join(fault),
+                *kinds(fault),
+                found.normal,
+                found.broken,
+                found.performance,
+                metrics.impact(found.normal, found.broken),
+                metrics.resilience(found.normal, found.performance),
+                found.distance,
+                cells[found.normal_best],
+                cells[found.recovery],
+            )
+        )
+    with disk(here):
+        write(target, _csv(COLUMNS, rows))
+
+
+def kinds(faults: Faults) -> tuple[int, int, int]:
+    """Return the number of robots with a proximity, a range-and-bearing and a wheel fault."""
+    broken = [FAULTS[name] for name in faults]
+    return (
+        sum(fault.gain != 1.0 for fault in broken),
+        sum(fault.deaf for fault in broken),
+        sum(fault.left != 1.0 or fault.right != 1.0 for fault in broken),
+    )
+
+
+def normal_of(here: Path) -> tuple[dict[str, Any], Normal, list[int]]:
+    """Return what is known of a run's map in the normal environment, and its solutions' cells."""
+    try:
+        header, arrays = files.read(here / NORMAL, FORMAT, VERSION)
+        cells = arrays["cell"].tolist()
+        return header, Normal(arrays["fitness"], arrays["apart"]), cells
+    except (OSError, KeyError, ValueError) as error:
+        raise StoppedError(f"{here / NORMAL} is not usable: {error}; remove it") from error
+
+
+def recoveries_of(here: Path, plan: Plan) -> pd.DataFrame:
+    """Return the rows of all combined faults of a run."""
+    parts = [pd.read_csv(here / recovery_file(k)) for k in range(len(batches(plan)))]
+    return pd.concat(parts, ignore_index=True)
+
+
+def missing(study: Path, plan: Plan, name: Name) -> Iterator[str]:
+    """Yield the files that a run still has to make, in order."""
+    here = folder(study, name)
+    wanted = [ARCHIVE, NORMAL, *(recovery_file(k) for k in range(len(batches(plan))))]
+    return (file for file in wanted if not (here / file).exists())
+
+
+def _trials(plan: Plan, name: Name, threads: int | None) -> Trials:
+    seed = plan.seed_of(name.replicate)
+    return Trials(name.task, plan.retrials, plan.seconds, seed, threads=threads)
+
+
+def _archive(here: Path) -> Archive:
+    try:
+        return Archive.load(here / ARCHIVE)
+    except (OSError, ValueError) as error:
+        raise StoppedError(f"{here / ARCHIVE} is not usable: {error}") from error
+
+
+def _told(tell: Tell | None) -> Callable[[int, int], Any] | None:
+    return None if tell is None else lambda done, total: tell(done / total)
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(columns)
+    # repr keeps every bit of a number.
+    table.writerows([repr(v) if isinstance(v, float) else v for v in row] for row in rows)
+    return text.getvalue()

@@ -1,0 +1,280 @@
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import qed
+from qed.descriptors import spirit
+from qed.errors import InputError, StoppedError
+from qed.evolution.algorithms import ALGORITHMS
+from qed.study import executors, work
+from qed.study.collect import collect
+from qed.study.executors import maker
+from qed.study.plan import PRESETS, Name
+from qed.study.results import TABLES, Results
+from qed.study.study import Study, plan_of
+from qed.swarm.faults import Faults
+
+TINY = PRESETS["quick"].changed(
+    tasks="patrolling,dispersion", algorithms="qed,hbd", replicates=2, evaluations=60, initial=30,
+    trials=1, seconds=10.0, faults=12, retrials=2,
+)  # fmt: skip
+OPTIONS = [
+    "--tasks=patrolling,dispersion", "--algorithms=qed,hbd", "--replicates=2", "--evaluations=60",
+    "--initial=30", "--trials=1", "--seconds=10", "--faults=12", "--retrials=2",
+]  # fmt: skip
+
+
+def tables(folder):
+    return {name: (folder / "tables" / f"{name}.csv").read_bytes() for name in TABLES}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """A study that went through, without its report."""
+    study = Study(tmp_path_factory.mktemp("study") / "here", TINY)
+    study.claim()
+    told = []
+    study.work(watch=lambda done, doing: told.append((done, doing)))
+    assert study.failures == []
+    assert len(collect(study.folder, TINY)) == 8
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert told[-1][0] == pytest.approx(1.0)
+    return study.folder
+
+
+def test_every_number_follows_from_the_public_functions(undisturbed):
+    results = Results.load(undisturbed)
+    assert len(results.runs) == 8
+    assert len(results.recoveries) == 8 * 12
+    name = Name("dispersion", "hbd", 2)
+    how = {"trials": 2, "seconds": 10.0, "seed": 2}
+    archive = qed.evolve(
+        "dispersion", "hbd", evaluations=60, initial=30, trials=1, seconds=10.0, seed=2
+    )
+    outcome = qed.simulate(archive.controllers, tasks="dispersion", descriptors=["spirit"], **how)
+    fitness = outcome.fitness["dispersion"].mean(1)
+    run = results.runs.set_index(["task", "algorithm", "replicate"]).loc[tuple(name)]
+    assert run["coverage"] == archive.coverage
+    assert run["best"] == fitness.max()
+    assert run["mean"] == pytest.approx(fitness.mean(), rel=1e-12)
+    highest = results.runs.query("task == 'dispersion'")["best"].max()
+    assert run["best_performance"] == fitness.max() / highest
+    space = ALGORITHMS["spirit"].space(60, None)
+    nearest = np.unique(space.find(spirit.describe(outcome)))
+    assert run["projected_coverage"] == len(nearest)
+    faults = TINY.faults_of(2)[11]
+    found = qed.recover(archive, "dispersion", faults, **how)
+    key = ["task", "algorithm", "replicate", "fault"]
+    row = results.recoveries.set_index(key).loc[(*name, 11)]
+    assert row["faults"] == ",".join(faults)
+    for column, value in {
+        "normal": found.normal, "broken": found.broken, "recovered": found.performance,
+        "impact": found.impact, "resilience": found.resilience, "distance": found.distance,
+        "normal_cell": found.normal_cell, "recovery_cell": found.cell,
+        "performance": found.performance / highest,
+    }.items():  # fmt: skip
+        assert row[column] == value, column
+
+
+def test_impact_and_resilience_hold_in_every_row(undisturbed):
+    found = Results.load(undisturbed).recoveries
+    assert (found["resilience"] >= found["impact"]).all()
+    assert ((found["distance"] >= 0) & (found["distance"] <= 1)).all()
+    same = found["normal_cell"] == found["recovery_cell"]
+    assert (found.loc[same, "distance"] == 0).all()
+    for column, names in {
+        "proximity_faults": {"PMIN", "PMAX", "PRAND"},
+        "rab_faults": {"ROFS"},
+        "wheel_faults": {"LW-H", "RW-H", "BW-H"},
+    }.items():
+        counted = found["faults"].map(lambda words, n=names: sum(w in n for w in words.split(",")))
+        assert (found[column] == counted).all()
+
+
+def test_kinds_of_faults_worked_by_hand():
+    assert work.kinds(Faults("NONE,PMIN,PMAX,PRAND,LW-H,RW-H,BW-H,ROFS,ROFS,NONE")) == (3, 2, 3)
+
+
+def test_a_finished_study_is_done_again_at_once(undisturbed):
+    before = {path: path.stat().st_mtime_ns for path in undisturbed.rglob("*.npz")}
+    study = Study(undisturbed, TINY)
+    study.claim()
+    study.work()
+    assert {path: path.stat().st_mtime_ns for path in undisturbed.rglob("*.npz")} == before
+
+
+def command(folder, *more):
+    return [sys.executable, "-m", "qed", "study", *OPTIONS, "--out", str(folder), *more]
+
+
+def test_killed_at_random_moments_it_ends_with_the_same_tables(undisturbed, tmp_path):
+    chance = random.Random(4)
+    folder = tmp_path / "killed"
+    kills = 0
+    while True:
+        process = subprocess.Popen(
+            command(folder, "--threads", "1"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        # The first ones die early; the later, the longer they live, so that it comes to an end.
+        begin = time.monotonic()
+        while not (folder / "study.toml").exists() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0.2, 1.0 + 0.4 * kills))
+        if process.poll() is not None:
+            break
+        process.send_signal(signal.SIGKILL if kills % 3 else signal.SIGTERM)
+        process.communicate()
+        kills += 1
+        assert time.monotonic() - begin < 120
+    assert process.returncode == 0, process.stderr.read()
+    process.stderr.close()
+    assert kills >= 2
+    assert tables(folder) == tables(undisturbed)
+    assert (folder / "report.html").exists()
+
+
+def test_a_run_that_fails_is_reported_and_the_others_go_on(undisturbed, tmp_path):
+    folder = tmp_path / "one-fails"
+    study = Study(folder, TINY)
+    study.claim()
+    blocked = work.folder(folder, Name("patrolling", "hbd", 2))
+    blocked.parent.mkdir()
+    blocked.write_text("in the way")
+    study.work()
+    [failure] = study.failures
+    assert failure.startswith("patrolling-hbd-2: evolve: cannot use the folder")
+    assert len(collect(folder, TINY)) == 7
+    left = pd.read_csv(folder / "tables" / "recoveries.csv")
+    assert len(left) == 7 * 12
+    # Out of the way, it is done like the others.
+    blocked.unlink()
+    again = Study(folder, TINY)
+    again.claim()
+    again.work()
+    assert again.failures == []
+    collect(folder, TINY)
+    assert tables(folder) == tables(undisturbed)
+
+
+def test_a_damaged_map_is_reported(undisturbed, tmp_path):
+    folder = tmp_path / "damaged"
+    shutil.copytree(undisturbed, folder)
+    here = work.folder(folder, Name("patrolling", "qed", 1))
+    (here / "normal.npz").unlink()
+    content = (here / "archive.npz").read_bytes()
+    (here / "archive.npz").write_bytes(content[: len(content) // 2])
+    study = Study(folder, TINY)
+    study.work()
+    [failure] = study.failures
+    assert "patrolling-qed-1: reevaluate" in failure
+    assert "archive.npz is not usable" in failure
+
+
+def test_processes_give_the_same_tables(undisturbed, tmp_path):
+    study = Study(tmp_path / "processes", TINY)
+    study.claim()
+    told = []
+    study.work(maker("processes:2"), threads=1, watch=lambda *at: told.append(at))
+    assert study.failures == []
+    collect(study.folder, TINY)
+    assert tables(study.folder) == tables(undisturbed)
+    assert told[-1][0] == pytest.approx(1.0)
+
+
+def test_a_killed_process_is_replaced(undisturbed, tmp_path):
+    import multiprocessing
+
+    study = Study(tmp_path / "processes", TINY)
+    study.claim()
+    killed = []
+
+    def kill_one(done, doing):
+        if not killed and done > 0.05:
+            victim = multiprocessing.active_children()[0]
+            os.kill(victim.pid, signal.SIGKILL)
+            killed.append(victim.pid)
+
+    study.work(maker("processes:2"), threads=1, watch=kill_one)
+    assert killed
+    assert study.failures == []
+    collect(study.folder, TINY)
+    assert tables(study.folder) == tables(undisturbed)
+
+
+def test_dask_gives_the_same_tables_also_when_a_worker_is_killed(undisturbed, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    study = Study(tmp_path / "dask", TINY)
+    study.claim()
+    killed = []
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+
+        def kill_one(done, doing):
+            if not killed and done > 0.1:
+                victim = next(iter(cluster.workers.values()))
+                os.kill(victim.process.pid, signal.SIGKILL)
+                killed.append(victim.process.pid)
+
+        study.work(maker(f"dask:{cluster.scheduler_address}"), threads=1, watch=kill_one)
+    assert killed
+    assert study.failures == []
+    collect(study.folder, TINY)
+    assert tables(study.folder) == tables(undisturbed)
+
+
+def test_unknown_executors_are_refused(monkeypatch):
+    monkeypatch.setattr(executors, "CONNECT", 0.5)
+    for spec in ("threads", "dask", "dask:", "process"):
+        with pytest.raises(InputError, match="executor must be processes"):
+            maker(spec)
+    with pytest.raises(InputError, match="number of processes"):
+        maker("processes:none")()
+    with pytest.raises(StoppedError, match="cannot reach a Dask scheduler"):
+        maker("dask:tcp://127.0.0.1:1")()
+
+
+def test_a_folder_with_another_study_is_left_alone(undisturbed):
+    with pytest.raises(InputError, match="faults is 12 there, 13 here"):
+        Study(undisturbed, TINY.changed(faults=13)).claim()
+
+
+def test_a_folder_of_another_version_is_left_alone(undisturbed, tmp_path):
+    text = (undisturbed / "study.toml").read_text()
+    (tmp_path / "study.toml").write_text(text.replace(qed.__version__, "0.0.7"))
+    with pytest.raises(InputError, match=r"begun by qed 0\.0\.7"):
+        Study(tmp_path, TINY).claim()
+    (tmp_path / "study.toml").write_text(text.replace("format = 1", "format = 99"))
+    with pytest.raises(InputError, match="must not be mixed"):
+        plan_of(tmp_path)
+    (tmp_path / "study.toml").write_text(text[:50])
+    with pytest.raises(StoppedError, match="damaged"):
+        plan_of(tmp_path)
+
+
+def test_a_folder_in_use_or_out_of_reach_is_refused(tmp_path):
+    (tmp_path / "letter.txt").write_text("mine")
+    with pytest.raises(InputError, match="not empty and holds no study"):
+        Study(tmp_path, TINY).claim()
+    with pytest.raises(StoppedError, match="cannot use the folder"):
+        Study(tmp_path / "letter.txt" / "study", TINY).claim()
+
+
+def test_no_report_of_nothing(tmp_path):
+    study = Study(tmp_path / "empty", TINY)
+    study.claim()
+    with pytest.raises(StoppedError, match=r"no run .* is finished"):
+        study.report()
+    with pytest.raises(InputError, match="holds no finished study"):
+        Results.load(tmp_path)
