@@ -1,0 +1,118 @@
+"""How a table is written: as CSV, LaTeX and HTML, ours beside the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from qed.study.cells import Column, Row, latex_text
+
+
+class Key(NamedTuple):
+    """A column that says which row it is."""
+
+    heading: str
+    column: str
+    show: Callable[[Any], str] = str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its numbers, and how they are shown."""
+
+    name: str  # file stem
+    title: str
+    note: str  # what it is, over what, how many
+    frame: pd.DataFrame  # paper_* columns are the paper's
+    keys: tuple[Key, ...] = ()
+    columns: tuple[Column, ...] = ()
+
+    def csv(self) -> str:
+        """Return the numbers, unrounded; empty where there is none."""
+        return str(self.frame.to_csv(index=False, lineterminator="\n"))
+
+    def latex(self) -> str:
+        """Return a table environment that needs no package."""
+        width = [1 if column.paper is None else 2 for column in self.columns]
+        headings = [latex_text(key.heading) for key in self.keys] + [
+            rf"\multicolumn{{{w}}}{{c}}{{{latex_text(column.heading)}}}"
+            for column, w in zip(self.columns, width, strict=True)
+        ]
+        whose = [""] * len(self.keys)
+        for w in width:
+            whose += ["ours", "paper"] if w == 2 else [""]
+        lines = [
+            r"\begin{table}[htbp]",
+            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
+            rf"\caption{{{latex_text(self.title)}. {latex_text(self.note)}}}",
+            rf"\label{{tab:{self.name}}}",
+            rf"\begin{{tabular}}{{{'l' * len(self.keys)}|{'r' * sum(width)}}}",
+            r"\hline",
+            _latex_row(headings),
+            *([_latex_row(whose)] if "paper" in whose else []),
+            r"\hline",
+        ]
+        for rows in self._groups():
+            for row in rows:
+                cells = [latex_text(key.show(row[key.column])) for key in self.keys]
+                if row is not rows[0] and len(self.keys) > 1:
+                    cells[0] = ""
+                for column in self.columns:
+                    cells.append(column.ours(row).latex())
+                    if column.paper is not None:
+                        theirs = column.paper(row)
+                        cells.append("--" if theirs is None else theirs.latex())
+                lines.append(_latex_row(cells))
+            lines.append(r"\hline")
+        return "\n".join([*lines, r"\end{tabular}", r"\end{table}", ""])
+
+    def html(self) -> str:
+        """Return a table, the paper's number under ours, in a division that can scroll."""
+        title = escape(self.title)
+        headings = "".join(
+            f'<th scope="col">{escape(column.heading)}</th>' for column in self.keys + self.columns
+        )
+        lines = [
+            f'<div class="scroll" role="region" tabindex="0" aria-label="{title}">',
+            "<table>",
+            f"<caption><strong>{title}.</strong> {escape(self.note)}</caption>",
+            f"<thead><tr>{headings}</tr></thead>",
+        ]
+        for rows in self._groups():
+            lines.append("<tbody>")
+            for row in rows:
+                cells = self._html_keys(row, len(rows) if row is rows[0] else 0)
+                cells += [f"<td>{_html_cell(column, row)}</td>" for column in self.columns]
+                lines.append(f"<tr>{''.join(cells)}</tr>")
+            lines.append("</tbody>")
+        return "\n".join([*lines, "</table>", "</div>", ""])
+
+    def _groups(self) -> list[list[Row]]:
+        """Return the rows: with two keys, those of one first key together."""
+        rows = self.frame.to_dict("records")
+        if len(self.keys) < 2:
+            return [rows]
+        return [list(group) for _, group in groupby(rows, lambda row: row[self.keys[0].column])]
+
+    def _html_keys(self, row: Row, span: int) -> list[str]:
+        """Return a row's names; the first of two spans its group, and stands in its first row."""
+        names = [escape(key.show(row[key.column])) for key in self.keys]
+        cells = [f'<th scope="row">{name}</th>' for name in names]
+        if len(names) > 1:
+            cells[:1] = [f'<th scope="rowgroup" rowspan="{span}">{names[0]}</th>'] if span else []
+        return cells
+
+
+def _latex_row(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _html_cell(column: Column, row: Row) -> str:
+    ours = column.ours(row).html()
+    theirs = column.paper(row) if column.paper else None
+    return ours if theirs is None else f'{ours}<br><span class="paper">paper {theirs.html()}</span>'

@@ -1,0 +1,515 @@
+"""The tables: every number by other means, and every form of a table well formed."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import statistics as plain
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+from made_up import results as made_up
+
+from qed.study.cells import DASH, MINUS, Part, latex_text, rounded
+from qed.study.layout import Key, Table
+from qed.study.plan import PRESETS
+from qed.study.results import PROGRESS, RECOVERIES, RUNS, Results
+from qed.study.tables import tables
+
+NAMES = [
+    "table-s1",
+    "table-s2",
+    "table-s3a",
+    "table-s3b",
+    "maps",
+    "slopes",
+    "fault-kinds",
+    "fault-correlations",
+]
+nan = math.nan
+
+
+def run(task, algorithm, replicate, coverage, best, average, projected, diversity):
+    return (task, algorithm, replicate, 4096, coverage, 0.5, 0.4, best, average, projected,
+            diversity)  # fmt: skip
+
+
+def recovery(task, algorithm, fault, kinds, impact, resilience, performance, distance):
+    return (task, algorithm, 1, fault, "NONE", *kinds, 1.0, 1 + impact, 1 + resilience, impact,
+            resilience, performance, distance, 0, 1)  # fmt: skip
+
+
+def small(runs, recoveries, tasks=("dispersion",), algorithms=("qed", "hbd")) -> Results:
+    return Results(
+        {"tasks": list(tasks), "algorithms": list(algorithms)},
+        pd.DataFrame(runs, columns=RUNS),
+        pd.DataFrame(recoveries, columns=RECOVERIES),
+        pd.DataFrame([], columns=PROGRESS),
+    )
+
+
+FAULTS = [(3, 0, 4), (2, 1, 5), (4, 2, 1), (3, 1, 2)]  # proximity, range-and-bearing, wheel
+# Impact, resilience, performance and distance for each; two impacts are beyond -0.5.
+SCORES = {
+    "qed": [(-0.1, -0.05, 0.9, 0.2), (-0.3, -0.09, 0.8, 0.5), (-0.6, -0.2, 0.7, 0.9),
+            (-0.5, -0.07, 0.85, 0.6)],
+    "hbd": [(-0.2, -0.08, 0.95, 0.3), (-0.4, -0.3, 0.6, 0.4), (-0.1, -0.1, 0.9, 0.1),
+            (-0.9, -0.25, 0.5, 0.2)],
+}  # fmt: skip
+SMALL = small(
+    [
+        run("dispersion", "qed", 1, 4096, 0.80, 0.6, 40, 0.60),
+        run("dispersion", "qed", 2, 4000, 0.90, 0.7, 51, 0.64),
+        run("dispersion", "hbd", 1, 1024, 1.00, 0.5, 20, 0.50),
+        run("dispersion", "hbd", 2, 1000, 0.97, 0.4, 25, 0.58),
+    ],
+    [
+        recovery("dispersion", name, k, FAULTS[k], *SCORES[name][k])
+        for name in SCORES
+        for k in range(4)
+    ],
+)
+
+
+def table(results: Results, name: str) -> Table:
+    return next(table for table in tables(results) if table.name == name)
+
+
+def only(results: Results, name: str, **where) -> dict:
+    """Return the one row of a table, read from its CSV, that has these values."""
+    frame = pd.read_csv(io.StringIO(table(results, name).csv()), keep_default_na=False)
+    for column, value in where.items():
+        frame = frame[frame[column] == value]
+    (row,) = frame.to_dict("records")
+    return row
+
+
+def column(name: str, k: int) -> list[float]:
+    return [scores[k] for scores in SCORES[name]]
+
+
+def iqr(values: list[float]) -> float:
+    low, _, high = plain.quantiles(values, n=4, method="inclusive")
+    return high - low
+
+
+def p_of(x: list[float], y: list[float]) -> float:
+    """Wilcoxon's rank sum, its normal approximation written out; ties share their ranks."""
+    both = sorted(x + y)
+    ranks = {v: plain.mean(k for k, w in enumerate(both, 1) if w == v) for v in both}
+    expected = len(x) * (len(both) + 1) / 2
+    z = (sum(ranks[v] for v in x) - expected) / math.sqrt(expected * len(y) / 6)
+    return math.erfc(abs(z) / math.sqrt(2))
+
+
+def correlation(x: list[float], y: list[float]) -> float:
+    return plain.correlation(x, y)
+
+
+def test_maps_in_the_normal_environment():
+    assert only(SMALL, "table-s1", algorithm="qed") == pytest.approx(
+        {
+            "task": "dispersion",
+            "algorithm": "qed",
+            "n": 2,
+            "best_performance": 0.85,
+            "best_performance_sd": plain.stdev([0.8, 0.9]),
+            "paper_best_performance": 0.84,
+            "paper_best_performance_sd": 0.02,
+            "average_performance": 0.65,
+            "average_performance_sd": plain.stdev([0.6, 0.7]),
+            "paper_average_performance": 0.60,
+            "paper_average_performance_sd": 0.04,
+            "coverage": (1 + 4000 / 4096) / 2,
+            "coverage_sd": plain.stdev([1, 4000 / 4096]),
+            "paper_coverage": 1.0,
+            "paper_coverage_sd": 0.0,
+        }
+    )
+    assert only(SMALL, "table-s1", algorithm="hbd")["best_performance"] == pytest.approx(0.985)
+
+
+def test_recovery():
+    row = only(SMALL, "table-s2", algorithm="hbd")
+    paper = {"impact": (-0.25, 0.33), "resilience": (-0.12, 0.11), "performance": (0.87, 0.11)}
+    expected = {"algorithm": "hbd", "n": 4}
+    for stem, k in (("impact", 0), ("resilience", 1), ("performance", 2)):
+        values = column("hbd", k)
+        expected |= {stem: plain.median(values), f"{stem}_iqr": iqr(values)}
+        expected |= {f"paper_{stem}": paper[stem][0], f"paper_{stem}_iqr": paper[stem][1]}
+    assert row == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "stem", "k", "delta", "word", "paper"),
+    [
+        # Of 16 pairs QED is above in 13 and below in 3; above in 8, below in 7.
+        ("table-s3a", "resilience", 1, 10 / 16, "large", (-0.08, 0.0, -0.11, 0.0, 0.55)),
+        ("table-s3b", "performance", 2, 1 / 16, "negligible", (0.77, 0.0, 0.87, 0.0, -0.98)),
+    ],
+)
+def test_qed_against_another(name, stem, k, delta, word, paper):
+    ours, theirs = column("qed", k), column("hbd", k)
+    assert only(SMALL, name) == pytest.approx(
+        {
+            "task": "dispersion",
+            "baseline": "hbd",
+            "n_qed": 4,
+            "n": 4,
+            f"qed_{stem}": plain.median(ours),
+            f"qed_{stem}_iqr": iqr(ours),
+            f"paper_qed_{stem}": paper[0],
+            f"paper_qed_{stem}_iqr": paper[1],
+            stem: plain.median(theirs),
+            f"{stem}_iqr": iqr(theirs),
+            f"paper_{stem}": paper[2],
+            f"paper_{stem}_iqr": paper[3],
+            "p": p_of(ours, theirs),
+            "stars": "",
+            "paper_p_at_most": 0.001,
+            "paper_stars": "**",
+            "delta": delta,
+            "effect": word,
+            "paper_delta": paper[4],
+            "paper_effect": "large",
+        }
+    )
+
+
+def test_what_the_paper_finds_neither_significant_nor_large():
+    whole = STUDIES["all tasks"]
+    row = only(whole, "table-s3a", task="aggregation", baseline="hbd")
+    assert (row["paper_p_at_most"], row["paper_stars"]) == (0.396, "")
+    row = only(whole, "table-s3a", task="aggregation", baseline="sdbc")
+    assert (row["paper_delta"], row["paper_effect"]) == (0.43, "not large")
+    assert '<span class="paper">paper 0.43</span>' in table(whole, "table-s3a").html()
+    assert '<span class="paper">paper p=0.396</span>' in table(whole, "table-s3a").html()
+
+
+def test_stars_depend_on_the_comparisons_made():
+    # Every QED above every other: z is the same for each comparison.
+    def study(tasks, n):
+        recoveries = [
+            recovery(task, name, k, (1, 1, 1), -0.1, high + k / 100, 0.5, 0.5)
+            for task in tasks
+            for name, high in (("qed", -0.2), ("hbd", -0.8), ("sdbc", -0.8))
+            for k in range(n)
+        ]
+        runs = [
+            run(task, name, 1, 9, 1, 1, 9, 1) for task in tasks for name in ("qed", "hbd", "sdbc")
+        ]
+        return small(runs, recoveries, tasks, ("qed", "hbd", "sdbc"))
+
+    p = p_of([1, 2, 3, 4, 5], [-1, -2, -3, -4, -5])
+    assert 0.05 / 6 < p < 0.05 / 4
+    two, three = (study(tasks, 5) for tasks in (["dispersion", "flocking"], ["a", "b", "c"]))
+    assert list(table(two, "table-s3a").frame["stars"]) == ["*"] * 4
+    assert list(table(three, "table-s3a").frame["stars"]) == [""] * 6
+    assert "0.05/4" in table(two, "table-s3a").note
+    assert "0.001/6" in table(three, "table-s3b").note
+    many = table(study(["dispersion"], 20), "table-s3a")
+    assert list(many.frame["stars"]) == ["**"] * 2
+    assert "$p<0.001^{**}$ & $p<0.001^{**}$" in many.latex()
+    assert "p&lt;0.001<sup>**</sup>" in many.html()
+    assert r"$\mathbf{1.00}$ large & $\mathbf{0.55}$" in many.latex()
+    assert '<strong class="large">1.00</strong> large' in many.html()
+
+
+def test_what_the_maps_hold():
+    assert only(SMALL, "maps", algorithm="qed") == pytest.approx(
+        {
+            "algorithm": "qed",
+            "n": 2,
+            "coverage": 4048,
+            "coverage_sd": plain.stdev([4096, 4000]),
+            "paper_coverage": 4094,
+            "paper_coverage_sd": 2,
+            "projected_coverage": 45.5,
+            "projected_coverage_sd": plain.stdev([40, 51]),
+            "paper_projected_coverage": 49,
+            "paper_projected_coverage_sd": 20,
+            "diversity": 0.62,
+            "diversity_sd": plain.stdev([0.60, 0.64]),
+            "paper_diversity_low": 0.60,
+            "paper_diversity_high": 0.62,
+        }
+    )
+    assert f'<span class="paper">paper 0.60{DASH}0.62</span>' in table(SMALL, "maps").html()
+
+
+@pytest.mark.parametrize(
+    ("name", "of", "k", "slope"),
+    [
+        ("qed", "resilience on impact", 1, 0.17),
+        ("qed", "diversity on impact", 3, -0.98),
+        ("hbd", "resilience on impact", 1, 0.19),
+        ("hbd", "diversity on impact", 3, -0.66),
+    ],
+)
+def test_slopes_leave_out_what_is_beyond_a_half(name, of, k, slope):
+    kept = [scores for scores in SCORES[name] if scores[0] >= -0.5]
+    assert len(kept) == 3
+    x, y = [scores[0] for scores in kept], [scores[k] for scores in kept]
+    line = plain.linear_regression(x, y)
+    assert only(SMALL, "slopes", algorithm=name, of=of) == pytest.approx(
+        {
+            "of": of,
+            "algorithm": name,
+            "n": 3,
+            "left_out": 1,
+            "slope": line.slope,
+            "paper_slope": slope,
+            "intercept": line.intercept,
+            "r": correlation(x, y),
+        }
+    )
+
+
+def test_impact_by_kind_of_fault():
+    frame = table(SMALL, "fault-kinds").frame
+    expected = []
+    for k, kind in enumerate(["proximity", "range-and-bearing", "wheel"]):
+        for robots in sorted({fault[k] for fault in FAULTS}):
+            values = [
+                SCORES[name][fault][0]
+                for name in SCORES
+                for fault in range(4)
+                if FAULTS[fault][k] == robots
+            ]
+            expected.append((kind, robots, len(values), plain.median(values), iqr(values)))
+    got = [tuple(row) for row in frame.itertuples(index=False)]
+    assert [row[:3] for row in got] == [row[:3] for row in expected]
+    for row, other in zip(got, expected, strict=True):
+        assert row[3:] == pytest.approx(other[3:])
+
+
+def test_correlation_of_impact_with_faults():
+    counts = [fault[2] for fault in FAULTS]
+    row = only(SMALL, "fault-correlations", algorithm="qed")
+    assert row["wheel"] == pytest.approx(correlation(counts, column("qed", 0)))
+    row = only(SMALL, "fault-correlations", algorithm="all")
+    both = column("qed", 0) + column("hbd", 0)
+    assert row["wheel"] == pytest.approx(correlation(counts * 2, both))
+    counts = [fault[0] for fault in FAULTS]
+    assert row["proximity"] == pytest.approx(correlation(counts * 2, both))
+    counts = [fault[1] for fault in FAULTS]
+    assert row["range-and-bearing"] == pytest.approx(correlation(counts * 2, both))
+    assert row["n"] == 8
+
+
+def test_numbers_are_shown_as_in_the_paper():
+    tex, html = table(SMALL, "table-s2").latex(), table(SMALL, "table-s2").html()
+    assert r"$-0.40 \pm 0.28$ & $-0.23 \pm 0.26$" in tex
+    assert (
+        f"<td>{MINUS}0.40 ± 0.28<br>"
+        f'<span class="paper">paper {MINUS}0.23 ± 0.26</span></td>' in html
+    )
+    assert table(SMALL, "table-s1").latex().count("Dispersion") == 1
+    # The paper prints the spreads of S3 with one decimal; a second would be made up.
+    assert f"paper {MINUS}0.11 ± 0.0</span>" in table(SMALL, "table-s3a").html()
+    assert r"$4048 \pm 68$ & $4094 \pm 2$" in table(SMALL, "maps").latex()
+
+
+# What is well formed, whatever the study.
+
+QUICK = PRESETS["quick"]
+STUDIES = {
+    "quick": made_up(),
+    "small": SMALL,
+    "one replicate": made_up(QUICK.changed(replicates=1, faults=1)),
+    "one of each": made_up(QUICK.changed(tasks=["flocking"], algorithms=["qed"], replicates=1)),
+    "without qed": made_up(QUICK.changed(algorithms=["spirit", "sdbc"])),
+    "all tasks": made_up(PRESETS["laptop"]),
+}
+studies = pytest.mark.parametrize("study", list(STUDIES))
+
+
+class Reader(HTMLParser):
+    """Checks that tags close in order, and counts cells, a rowspan in each row that it spans."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.rows: list[int] = []
+        self.scopes: list[str | None] = []
+        self.hanging = [0, 0]  # rows still to come under a spanning cell, and such cells
+        self.captions = 0
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag == "br":
+            return
+        self.open.append(tag)
+        if tag == "tr":
+            spanned = self.hanging[0] > 0
+            self.hanging[0] -= spanned
+            self.rows.append(int(spanned))
+        if tag in ("td", "th"):
+            self.rows[-1] += 1
+            if "rowspan" in given:
+                self.hanging[0] = int(given["rowspan"]) - 1
+        if tag == "th":
+            self.scopes.append(given.get("scope"))
+        self.captions += tag == "caption"
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@studies
+def test_html_is_well_formed(study):
+    for table in tables(STUDIES[study]):
+        reader = Reader()
+        reader.feed(table.html())
+        reader.close()
+        assert reader.open == []
+        assert reader.captions == 1
+        width = len(table.keys) + len(table.columns)
+        assert reader.rows == [width] * (1 + len(table.frame)), table.name
+        assert reader.hanging[0] == 0
+        assert set(reader.scopes) <= {"col", "row", "rowgroup"}
+        assert table.html().startswith('<div class="scroll"')
+        assert "nan" not in table.html()
+
+
+@studies
+def test_latex_is_well_formed(study):
+    for table in tables(STUDIES[study]):
+        tex = table.latex()
+        begun = re.findall(r"\\begin\{(\w+)\}", tex)
+        assert begun == ["table", "tabular"]
+        assert begun[::-1] == re.findall(r"\\end\{(\w+)\}", tex)
+        bare = re.sub(r"\\[\\&%$#_{}]", "", tex)
+        assert bare.count("{") == bare.count("}")
+        assert all(line.count("$") % 2 == 0 for line in bare.splitlines())
+        assert tex.isascii()
+        assert "nan" not in tex
+        form = re.search(r"\\begin\{tabular\}\{([lr|]+)\}", tex)[1].replace("|", "")
+        rows = [line for line in tex.splitlines() if line.endswith(r"\\")]
+        for row in rows:
+            spans = [int(n) for n in re.findall(r"\\multicolumn\{(\d)\}", row)]
+            assert row.count(" & ") + 1 + sum(spans) - len(spans) == len(form)
+        assert len(rows) in (len(table.frame) + 1, len(table.frame) + 2)
+
+
+@studies
+def test_csv_gives_the_frame_back(study):
+    for table in tables(STUDIES[study]):
+        back = pd.read_csv(io.StringIO(table.csv()))
+        assert list(back.columns) == list(table.frame.columns)
+        assert len(back) == len(table.frame)
+        words = {"task", "algorithm", "baseline", "stars", "paper_stars", "effect", "paper_effect",
+                 "of", "kind"}  # fmt: skip
+        for name in set(back.columns) - words:
+            assert back[name].to_list() == pytest.approx(table.frame[name].to_list(), nan_ok=True)
+
+
+@pytest.mark.parametrize("study", ["quick", "small", "all tasks"])
+def test_which_tables_there_are(study):
+    assert [table.name for table in tables(STUDIES[study])] == NAMES
+
+
+def test_without_qed_nothing_is_compared_with_it():
+    made = tables(STUDIES["without qed"])
+    assert [table.name for table in made] == [n for n in NAMES if not n.startswith("table-s3")]
+    assert list(made[1].frame["algorithm"]) == ["spirit", "sdbc"]
+
+
+def test_of_one_replicate_the_deviation_is_a_dash():
+    made = STUDIES["one of each"]
+    row = only(made, "table-s1")
+    assert row["best_performance_sd"] == ""
+    best = f"{made.runs['best_performance'][0]:.2f}"
+    assert f"<td>{best} ± {DASH}<br>" in table(made, "table-s1").html()
+    assert rf"${best} \pm \mbox{{--}}$ & $0.60 \pm 0.22$" in table(made, "table-s1").latex()
+    assert "1 replicate " in table(made, "table-s1").note
+
+
+def test_runs_that_failed_are_missing():
+    whole = made_up()
+    runs, recoveries = (
+        frame[~((frame["task"] == "patrolling") & frame["algorithm"].isin(lost))]
+        for frame, lost in ((whole.runs, ["hbd"]), (whole.recoveries, ["qed", "hbd"]))
+    )
+    runs = runs[~((runs["algorithm"] == "sdbc") & (runs["replicate"] == 2))]
+    made = replace(whole, runs=runs, recoveries=recoveries)
+    s1 = table(made, "table-s1")
+    assert len(s1.frame) == 3 * 4 - 1
+    assert "1 to 2 replicates" in s1.note
+    s3 = table(made, "table-s3a")
+    assert set(s3.frame["task"]) == {"dispersion", "border-patrolling"}
+    assert "0.05/6" in s3.note
+
+
+def test_without_recoveries_only_maps_are_told_of():
+    whole = made_up()
+    made = tables(replace(whole, recoveries=whole.recoveries[:0]))
+    assert [table.name for table in made] == ["table-s1", "maps"]
+    assert tables(replace(whole, runs=whole.runs[:0], recoveries=whole.recoveries[:0])) == []
+
+
+def test_undefined_scores_are_dashes():
+    # A map whose normal best has fitness 0 has neither impact nor resilience.
+    whole = made_up(QUICK.changed(tasks=["flocking"]))
+    recoveries = whole.recoveries.assign(impact=nan, resilience=nan)
+    made = replace(whole, recoveries=recoveries)
+    assert "fault-kinds" not in [table.name for table in tables(made)]
+    s3 = table(made, "table-s3a")
+    assert list(s3.frame["stars"]) == [""] * 3
+    assert s3.html().count(f"<td>{DASH}<br>") == 3 * len(s3.columns)
+    for any_table in tables(made):
+        assert "nan" not in any_table.html() + any_table.latex()
+
+
+def test_a_comparison_that_could_not_be_made_does_not_count():
+    whole = made_up()
+    lost = (whole.recoveries["task"] == "patrolling") & (whole.recoveries["algorithm"] == "hbd")
+    recoveries = whole.recoveries.assign(resilience=whole.recoveries["resilience"].mask(lost))
+    made = table(replace(whole, recoveries=recoveries), "table-s3a")
+    assert len(made.frame) == 9
+    assert "0.05/8" in made.note
+
+
+def test_what_the_paper_lacks_is_left_empty():
+    foraging = small([run("foraging", "qed", 1, 9, 0.5, 0.5, 3, 0.5)], [], ["foraging"], ["qed"])
+    row = only(foraging, "table-s1")
+    assert row["paper_best_performance"] == row["paper_coverage_sd"] == ""
+    assert "paper" not in table(foraging, "table-s1").html().partition("<tbody>")[2]
+    assert " & -- " in table(foraging, "table-s1").latex()
+
+
+def test_text_is_escaped():
+    odd = Table(
+        "odd",
+        "a < b & 50%",
+        "<u> is under_lined",
+        pd.DataFrame({"who": ["<b>&_"]}),
+        (Key("50% & <i>", "who"),),
+    )
+    assert "&lt;u&gt; is under_lined" in odd.html()
+    assert r"$<$u$>$ is under\_lined" in odd.latex()
+    assert "<b>" not in odd.html()
+    assert "&lt;b&gt;&amp;_" in odd.html()
+    assert 'aria-label="a &lt; b &amp; 50%"' in odd.html()
+    assert r"$<$b$>$\&\_" in odd.latex()
+    assert r"50\% \& $<$i$>$" in odd.latex()
+    assert latex_text('x_1 {"y"} ~ 5^2 $ # \\') == (
+        r'x\_1 \{"y"\} \textasciitilde{} 5\textasciicircum{}2 \$ \# \textbackslash{}'
+    )
+
+
+def test_small_negatives_do_not_round_to_minus_nought():
+    assert rounded(-0.001, 2) == "0.00"
+    assert rounded(-0.006, 2) == "-0.01"
+    assert rounded(nan, 2) == DASH
+
+
+def test_part_of_a_cell():
+    assert Part("1", word="<&").html() == "1 &lt;&amp;"
+    assert Part("1", word="<&").latex() == r"$1$ $<$\&"
+    part = Part("-0.55", "*", "large", large=True)
+    assert part.latex() == r"$\mathbf{-0.55}^{*}$ large"
+    assert part.html() == f'<strong class="large">{MINUS}0.55</strong><sup>*</sup> large'
