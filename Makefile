@@ -2,16 +2,24 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: help test lint types unit fidelity throughput clean
+.PHONY: help study test lint types unit fidelity throughput clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-.venv/installed: pyproject.toml
+# What users need, and what tests need on top of it.
+.venv/usable: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/installed: .venv/usable
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $@
+
+study: .venv/usable  ## install, run the quick study, and say where its report lies
+	$(BIN)/qed study --preset quick --out studies/quick
 
 test: lint types unit  ## install what is needed and run all checks and tests
 

@@ -1,5 +1,6 @@
-"""The command line: help, version, errors, and ``qed bench``."""
+"""The command line: help, version, errors, bench, study and recover."""
 
+import csv
 import json
 import os
 import subprocess
@@ -7,13 +8,19 @@ import sys
 
 import pytest
 
+import qed
 from qed import __version__
 from qed.cli.show import duration
 from qed.study.plan import PRESETS
 
 QED = [sys.executable, "-m", "qed"]
 SCRIPT = [sys.executable, "-c", "from qed.cli import main; main()"]
-HELPS = [[*QED, "--help"], [*QED, "-h"], [*SCRIPT, "--help"], [*QED, "bench", "--help"]]
+HELPS = [
+    [*QED, "--help"],
+    [*QED, "-h"],
+    [*SCRIPT, "--help"],
+    *([*QED, verb, "--help"] for verb in ("bench", "study", "recover", "evolve", "replay")),
+]
 
 
 def run(command, **environment):
@@ -116,3 +123,75 @@ def test_bench_refuses_at_once(wrong):
 )
 def test_durations_read_humanly(seconds, text):
     assert duration(seconds) == text
+
+
+def test_study_dry_run_tells_the_plan_and_writes_nothing(tmp_path):
+    folder = tmp_path / "study"
+    done = run([*QED, "study", "--preset", "paper", "--dry-run", "--out", str(folder)])
+    assert done.returncode == 0, done.stderr
+    assert fits(done.stdout)
+    for words in ("100: 5 of each", "2,402,000", "250 combined", "days", "spirit"):
+        assert words in done.stdout
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (["--preset", "papper"], "did you mean 'paper'"),
+        (["--tasks", "swimming"], "tasks must be one of"),
+        (["--executor", "slurm"], "executor must be processes"),
+        (["--faults", "0"], "faults must be"),
+        (["--threads", "0"], "threads must be"),
+    ],
+)
+def test_study_refuses_at_once(wrong, words, tmp_path):
+    done = run([*QED, "study", *wrong, "--out", str(tmp_path / "study")])
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "study").exists()
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "patrol"
+    size = ["--evaluations", "60", "--initial", "40", "--trials", "1", "--seconds", "10"]
+    done = run([*QED, "evolve", "patrolling", "--algorithm", "hbd", *size, "--out", str(folder)])
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_recover_breaks_and_finds(small_run, tmp_path):
+    table = tmp_path / "found.csv"
+    given = ["--faults", "3", "--faults", ",".join(["PMAX"] * 10), "--out", str(table)]
+    done = run([*QED, "recover", str(small_run), *given, "--trials", "2"])
+    assert done.returncode == 0, done.stderr
+    assert fits(done.stdout.rsplit("All numbers", 1)[0])
+    assert "after recovery" in done.stdout
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert len(rows) == 4
+    archive = qed.Archive.load(small_run / "archive.npz")
+    faults = qed.Faults(rows[1]["faults"])
+    found = qed.recover(archive, "patrolling", faults, trials=2, seconds=10.0, seed=1)
+    assert float(rows[1]["impact"]) == found.impact
+    assert float(rows[1]["resilience"]) == found.resilience
+    assert int(rows[1]["cell"]) == found.cell
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words", "code"),
+    [
+        (["--faults", "PMIN,LW-H"], "each of the 10 robots, got 2", 2),
+        (["--faults", "PMUN"], "did you mean 'PMIN'", 2),
+        (["--faults", "-3"], "faults must be", 2),
+        (["--out", "found.txt"], "must end in .csv", 2),
+        (["--out", "no/such/folder/found.csv", "--faults", "1"], "cannot write", 1),
+        (["--task", "swim"], "task must be one of", 2),
+    ],
+)
+def test_recover_refuses(small_run, wrong, words, code):
+    done = run([*QED, "recover", str(small_run), "--trials", "1", *wrong])
+    assert done.returncode == code
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr

@@ -61,5 +61,7 @@ def test_projection_keeps_the_best_of_each_centroid(seed, count):
     ]
     if apart:
         assert found.diversity == pytest.approx(np.mean(apart))
+        elites = behaviours[[wanted[cell] for cell in cells]]
+        assert found.solution_diversity == pytest.approx(metrics.diversity(elites))
     else:
         assert math.isnan(found.diversity)

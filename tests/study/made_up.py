@@ -28,7 +28,7 @@ def results(plan: Plan | None = None, seed: int = 1) -> Results:
         filled = int(COVERAGE[name.algorithm] * rng.uniform(0.97, 1.0))
         runs.append(
             (*key, 4096, filled, best, 0.7 * best, part, 0.7 * part, int(rng.integers(20, 60)),
-             rng.uniform(0.58, 0.63))
+             rng.uniform(0.14, 0.17), rng.uniform(0.58, 0.63))
         )  # fmt: skip
         for k, faults in enumerate(plan.faults_of(name.replicate)):
             kinds = [f[0] for f in faults]

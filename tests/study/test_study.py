@@ -20,7 +20,6 @@ from qed.study.executors import maker
 from qed.study.plan import PRESETS, Name
 from qed.study.results import TABLES, Results
 from qed.study.study import Study, plan_of
-from qed.swarm.faults import Faults
 
 TINY = PRESETS["quick"].changed(
     tasks="patrolling,dispersion", algorithms="qed,hbd", replicates=2, evaluations=60, initial=30,
@@ -97,10 +96,6 @@ def test_impact_and_resilience_hold_in_every_row(undisturbed):
     }.items():
         counted = found["faults"].map(lambda words, n=names: sum(w in n for w in words.split(",")))
         assert (found[column] == counted).all()
-
-
-def test_kinds_of_faults_worked_by_hand():
-    assert work.kinds(Faults("NONE,PMIN,PMAX,PRAND,LW-H,RW-H,BW-H,ROFS,ROFS,NONE")) == (3, 2, 3)
 
 
 def test_a_finished_study_is_done_again_at_once(undisturbed):

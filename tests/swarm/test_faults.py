@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import qed
-from qed.swarm.faults import FAULTS
+from qed.swarm.faults import FAULTS, kinds
 
 NORMAL = qed.Environment()
 
@@ -126,3 +126,8 @@ def test_unknown_faults_are_refused(names: list[str], words: list[str]) -> None:
         qed.Faults(names)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_kinds_of_faults_worked_by_hand():
+    faults = qed.Faults("NONE,PMIN,PMAX,PRAND,LW-H,RW-H,BW-H,ROFS,ROFS,NONE")
+    assert kinds(faults) == (3, 2, 3)

@@ -14,6 +14,7 @@ from qed.cli.evolve import evolve
 from qed.cli.info import info
 from qed.cli.map import map_
 from qed.cli.recover import recover
+from qed.cli.replay import replay
 from qed.cli.study import study
 from qed.errors import InputError, StoppedError
 
@@ -46,6 +47,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "study": study,
     "evolve": evolve,
     "recover": recover,
+    "replay": replay,
     "info": info,
     "map": map_,
     "bench": bench,

@@ -85,12 +85,16 @@ def chosen(given: list[str], seed: int) -> list[Faults]:
 def _print(found: list[Recovery], task: str) -> None:
     from statistics import median
 
+    from qed.swarm.faults import kinds
+
     table = show.table()
-    for heading in ("broken robots", "impact", "resilience", "fitness", "distance", "cell"):
-        table.add_column(heading, justify="left" if heading == "broken robots" else "right")
+    for heading in (
+        "proximity", "r+b", "wheels", "impact", "resilience", "fitness", "distance", "cell",
+    ):  # fmt: skip
+        table.add_column(heading, justify="right")
     for one in found:
         table.add_row(
-            _short(one.faults),
+            *(str(robots) for robots in kinds(one.faults)),
             f"{one.impact:+.2f}",
             f"{one.resilience:+.2f}",
             f"{one.performance:.3f}",
@@ -103,6 +107,7 @@ def _print(found: list[Recovery], task: str) -> None:
         f"{task}: fitness {first.normal:.3f} with sound robots (cell {first.normal_cell})",
         style="bold",
     )
+    screen.print("Robots with a fault of proximity, range and bearing, or wheels:")
     screen.print(table)
     lost, kept = (median(getattr(one, name) for one in found) for name in ("impact", "resilience"))
     screen.print(
@@ -110,14 +115,6 @@ def _print(found: list[Recovery], task: str) -> None:
     )
     if len(found) == 1:
         screen.print(f"Faults: {','.join(first.faults)}", soft_wrap=True)
-
-
-def _short(faults: Faults) -> str:
-    """Return how often each fault occurs: '2 PMIN, 1 LW-H'."""
-    from collections import Counter
-
-    counts = Counter(name for name in faults if name != "NONE")
-    return ", ".join(f"{n} {name}" for name, n in sorted(counts.items())) or "none"
 
 
 def _save(found: list[Recovery], out: Path) -> None:

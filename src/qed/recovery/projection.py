@@ -17,6 +17,7 @@ class Projection:
     cells: np.ndarray  # centroids that are nearest to some solution, ascending
     elites: np.ndarray  # for each of them the solution with the highest fitness
     diversity: float  # mean distance between these centroids, 0 to 1
+    solution_diversity: float  # and between the elites themselves
 
     @property
     def coverage(self) -> int:
@@ -34,4 +35,4 @@ def project(behaviours: np.ndarray, fitness: np.ndarray, space: Centroids) -> Pr
     first = np.diff(nearest[order], prepend=-1) > 0
     elites = order[first]
     cells = nearest[elites]
-    return Projection(cells, elites, diversity(space.points[cells]))
+    return Projection(cells, elites, diversity(space.points[cells]), diversity(behaviours[elites]))

@@ -53,6 +53,7 @@ def _runs(study: Path, names: Sequence[Name]) -> pd.DataFrame:
                 "mean": float(normal.fitness.mean()),
                 "projected_coverage": header["projected_coverage"],
                 "diversity": header["diversity"],
+                "solution_diversity": header["solution_diversity"],
             }
         )
     return pd.DataFrame(rows, columns=[c for c in TABLES["runs"] if "performance" not in c])

@@ -31,6 +31,7 @@ RUNS = (
     "average_performance",
     "projected_coverage",  # cells of SPIRIT space that the map's solutions fill
     "diversity",  # mean distance between those cells' centroids, 0 to 1
+    "solution_diversity",  # mean distance between the best solutions of those cells
 )
 RECOVERIES = (
     "task",

@@ -30,7 +30,7 @@ from qed.recovery.projection import project
 from qed.recovery.recover import best_for
 from qed.recovery.trials import Normal, Trials
 from qed.study.plan import Name, Plan
-from qed.swarm.faults import FAULTS, Faults
+from qed.swarm.faults import kinds
 from qed.textfile import disk, write
 
 NORMAL = "normal.npz"
@@ -92,7 +92,8 @@ def reevaluate(
         "version": VERSION,
         "cells": archive.cells,
         "projected_coverage": shadow.coverage,
-        "diversity": None if math.isnan(shadow.diversity) else shadow.diversity,
+        "diversity": _json(shadow.diversity),
+        "solution_diversity": _json(shadow.solution_diversity),
     }
     arrays = {"fitness": normal.fitness, "apart": normal.apart, "cell": archive.occupied}
     with disk(here):
@@ -139,16 +140,6 @@ def recover(
         write(target, _csv(COLUMNS, rows))
 
 
-def kinds(faults: Faults) -> tuple[int, int, int]:
-    """Return the number of robots with a proximity, a range-and-bearing and a wheel fault."""
-    broken = [FAULTS[name] for name in faults]
-    return (
-        sum(fault.gain != 1.0 for fault in broken),
-        sum(fault.deaf for fault in broken),
-        sum(fault.left != 1.0 or fault.right != 1.0 for fault in broken),
-    )
-
-
 def normal_of(here: Path) -> tuple[dict[str, Any], Normal, list[int]]:
     """Return what is known of a run's map in the normal environment, and its solutions' cells."""
     try:
@@ -182,6 +173,10 @@ def _archive(here: Path) -> Archive:
         return Archive.load(here / ARCHIVE)
     except (OSError, ValueError) as error:
         raise StoppedError(f"{here / ARCHIVE} is not usable: {error}") from error
+
+
+def _json(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _told(tell: Tell | None) -> Callable[[int, int], Any] | None:

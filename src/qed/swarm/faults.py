@@ -87,3 +87,13 @@ class Faults:
 
     def __repr__(self) -> str:
         return f"Faults({','.join(self.names)!r})"
+
+
+def kinds(faults: Faults) -> tuple[int, int, int]:
+    """Return the number of robots with a proximity, a range-and-bearing and a wheel fault."""
+    broken = [FAULTS[name] for name in faults]
+    return (
+        sum(fault.gain != 1.0 for fault in broken),
+        sum(fault.deaf for fault in broken),
+        sum(fault.left != 1.0 or fault.right != 1.0 for fault in broken),
+    )

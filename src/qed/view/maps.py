@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qed.swarm.environment import OPTIONS
+from qed.swarm.environment import OPTIONS, Environment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +73,8 @@ def nested(archive: Archive) -> Figure:
     cube = _values(archive).reshape([len(OPTIONS[name]) for name in names])
     order = [names.index(name) for name in (*UPWARDS, *ACROSS)]
     flat = cube.transpose(order).reshape(64, 64)
-    figure, axes = plt.subplots(figsize=(8.6, 8.0), layout="constrained")
+    figure = plt.figure(figsize=(10.4, 8.4))
+    axes = figure.add_axes((0.113, 0.125, 0.665, 0.823))
     low, high = _range(flat)
     image = axes.imshow(flat, origin="lower", cmap=_colours(), vmin=low, vmax=high)
     for width, step in ((2.5, 16), (0.9, 4)):
@@ -82,30 +83,64 @@ def nested(archive: Archive) -> Figure:
             axes.axhline(line - 0.5, color="white", lw=width)
     _levels(axes, ACROSS, horizontal=True)
     _levels(axes, UPWARDS, horizontal=False)
-    axes.set_title(_title(archive), fontsize=11)
-    figure.colorbar(image, ax=axes, label="fitness", shrink=0.7, pad=0.02)
+    axes.set_title(_title(archive), fontsize=12)
+    _mark_normal(axes)
+    figure.colorbar(image, cax=figure.add_axes((0.815, 0.45, 0.024, 0.45)), label="fitness")
+    _key(figure.add_axes((0.868, 0.125, 0.115, 0.142)))
     return figure
 
 
 def _levels(axes: Axes, names: tuple[str, ...], horizontal: bool) -> None:
-    """Label the options: outermost level on every block, inner levels on the first block."""
+    """Label the options of the two outer levels: large blocks, and the blocks within them."""
+    inner = [f"{value:g}" for value in OPTIONS[names[1]]]
+    outer = [f"{value:g}" for value in OPTIONS[names[0]]]
     axis = axes.xaxis if horizontal else axes.yaxis
-    places: list[float] = []
-    words: list[str] = []
-    for block, value in enumerate(OPTIONS[names[0]]):
-        places.append(16 * block + 7.5)
-        words.append(f"{value:g}")
-    axis.set_ticks(places, words, fontsize=10)
-    axis.set_tick_params(length=0)
-    inside = "; ".join(
-        f"{where}: {TITLES[name]} {', '.join(f'{v:g}' for v in OPTIONS[name])}"
-        for where, name in zip(("in a block", "in a small block"), names[1:], strict=True)
-    )
-    label = f"{TITLES[names[0]]}\n{inside}"
+    axis.set_ticks([4 * k + 1.5 for k in range(16)], inner * 4, fontsize=8.5)
+    axis.set_tick_params(length=0, pad=2)
+    label = f"{TITLES[names[1]]}, in each large block"
     if horizontal:
-        axes.set_xlabel(label, fontsize=9)
+        axes.set_xlabel(label, fontsize=10)
+        above = axes.secondary_xaxis(-0.062)
+        above.set_xlabel(f"{TITLES[names[0]]}, large blocks", fontsize=11)
+        ticks = above.xaxis
     else:
-        axes.set_ylabel(label, fontsize=9)
+        axes.set_ylabel(label, fontsize=10)
+        above = axes.secondary_yaxis(-0.062)
+        above.set_ylabel(f"{TITLES[names[0]]}, large blocks", fontsize=11)
+        ticks = above.yaxis
+    ticks.set_ticks([16 * k + 7.5 for k in range(4)], outer, fontsize=11)
+    ticks.set_tick_params(length=0, pad=3)
+    for spine in above.spines.values():
+        spine.set_visible(False)
+
+
+def _mark_normal(axes: Axes) -> None:
+    """Frame the cell of the normal environment."""
+    from matplotlib.patches import Rectangle
+
+    options = dict(zip(OPTIONS, Environment().options() or (), strict=True))
+    x, y = (
+        sum(options[name] * size for name, size in zip(level, (16, 4, 1), strict=True))
+        for level in (ACROSS, UPWARDS)
+    )
+    for colour, width in (("white", 4.0), ("#D55E00", 2.0)):
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, ec=colour, lw=width))
+
+
+def _key(axes: Axes) -> None:
+    """Show what the 4 x 4 cells of a small block are."""
+    axes.set_xlim(-0.5, 3.5)
+    axes.set_ylim(-0.5, 3.5)
+    axes.set_aspect("equal")
+    for line in (0.5, 1.5, 2.5):
+        axes.axvline(line, color="#999999", lw=0.7)
+        axes.axhline(line, color="#999999", lw=0.7)
+    axes.set_xticks(range(4), [f"{v:g}" for v in OPTIONS[ACROSS[2]]], fontsize=8)
+    axes.set_yticks(range(4), [f"{v:g}" for v in OPTIONS[UPWARDS[2]]], fontsize=8)
+    axes.tick_params(length=0)
+    axes.set_xlabel("range and\nbearing (m)", fontsize=9)
+    axes.set_ylabel("proximity (m)", fontsize=9)
+    axes.set_title("in a small block\n(orange frame: the\nnormal environment)", fontsize=9)
 
 
 def slices(archive: Archive) -> Figure:
@@ -128,11 +163,11 @@ def slices(archive: Archive) -> Figure:
         image = axes.imshow(
             values[k].T, origin="lower", extent=(0, 1, 0, 1), cmap=_colours(), vmin=low, vmax=high
         )
-        axes.set_title(f"uniformity {k / depth:.2f}", fontsize=9)
-        axes.set_xticks([0, 0.5, 1])
-        axes.set_yticks([0, 0.5, 1])
-    figure.supxlabel("deviation from the centre", fontsize=10)
-    figure.supylabel("coverage", fontsize=10)
+        axes.set_title(f"uniformity {k / depth:.2f}", fontsize=10)
+        axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+        axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+    figure.supxlabel("deviation: mean distance from the centre (0 to 1)", fontsize=11)
+    figure.supylabel("coverage: part of the fine cells visited", fontsize=11)
     figure.suptitle(_title(archive), fontsize=11)
     figure.colorbar(image, ax=grid, label="fitness", shrink=0.6, pad=0.02)
     return figure

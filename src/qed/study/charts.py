@@ -1,0 +1,280 @@
+"""Charts of a study: what the maps hold, how evolution went, and what faults cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from qed.study import paper, statistics
+from qed.study.results import Results
+
+# Okabe and Ito's colours, told apart by the colour-blind too.
+COLOURS = {"qed": "#D55E00", "hbd": "#0072B2", "sdbc": "#009E73", "spirit": "#CC79A7"}
+MARKERS = "osD^v"  # of tasks
+PART = "(part of the normal performance)"
+LABEL, TICK = 13, 11  # sizes of text (points), legible when a figure is halved
+LINE = 0.05  # height of a line of text, as a part of the axes
+
+
+def curves(progress: pd.DataFrame, algorithm: str, metric: str, task: str = "") -> pd.DataFrame:
+    """Return a metric by evaluations (rows) and run (columns: task, replicate)."""
+    own = progress[progress["algorithm"] == algorithm]
+    if task:
+        own = own[own["task"] == task]
+    wide = own.pivot_table(metric, "evaluations", ["task", "replicate"])
+    return wide.ffill().dropna()  # a run that wrote less often keeps its last value meanwhile
+
+
+def coverage(results: Results) -> Figure:
+    """Draw the filled cells over evaluations, beside the paper's final numbers."""
+    figure = Figure(figsize=(8.4, 5.0), layout="constrained")
+    axes = figure.subplots()
+    ends: dict[str, float] = {}
+    for name in results.algorithms:
+        runs = curves(results.progress, name, "coverage")
+        mean = runs.mean(axis=1)
+        # Of one replicate there is no SD; then there is no band.
+        spread = runs.T.groupby(level="task").std(ddof=1).mean()
+        axes.plot(mean.index, mean, color=COLOURS[name], lw=2.4)
+        axes.fill_between(
+            mean.index, (mean - spread).clip(lower=0.9), mean + spread, color=COLOURS[name],
+            alpha=0.22, lw=0,
+        )  # fmt: skip
+        theirs = paper.value("coverage, cells", algorithm=name)
+        if theirs:
+            ends[name] = theirs[0]
+    axes.margins(x=0)
+    _logarithmic(axes)
+    _marks_at_the_right(axes, ends)
+    _dress(axes, "evaluations", "cells filled")
+    axes.xaxis.set_major_formatter(_count)
+    _legend(figure, results, [Line2D([], [], color="0.3", lw=3, label="paper, at the end")])
+    return figure
+
+
+def _marks_at_the_right(axes: Axes, ends: dict[str, float]) -> None:
+    """Mark the paper's numbers beside the axes, with labels that keep clear of each other."""
+    low, high = axes.get_ylim()
+    low, high = min([low, *ends.values()]), max([high, *(1.3 * end for end in ends.values())])
+    axes.set_ylim(low, high)
+    names = sorted(ends, key=lambda name: ends[name])
+    heights = np.log([ends[name] / low for name in names]) / np.log(high / low)
+    for _ in range(50):
+        for k in range(len(names) - 1):
+            push = max(LINE - (heights[k + 1] - heights[k]), 0) / 2
+            heights[k] -= push
+            heights[k + 1] += push
+    for name, height in zip(names, heights, strict=True):
+        across = axes.get_yaxis_transform()
+        axes.plot(
+            [1.005, 1.035], [ends[name]] * 2, color=COLOURS[name], lw=3.5, transform=across,
+            clip_on=False, solid_capstyle="butt",
+        )  # fmt: skip
+        axes.text(
+            1.045, height, f"{ends[name]:,.0f}", color=COLOURS[name], transform=axes.transAxes,
+            va="center", fontsize=TICK,
+        )  # fmt: skip
+
+
+def _logarithmic(axes: Axes) -> None:
+    """Make the y axis logarithmic, with numbers that are easy to read over any range."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.set_ylim(max(low, 0.9), high)  # an empty map has no place there
+    narrow = high < 30 * max(low, 0.9)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,)))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def best_performance(results: Results) -> Figure:
+    """Draw the best performance of each map in the normal environment."""
+    figure = Figure(figsize=(7.6, 5.0), layout="constrained")
+    axes = figure.subplots()
+    rng = np.random.default_rng(1)
+    ticks = []
+    for place, name in enumerate(results.algorithms):
+        own = results.runs[results.runs["algorithm"] == name]
+        values = own["best_performance"].dropna()
+        _box(axes, values, place, 0.55, COLOURS[name], dots=True)
+        for task, marker in zip(results.tasks, _markers(results.tasks), strict=True):
+            dots = own.loc[own["task"] == task, "best_performance"]
+            axes.scatter(
+                place + rng.uniform(-0.18, 0.18, len(dots)), dots, marker=marker, s=34,
+                color=COLOURS[name], edgecolor="black", lw=0.6, zorder=3,
+            )  # fmt: skip
+        ticks.append(f"{name.upper()}\nn = {len(values)}")
+    axes.set_xticks(range(len(ticks)), ticks)
+    axes.set_xlim(-0.6, len(ticks) - 0.4)
+    _dress(axes, "", "best performance\n(part of the task's empirical maximum)")
+    axes.tick_params(axis="x", labelsize=LABEL)
+    shapes = [
+        Line2D([], [], color="0.4", marker=marker, ls="", markeredgecolor="black", label=task)
+        for task, marker in zip(results.tasks, _markers(results.tasks), strict=True)
+    ]
+    figure.legend(handles=shapes, loc="outside upper center", ncols=3, frameon=False, fontsize=12)
+    return figure
+
+
+def evolution(results: Results) -> Figure:
+    """Draw best and mean fitness and coverage over evaluations, task by task."""
+    tasks = results.tasks
+    rows = {"best": "best fitness", "mean": "mean fitness", "coverage": "cells filled"}
+    size = (max(2.3 * len(tasks) + 1.0, 5.2), 7.4)
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(3, len(tasks), sharex=True, squeeze=False)
+    for column, task in enumerate(tasks):
+        for row, (metric, label) in enumerate(rows.items()):
+            axes = grid[row, column]
+            for name in results.algorithms:
+                runs = curves(results.progress, name, metric, task)
+                if runs.empty:
+                    continue
+                mean, spread = runs.mean(axis=1), runs.std(axis=1, ddof=1)
+                lower = (mean - spread).clip(lower=0.9) if metric == "coverage" else mean - spread
+                axes.plot(mean.index, mean, color=COLOURS[name], lw=1.9)
+                axes.fill_between(mean.index, lower, mean + spread, color=COLOURS[name],
+                                  alpha=0.22, lw=0)  # fmt: skip
+            _dress(axes, "", label if column == 0 else "")
+            axes.xaxis.set_major_formatter(_count)
+            axes.locator_params(axis="x", nbins=3)
+            if metric == "coverage":
+                _logarithmic(axes)
+        grid[0, column].set_title(task, fontsize=LABEL)
+    for axes in grid[2, 1:]:
+        axes.sharey(grid[2, 0])
+        axes.tick_params(labelleft=False)
+    figure.supxlabel("evaluations", fontsize=LABEL)
+    _legend(figure, results)
+    return figure
+
+
+FAULT_KINDS = {
+    "proximity_faults": "proximity faults",
+    "rab_faults": "range-and-bearing faults",
+    "wheel_faults": "wheel faults",
+}
+
+
+def faults(results: Results) -> Figure:
+    """Draw impact against the number of robots with each kind of fault."""
+    figure = Figure(figsize=(11.0, 4.4), layout="constrained")
+    grid = figure.subplots(1, 3, sharey=True)
+    names = results.algorithms
+    for axes, (column, label) in zip(grid, FAULT_KINDS.items(), strict=True):
+        data = results.recoveries.dropna(subset=["impact"])
+        for k, name in enumerate(names):
+            impacts = data[data["algorithm"] == name].groupby(column)["impact"]
+            low, middle, high = (impacts.quantile(part) for part in (0.25, 0.5, 0.75))
+            places = middle.index.to_numpy(float) + 0.17 * (k - (len(names) - 1) / 2)
+            axes.errorbar(places, middle, (middle - low, high - middle), color=COLOURS[name],
+                          fmt="o", ms=5.5, lw=1.8)  # fmt: skip
+        axes.axhline(0, color="0.6", lw=0.8, zorder=0)
+        _dress(axes, "", "")
+        most = int(data[column].max()) if len(data) else 0
+        axes.set_xticks(range(most + 1))
+        axes.set_xlim(-0.6, most + 0.6)
+        axes.set_title(f"{label}\n{_relation(data[column], data['impact'])}", fontsize=12)
+    grid[0].set_ylabel(f"impact\n{PART}", fontsize=LABEL)
+    figure.supxlabel("robots with a fault of that kind, of ten", fontsize=LABEL)
+    _legend(figure, results)
+    return figure
+
+
+def _relation(x: pd.Series, y: pd.Series) -> str:
+    found = statistics.pearson(x, y)
+    told = "unknown" if np.isnan(found) else f"{found:.2f}"
+    return f"correlation {told}".replace("-", "\N{MINUS SIGN}")
+
+
+def tasks(results: Results) -> Figure:
+    """Draw impact and resilience of each task, beside the paper's."""
+    names, there = results.algorithms, results.tasks
+    figure = Figure(figsize=(max(1.9 * len(there) + 1.4, 5.2), 7.6), layout="constrained")
+    grid = figure.subplots(2, 1, sharex=True)
+    rng = np.random.default_rng(1)
+    for axes, metric in zip(grid, ("impact", "resilience"), strict=True):
+        for column, task in enumerate(there):
+            span = paper.value("range of impact, percent drop", task)
+            if span and metric == "impact":
+                axes.fill_between([column - 0.45, column + 0.45], -span[0] / 100, -span[1] / 100,
+                                  color="0.9", lw=0, zorder=0)  # fmt: skip
+            for k, name in enumerate(names):
+                place = column + 0.8 / len(names) * (k - (len(names) - 1) / 2)
+                data = results.recoveries
+                own = data.loc[(data["task"] == task) & (data["algorithm"] == name), metric]
+                values, width = own.dropna(), 0.56 / len(names)
+                dots = len(values) <= 60
+                _box(axes, values, place, width, COLOURS[name], dots)
+                if dots:
+                    axes.scatter(place + rng.uniform(-0.3, 0.3, len(values)) * width, values,
+                                 s=12, color=COLOURS[name], alpha=0.7, lw=0, zorder=3)  # fmt: skip
+                theirs = paper.value("resilience", task, name) if metric == "resilience" else None
+                if theirs:
+                    axes.plot(place, theirs[0], marker="D", ms=6, mfc="white", mec="black",
+                              zorder=4)  # fmt: skip
+        axes.axhline(0, color="0.6", lw=0.8, zorder=0)
+        _dress(axes, "", f"{metric}\n{PART}")
+    grid[1].set_xticks(range(len(there)), there, fontsize=LABEL)
+    grid[1].set_xlim(-0.55, len(there) - 0.45)
+    beside = [
+        Patch(color="0.9", label="paper's impacts"),
+        Line2D([], [], marker="D", mfc="white", mec="black", ls="", label="paper's median"),
+    ]
+    _legend(figure, results, beside, columns=3 if len(there) < 4 else 6)
+    return figure
+
+
+def _box(
+    axes: Axes, values: pd.Series, place: float, width: float, colour: str, dots: bool
+) -> None:
+    """Draw a box with the paper's whiskers: the last data within 1.5 IQR of the box.
+
+    Data beyond the whiskers are drawn too, unless ``dots`` show all data anyway.
+    """
+    if len(values):
+        axes.boxplot(
+            values.to_numpy(float), positions=[place], widths=width, patch_artist=True,
+            manage_ticks=False, whis=1.5, showfliers=not dots,
+            medianprops={"color": "black", "lw": 1.6},
+            boxprops={"facecolor": colour + "40", "edgecolor": colour},
+            whiskerprops={"color": colour}, capprops={"color": colour},
+            flierprops={"marker": ".", "ms": 4, "mec": colour, "mfc": colour},
+        )  # fmt: skip
+
+
+def _markers(tasks: list[str]) -> list[str]:
+    return [MARKERS[k % len(MARKERS)] for k in range(len(tasks))]
+
+
+def _count(value: float, _: Any) -> str:
+    """Write a number of evaluations in short: 2.4M, 20k, 500."""
+    for unit, word in ((1e6, "M"), (1e3, "k")):
+        if abs(value) >= unit:
+            return f"{value / unit:g}{word}"
+    return f"{value:g}"
+
+
+def _dress(axes: Axes, across: str, upwards: str) -> None:
+    """Label an axes, and take away what is not needed."""
+    axes.set_xlabel(across, fontsize=LABEL)
+    axes.set_ylabel(upwards, fontsize=LABEL)
+    axes.tick_params(labelsize=TICK)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _legend(
+    figure: Figure, results: Results, more: list[Any] | None = None, columns: int = 6
+) -> None:
+    """Name the algorithms above the axes."""
+    known = [Patch(color=COLOURS[name], label=name.upper()) for name in results.algorithms]
+    handles = [*known, *(more or [])]
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), columns),
+                  frameon=False, fontsize=12, handlelength=1.3, columnspacing=1.4)  # fmt: skip

@@ -1,0 +1,171 @@
+"""What a study found, in a few plain sentences, and how large it is beside the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from qed.study import paper
+from qed.study.plan import PRESETS
+from qed.study.results import Results
+
+PAPER = PRESETS["paper"]
+QED = "qed"
+
+
+class Size(NamedTuple):
+    """One setting of a study, ours and the paper's."""
+
+    what: str
+    ours: str
+    theirs: str
+
+
+def medians(results: Results, metric: str) -> dict[str, float]:
+    """Return the median of a metric of the recoveries for each algorithm that has any."""
+    return _by_algorithm(results, results.recoveries, metric, "median")
+
+
+def means(results: Results, metric: str) -> dict[str, float]:
+    """Return the mean of a metric of the maps for each algorithm that has any."""
+    return _by_algorithm(results, results.runs, metric, "mean")
+
+
+def _by_algorithm(results: Results, table: pd.DataFrame, metric: str, how: str) -> dict[str, float]:
+    finite = table[np.isfinite(table[metric].to_numpy(float))]
+    found = finite.groupby("algorithm")[metric].agg(how)
+    return {name: float(found[name]) for name in results.algorithms if name in found.index}
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return words as English lists them: "a", "a and b", "a, b and c"."""
+    *most, last = list(names) or ["none"]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def many(count: int, what: str) -> str:
+    """Return a count with its noun: "1 map", "24 maps"."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def sentences(results: Results, frames: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Return the summary; ``frames`` are those of the tables, by name."""
+    if results.runs.empty:
+        return ["No run of this study has finished, so there is nothing to report yet."]
+    maps, recoveries = many(len(results.runs), "map"), len(results.recoveries)
+    told = [
+        f"{maps} {'was' if len(results.runs) == 1 else 'were'} evolved, over "
+        f"{many(len(results.tasks), 'task')} ({listed(results.tasks)}) and "
+        f"{many(len(results.algorithms), 'algorithm')} "
+        f"({listed(name.upper() for name in results.algorithms)}). "
+        f"{'Once' if recoveries == 1 else f'{recoveries:,} times'} a swarm was broken, and the "
+        "solution that does best with the fault was looked up in its map."
+    ]
+    told += [*_losses(results), *_significance(frames.get("table-s3a")), *_coverage(results)]
+    return told
+
+
+def _losses(results: Results) -> list[str]:
+    """Tell what faults cost, before and after recovery."""
+    impact = results.recoveries["impact"]
+    impact = impact[np.isfinite(impact.to_numpy(float))]
+    after = medians(results, "resilience")
+    if impact.empty or not after:
+        return ["No recovery was measured."]
+    ranked = sorted(after, key=lambda name: -after[name])
+    best, worst = ranked[0], ranked[-1]
+    if max(after.values()) > 0 or impact.median() > 0:  # odd, so plain numbers with signs
+        told = (
+            f"Faults change the performance by a median of {impact.median():+.0%}; after "
+            f"recovery the change is {after[best]:+.0%} ({best.upper()})"
+        )
+        return [
+            f"{told} to {after[worst]:+.0%} ({worst.upper()})." if best != worst else f"{told}."
+        ]
+    told = f"Faults cost the swarm a median of {-impact.median():.0%} of its performance; after "
+    if best == worst:
+        return [f"{told}recovery {-after[best]:.0%} is lost ({best.upper()})."]
+    told += f"recovery {-after[best]:.0%} ({best.upper()}) to "
+    told += f"{-after[worst]:.0%} ({worst.upper()}) is lost."
+    if QED not in after:
+        return [told]
+    if best == QED:
+        return [told, "QED loses least after recovery, as in the paper."]
+    place = ranked.index(QED) + 1
+    return [
+        told,
+        f"{best.upper()} loses least after recovery and QED is number {place} of {len(ranked)}; "
+        "in the paper QED loses least.",
+    ]
+
+
+def _significance(frame: pd.DataFrame | None) -> list[str]:
+    """Tell how often QED is more resilient than another algorithm, task by task."""
+    if frame is None or frame.empty:
+        return []
+    better, worse = frame[frame["delta"] > 0], frame[frame["delta"] < 0]
+    sure, against = ((part["stars"] != "").sum() for part in (better, worse))
+    theirs = frame[frame["paper_delta"] > 0]
+    theirs_sure = (theirs["paper_stars"] != "").sum()
+    return [
+        f"Task by task QED is more resilient than another algorithm in {len(better)} of "
+        f"{many(len(frame), 'comparison')} ({sure} significant) and less resilient in "
+        f"{len(worse)} ({against} significant); in the paper it is more resilient in "
+        f"{len(theirs)} of the same comparisons ({theirs_sure} significant)."
+    ]
+
+
+def _coverage(results: Results) -> list[str]:
+    """Tell how many cells the maps fill."""
+    parts = []
+    for name, mean in means(results, "coverage").items():
+        theirs = paper.value("coverage, cells", algorithm=name)
+        beside = f" ({theirs[0]:,.0f} in the paper)" if theirs else ""
+        parts.append(f"{mean:,.0f} with {name.upper()}{beside}")
+    return [f"A map fills on average {listed(parts)} of its 4,096 cells."] if parts else []
+
+
+def scale(settings: Mapping[str, Any]) -> list[Size]:
+    """Return the settings that make a study large or small, beside the paper's."""
+    rows = [
+        Size("tasks", str(len(settings["tasks"])), str(len(PAPER.tasks))),
+        Size("algorithms", str(len(settings["algorithms"])), str(len(PAPER.algorithms))),
+    ]
+    for field, what in {
+        "replicates": "replicates of each",
+        "evaluations": "evaluations for a map",
+        "trials": "trials of an evaluation",
+        "seconds": "seconds of a trial",
+        "faults": "combined faults for a replicate",
+        "retrials": "trials in the normal and in each faulty environment",
+    }.items():
+        rows.append(Size(what, f"{settings[field]:,.12g}", f"{getattr(PAPER, field):,.12g}"))
+    return rows
+
+
+def times_smaller(settings: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the paper's simulated time in evolution over ours: of a map, and of all maps."""
+    of_a_map = 1.0
+    for field in ("evaluations", "trials", "seconds"):
+        of_a_map *= getattr(PAPER, field) / settings[field]
+    maps = len(settings["tasks"]) * len(settings["algorithms"]) * settings["replicates"]
+    return of_a_map, of_a_map * len(list(PAPER.runs())) / maps
+
+
+def scale_sentence(settings: Mapping[str, Any]) -> str:
+    """Tell how much smaller the study is."""
+    of_a_map, of_all = times_smaller(settings)
+    if of_all <= 1.0:
+        return "In evolution this study simulated at least as many robot-steps as the paper."
+    return (
+        f"In evolution this study simulated about 1/{_rounded(of_all)} of the paper's robot-steps"
+        f" (1/{_rounded(of_a_map)} for each map). Read its numbers with that in mind."
+    )
+
+
+def _rounded(number: float) -> str:
+    """Return a number with two digits that count: 48,000, 3.7, 12."""
+    return f"{float(f'{number:.2g}'):,g}" if number < 1e6 else f"{number:.1e}"

@@ -1,0 +1,234 @@
+"""Draws one pane of a film: a swarm in its arena at a moment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from qed.swarm import robot
+from qed.swarm.laws.scoring import FLOCK_RANGE
+from qed.view import ink
+from qed.view.badges import places
+from qed.view.look import (
+    CENTRE_SIZE,
+    FLOOR,
+    FRESH,
+    HEADING_FROM,
+    HEADING_TO,
+    INK,
+    MARK,
+    NEAR,
+    NOTHING,
+    OBSTACLE,
+    SIGNS,
+    STEPS,
+    TRAIL,
+    outline,
+)
+from qed.view.replay import PATROLS, Pane, Poses
+
+BODY = np.array(outline())
+POINTER = np.array([(HEADING_FROM, 0.034), (HEADING_TO, 0.0), (HEADING_FROM, -0.034)])
+WALL = 2  # pixels
+Points = Sequence[Sequence[float]]
+
+
+class Arena:
+    """Draws a pane's swarm as a square picture.
+
+    Parameters
+    ----------
+    pane : what to draw
+    size : side of the picture (pixels)
+    trails, sensors : draw where robots came from, and what they sense
+    """
+
+    def __init__(
+        self, pane: Pane, size: int, *, trails: bool = False, sensors: bool = False
+    ) -> None:
+        self.pane, self.size = pane, size
+        self.trails, self.sensors = trails, sensors
+        self.environment = pane.trace.environment
+        self.task = pane.trace.task
+        self.scale = (size - 2 * WALL) / self.environment.arena  # pixels per metre
+        self.badge_height = max(13, round(0.038 * size))
+        self.colours = [SIGNS[name].colour for name in pane.faults]
+        self.broken = np.array([k for k, name in enumerate(pane.faults) if name != "NONE"], int)
+        self.sprites = [ink.badge(pane.faults[k], self.badge_height) for k in self.broken]
+        self.sprite_sizes = np.array([s.size for s in self.sprites], float).reshape(-1, 2)
+        self.rays = np.array(
+            [ends(sensor, self.environment.proximity_range) for sensor in robot.PROXIMITY_SENSORS]
+        )
+
+    def place(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Return where points of the arena (m) are in the picture (pixels from the top left)."""
+        return WALL + self.scale * x, self.size - WALL - self.scale * y
+
+    def draw(self, cycle: float) -> Image.Image:
+        """Return the picture after so many cycles, in between too."""
+        poses = self.pane.poses(cycle)
+        image = self._floor(cycle)
+        pen = ImageDraw.Draw(image, "RGBA")
+        if self.trails:
+            self._trails(pen, cycle, poses)
+        self._task_marks(pen, poses)
+        if self.sensors:
+            self._sensors(pen, cycle, poses)
+        for x, y in self.pane.trace.obstacles:
+            self._disc(pen, x, y, robot.OBSTACLE_RADIUS, ink.colour(OBSTACLE))
+        for x, y, heading, name in zip(*poses, self.colours, strict=True):
+            self._robot(pen, x, y, heading, name)
+        full = ink.FINE * self.size - 1
+        pen.rectangle((0, 0, full, full), outline=ink.colour(INK), width=ink.FINE * WALL)
+        small = image.reduce(ink.FINE)
+        self._badges(small, poses)
+        return small
+
+    def _fine(self, points: Iterable[Sequence[float]]) -> list[tuple[float, float]]:
+        """Return points of the arena (m) in the enlarged picture."""
+        scale, size = ink.FINE * self.scale, ink.FINE * self.size
+        edge = ink.FINE * WALL
+        return [(edge + scale * x, size - edge - scale * y) for x, y in points]
+
+    def _floor(self, cycle: float) -> Image.Image:
+        full = (ink.FINE * self.size,) * 2
+        if self.task not in PATROLS:
+            return Image.new("RGB", full, ink.colour(FLOOR))
+        value = self.pane.freshness[min(int(cycle), self.pane.cycles)].T[::-1]
+        shades = np.array([ink.mixed(FLOOR, FRESH, k / STEPS) for k in range(STEPS + 1)], np.uint8)
+        cells = shades[np.ceil(value * STEPS).astype(int)]
+        if self.task == "border-patrolling":
+            cells[1:-1, 1:-1] = ink.colour(FLOOR)
+        return Image.fromarray(cells).resize(full, Image.Resampling.NEAREST)
+
+    def _disc(
+        self, pen: ImageDraw.ImageDraw, x: float, y: float, radius: float, fill: ink.Colour
+    ) -> None:
+        (left, top), (right, bottom) = self._fine(
+            [(x - radius, y + radius), (x + radius, y - radius)]
+        )
+        pen.ellipse((left, top, right, bottom), fill=fill, outline=ink.colour("#7d8890"), width=2)
+
+    def _line(
+        self, pen: ImageDraw.ImageDraw, points: Points, fill: ink.Colour, pixels: float
+    ) -> None:
+        pen.line(self._fine(points), fill, round(ink.FINE * pixels), joint="curve")
+
+    def _robot(
+        self, pen: ImageDraw.ImageDraw, x: float, y: float, heading: float, name: str
+    ) -> None:
+        turn = rotation(heading)
+        at = np.array((x, y))
+        pen.polygon(self._fine((POINTER @ turn + at).tolist()), ink.colour(INK))
+        pen.polygon(
+            self._fine((BODY @ turn + at).tolist()), ink.colour(name), ink.colour(INK), ink.FINE
+        )
+
+    def _badges(self, image: Image.Image, poses: Poses) -> None:
+        """Put a badge at each broken robot, with a line to it where it had to give way."""
+        robots = np.stack(self.place(poses.x, poses.y), 1).astype(float)
+        reach = self.scale * robot.BODY_OUTER_RADIUS
+        centres = places(robots, self.broken, self.sprite_sizes, reach, float(self.size))
+        pen = ImageDraw.Draw(image)
+        for centre, owner in zip(centres, self.broken, strict=True):
+            if math.dist(centre, robots[owner]) > 1.6 * reach + self.badge_height / 2:
+                pen.line((*centre, *robots[owner]), INK, 1)
+        for (across, down), sprite in zip(centres, self.sprites, strict=True):
+            corner = round(across - sprite.width / 2), round(down - sprite.height / 2)
+            image.paste(sprite, corner, sprite)
+
+    def _trails(self, pen: ImageDraw.ImageDraw, cycle: float, poses: Poses) -> None:
+        """Draw the last half minute of each robot's way, fainter the older it is."""
+        pane, now = self.pane, int(cycle)
+        first = max(0, now - round(TRAIL / robot.CYCLE))
+        cuts = np.linspace(first, now, 4).astype(int)
+        for part, (begin, end) in enumerate(pairwise(cuts)):
+            step = max(1, (end - begin) // 20)
+            rows = [*range(begin, end, step), end]
+            for k, name in enumerate(self.colours):
+                way = list(zip(pane.x[rows, k], pane.y[rows, k], strict=True))
+                if end == now:
+                    way.append((poses.x[k], poses.y[k]))
+                if len(way) > 1:
+                    self._line(pen, way, ink.mixed(FLOOR, name, 0.25 + 0.2 * part), 1.5)
+
+    def _task_marks(self, pen: ImageDraw.ImageDraw, poses: Poses) -> None:
+        """Draw what the task looks at, besides cells."""
+        x, y = poses.x, poses.y
+        if self.task == "aggregation":
+            self._centre(pen, float(x.mean()), float(y.mean()))
+        if self.task == "dispersion":
+            for i, k in sorted({(min(p), max(p)) for p in enumerate(nearest(poses))}):
+                self._line(pen, [(x[i], y[i]), (x[k], y[k])], ink.colour(MARK, 130), 1)
+        if self.task == "flocking":
+            for i, k in links(poses):
+                self._line(pen, [(x[i], y[i]), (x[k], y[k])], ink.colour(MARK, 150), 1.5)
+
+    def _centre(self, pen: ImageDraw.ImageDraw, x: float, y: float) -> None:
+        mark = ink.colour(MARK)
+        reach = CENTRE_SIZE
+        (left, top), (right, bottom) = self._fine([(x - reach, y + reach), (x + reach, y - reach)])
+        pen.ellipse((left, top, right, bottom), outline=mark, width=3)
+        self._line(pen, [(x - 1.6 * reach, y), (x + 1.6 * reach, y)], mark, 1.5)
+        self._line(pen, [(x, y - 1.6 * reach), (x, y + 1.6 * reach)], mark, 1.5)
+
+    def _sensors(self, pen: ImageDraw.ImageDraw, cycle: float, poses: Poses) -> None:
+        """Draw what each robot was told by its sensors, faults included."""
+        if int(cycle) == 0:
+            return
+        row = min(int(cycle), self.pane.cycles) - 1
+        trace, environment = self.pane.trace, self.environment
+        for k, (x, y, heading) in enumerate(zip(*poses, strict=True)):
+            at, turn = np.array((x, y)), rotation(heading)
+            for cone in np.flatnonzero(trace.rab[row, k] < 1.0):
+                far = 0.5 * (float(trace.rab[row, k, cone]) + 1.0) * environment.rab_range
+                corners = far * CONE @ rotation(heading + cone * math.pi / 4.0) + at
+                pen.polygon(
+                    self._fine(corners.tolist()), ink.colour(MARK, 22), ink.colour(MARK, 50)
+                )
+            near = 0.5 * (1.0 - trace.proximity[row, k]) > NOTHING
+            for ray, felt in zip((self.rays @ turn + at).tolist(), near.tolist(), strict=True):
+                self._line(pen, ray, ink.colour(NEAR, 230) if felt else ink.colour(INK, 45), 1.5)
+
+
+# Around a cone that looks ahead and hears 1 m far.
+CONE = np.array(
+    [(0.0, 0.0)] + [(math.cos(a), math.sin(a)) for a in np.linspace(-math.pi / 8, math.pi / 8, 6)]
+)
+
+
+def rotation(heading: float) -> np.ndarray:
+    """Return what turns rows (x, y) of a robot's frame (m) to the arena's."""
+    cos, sin = math.cos(heading), math.sin(heading)
+    return np.array([(cos, sin), (-sin, cos)])
+
+
+def ends(sensor: tuple[float, float, float], reach: float) -> np.ndarray:
+    """Return both ends of a proximity sensor's ray in the robot's frame (m)."""
+    x, y, angle = sensor
+    return np.array([(x, y), (x + reach * math.cos(angle), y + reach * math.sin(angle))])
+
+
+def _squares(poses: Poses) -> np.ndarray:
+    """Return the squared distances of all pairs (m2), infinite from a robot to itself."""
+    dx = poses.x[:, None] - poses.x
+    dy = poses.y[:, None] - poses.y
+    squares: np.ndarray = dx * dx + dy * dy
+    np.fill_diagonal(squares, np.inf)
+    return squares
+
+
+def nearest(poses: Poses) -> list[int]:
+    """Return the nearest other robot of each; nothing if a robot is alone."""
+    return _squares(poses).argmin(1).tolist() if len(poses.x) > 1 else []
+
+
+def links(poses: Poses) -> list[tuple[int, int]]:
+    """Return the pairs that are near enough to flock."""
+    close = np.triu(_squares(poses) < float(FLOCK_RANGE) ** 2)
+    return [(int(i), int(k)) for i, k in np.argwhere(close)]

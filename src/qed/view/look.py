@@ -1,0 +1,76 @@
+"""How a replay looks, the same in films and in the browser: colours, badges, words, outlines."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from qed.swarm import robot
+
+TITLES = ("before the fault", "after the fault", "after recovery")
+
+# Colours by Okabe and Ito, which people with any colour vision tell apart.
+ORANGE, PURPLE, GREEN = "#e69f00", "#cc79a7", "#009e73"
+SOUND = "#3f5468"  # robots without a fault
+INK, SOFT_INK, LINE = "#1c2329", "#5a6670", "#9aa5ae"
+PAPER, FLOOR = "#f4f5f6", "#ffffff"
+FRESH = "#b5daf0"  # a patrolling cell in the cycle of a visit; it fades to the floor
+STEPS = 16  # shades of that fading: more cannot be told apart, and would swell a film
+OBSTACLE = "#c3c9ce"
+MARK = "#0072b2"  # what belongs to the task: centre, links
+NEAR = "#d55e00"  # a proximity sensor that feels something
+SCORES = (SOUND, "#d55e00", MARK)  # colours of the three scores
+
+TRAIL = 30.0  # s of the past that a trail shows
+NOTHING = 0.1  # proximity readings below are noise
+HEADING_FROM, HEADING_TO = 0.02, 0.125  # m, the mark that points ahead of a robot
+CENTRE_SIZE = 0.09  # m, radius of the mark at the centre of an aggregating swarm
+
+
+@dataclass(frozen=True)
+class Sign:
+    """How robots with a fault are told apart: a colour for its kind, a badge for itself."""
+
+    badge: str
+    colour: str
+    words: str  # for the legend
+
+
+SIGNS: dict[str, Sign] = {
+    "NONE": Sign("", SOUND, "no fault"),
+    "PMIN": Sign("P0", ORANGE, "PMIN: front sensors read 0"),
+    "PMAX": Sign("P1", ORANGE, "PMAX: front sensors read 1"),
+    "PRAND": Sign("P?", ORANGE, "PRAND: front sensors at random"),
+    "LW-H": Sign("L½", PURPLE, "LW-H: left wheel at half speed"),
+    "RW-H": Sign("R½", PURPLE, "RW-H: right wheel at half speed"),
+    "BW-H": Sign("B½", PURPLE, "BW-H: both wheels at half speed"),
+    "ROFS": Sign("≠", GREEN, "ROFS: others heard where they are not"),
+}
+
+# What is drawn for a task besides its robots, as the legend says it.
+MARKS: dict[str, str] = {
+    "aggregation": "centre of the swarm",
+    "dispersion": "to the nearest robot",
+    "flocking": "closer than 0.5 m",
+    "patrolling": "visited lately",
+    "border-patrolling": "visited lately",
+}
+
+
+def outline() -> list[tuple[float, float]]:
+    """Return the corners of a robot's body around, in its own frame (x forward, y left; m)."""
+    right = list(robot.HALF_BODY)
+    return right + [(-x, y) for x, y in reversed(right) if x > 0.0]
+
+
+def percent(change: float) -> str:
+    """Return a relative change as people read it, with a true minus sign.
+
+    >>> percent(-0.254), percent(0.02), percent(-0.0001), percent(float("nan"))
+    ('−25 %', '+2 %', '0 %', 'unknown')
+    """
+    if math.isnan(change):
+        return "unknown"
+    rounded = round(100.0 * change)
+    sign = "−" if rounded < 0 else "+" if rounded > 0 else ""
+    return f"{sign}{abs(rounded)} %"

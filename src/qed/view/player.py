@@ -1,0 +1,154 @@
+"""Writes a replay as one page that plays in any browser: no server, nothing to load."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+import zlib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qed.swarm import robot
+from qed.swarm.laws.scoring import CELL_LIFE, FLOCK_RANGE, GRID
+from qed.view import look
+from qed.view.arena import POINTER
+from qed.view.badges import BIAS
+from qed.view.ink import mixed
+from qed.view.replay import Pane, Replay
+from qed.view.unfinished import whole
+
+MILLIMETRE = 0.001
+LARGEST = 30_000  # of a 16-bit number that tells a place
+SCORE_STEPS = 10_000
+NEAR_STEPS = 10  # of a proximity reading: noise alone stays below the first
+HEARD_STEPS = 25  # of a distance by range and bearing, as a part of the range
+
+
+def write_page(
+    replay: Replay,
+    out: str | Path,
+    *,
+    speed: float = 10.0,
+    trails: bool = False,
+    sensors: bool = False,
+) -> Path:
+    """Write a replay as a page; return the file.  The switches tell how it begins."""
+    with whole(out) as unfinished:
+        text = page(replay, speed=speed, trails=trails, sensors=sensors)
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+    return Path(out)
+
+
+def page(
+    replay: Replay, *, speed: float = 10.0, trails: bool = False, sensors: bool = False
+) -> str:
+    """Return the page."""
+    home = files("qed.view")
+    parts = {
+        "TITLE": html.escape(_title(replay)),
+        "SCENE": home.joinpath("scene.js").read_text("utf-8"),
+        "PLAYER": home.joinpath("player.js").read_text("utf-8"),
+        "DATA": _as_script(_data(replay, speed, trails, sensors)),
+    }
+    template = home.joinpath("player.html").read_text("utf-8")
+    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], template)
+
+
+def _title(replay: Replay) -> str:
+    made_by = f" ({replay.algorithm.upper()})" if replay.algorithm else ""
+    return f"{replay.task.capitalize()}{made_by}: a swarm breaks and recovers"
+
+
+def _as_script(data: dict[str, Any]) -> str:
+    """Return JSON that cannot end the script element it is in."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _data(replay: Replay, speed: float, trails: bool, sensors: bool) -> dict[str, Any]:
+    environment = replay.environment
+    impact, resilience = look.percent(replay.impact), look.percent(replay.resilience)
+    return {
+        "task": replay.task,
+        "titles": look.TITLES,
+        "outcome": f"impact {impact} · resilience {resilience} (over all trials)",
+        "cycle": robot.CYCLE,
+        "cycles": replay.panes[0].cycles,
+        "robots": environment.robots,
+        "arena": environment.arena,
+        "rabRange": environment.rab_range,
+        "proximityRange": environment.proximity_range,
+        "topScore": replay.top_score,
+        "unit": unit(environment.arena),
+        "scoreSteps": SCORE_STEPS,
+        "nearSteps": NEAR_STEPS,
+        "heardSteps": HEARD_STEPS,
+        "speed": speed,
+        "trails": trails,
+        "sensors": sensors,
+        "look": _look(replay.task),
+        "panes": [_pane(pane, unit(environment.arena)) for pane in replay.panes],
+    }
+
+
+def _look(task: str) -> dict[str, Any]:
+    shades = [mixed(look.FLOOR, look.FRESH, k / look.STEPS) for k in range(look.STEPS + 1)]
+    return {
+        "signs": {name: vars(sign) for name, sign in look.SIGNS.items()},
+        "markWords": look.MARKS[task],
+        "floor": look.FLOOR,
+        "ink": look.INK,
+        "line": look.LINE,
+        "mark": look.MARK,
+        "near": look.NEAR,
+        "obstacle": look.OBSTACLE,
+        "scores": look.SCORES,
+        "freshness": [f"rgb({','.join(map(str, shade))})" for shade in shades],
+        "steps": look.STEPS,
+        "grid": GRID,
+        "cellLife": CELL_LIFE,
+        "trail": look.TRAIL,
+        "nothing": look.NOTHING,
+        "centreSize": look.CENTRE_SIZE,
+        "flockRange": float(FLOCK_RANGE),
+        "obstacleRadius": robot.OBSTACLE_RADIUS,
+        "bodyRadius": robot.BODY_OUTER_RADIUS,
+        "badgeBias": BIAS,
+        "outline": look.outline(),
+        "pointer": POINTER.tolist(),
+        "rays": robot.PROXIMITY_SENSORS,
+    }
+
+
+def unit(arena: float) -> float:
+    """Return the length of one step of a place (m): a millimetre, more in a huge arena."""
+    return max(MILLIMETRE, arena / LARGEST)
+
+
+def _pane(pane: Pane, step: float) -> dict[str, Any]:
+    trace = pane.trace
+    poses = np.stack([pane.x.T / step, pane.y.T / step, pane.heading.T / MILLIMETRE])
+    whole_poses = np.rint(poses).astype("<i2")  # (what, robot, cycle)
+    near = np.rint(NEAR_STEPS * 0.5 * (1.0 - trace.proximity)).astype(np.uint8)
+    heard = np.rint(HEARD_STEPS * 0.5 * (1.0 + trace.rab)).astype(np.uint8)
+    score = np.clip(np.rint(trace.score * SCORE_STEPS), -32768, 32767).astype("<i2")
+    return {
+        "faults": list(pane.faults),
+        "obstacles": np.round(trace.obstacles.astype(float), 4).tolist(),
+        "mean": f"{pane.mean:.3f}",
+        # Changes from cycle to cycle are small and alike, which packs well.
+        "poses": _packed(np.diff(whole_poses, axis=2, prepend=np.int16(0))),
+        "score": _packed(score),
+        "proximity": _packed(near.transpose(1, 2, 0)),
+        "rab": _packed(heard.transpose(1, 2, 0)),
+    }
+
+
+def _packed(array: np.ndarray) -> str:
+    """Return an array's bytes, compressed, as text."""
+    return base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()

@@ -1,0 +1,92 @@
+"""The report in a real browser: it loads whole, without an error, and fits a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import made_up
+import pytest
+from browser import Browser, binary
+
+from qed.study import report
+from qed.study.figures import FIGURES
+from qed.study.plan import PRESETS
+from qed.study.tables import tables
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    program = binary()
+    if program is None:
+        pytest.skip("no Chromium found; install the package chromium")
+    found = Browser(program, tmp_path_factory.mktemp("profile"))
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def results() -> Any:
+    plan = PRESETS["laptop"].changed(faults=4)  # all tasks and algorithms
+    failed = ["flocking-qed-1: evolution: " + "no-space-to-break-this-line" * 8]
+    return replace(made_up.results(plan), failures=failed)
+
+
+@pytest.fixture(scope="module")
+def page(results: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report.write(tmp_path_factory.mktemp("study"), results)
+
+
+def test_the_page_loads_whole_and_without_complaint(
+    browser: Browser, page: Path, results: Any
+) -> None:
+    browser.open(page, 1200)
+    assert browser.complaints() == []
+    images = browser.evaluate("[...document.images].map(i => [i.complete, i.naturalWidth])")
+    assert len(images) == len(FIGURES)
+    assert all(complete and width >= 500 for complete, width in images)
+    loaded = browser.evaluate("performance.getEntriesByType('resource').map(r => r.name)")
+    assert [name for name in loaded if not name.startswith("data:")] == []
+    for table in tables(results):
+        rows = f"document.querySelectorAll('#{table.name} tbody tr').length"
+        assert browser.evaluate(rows) == len(table.frame)
+        shown = browser.evaluate(f"document.querySelector('#{table.name} table').innerText")
+        assert str(results.algorithms[1].upper()) in shown or table.name == "fault-kinds"
+
+
+@pytest.mark.parametrize("width", [360, 768, 1200])
+def test_the_page_never_scrolls_sideways(browser: Browser, page: Path, width: int) -> None:
+    browser.open(page, width)
+    assert browser.evaluate("window.innerWidth") == width
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    # All links within the page lead somewhere.
+    dead = "[...document.querySelectorAll('a[href^=\"#\"]')].filter(" \
+           "a => !document.getElementById(a.getAttribute('href').slice(1))).length"  # fmt: skip
+    assert browser.evaluate(dead) == 0
+
+
+def test_a_wide_table_scrolls_within_the_page_on_a_phone(browser: Browser, page: Path) -> None:
+    browser.open(page, 360)
+    sizes = browser.evaluate(
+        "[...document.querySelectorAll('.scroll')].map(d => [d.clientWidth, d.scrollWidth])"
+    )
+    assert any(inside > shown for shown, inside in sizes)
+    assert all(shown <= 360 for shown, _ in sizes)
+
+
+def test_the_browser_tells_of_errors_and_of_pages_too_wide(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Otherwise the tests above could not fail."""
+    bad = tmp_path / "bad.html"
+    bad.write_text(
+        '<meta name="viewport" content="width=device-width, initial-scale=1, minimum-scale=1">'
+        '<img src="gone.png"><div style="width: 900px">x</div><script>nothing.at.all</script>'
+    )
+    browser.open(bad, 360)
+    kinds = {complaint["method"] for complaint in browser.complaints()}
+    assert kinds == {"Runtime.exceptionThrown", "Log.entryAdded"}
+    assert browser.evaluate("document.images[0].naturalWidth") == 0
+    assert browser.evaluate("document.documentElement.scrollWidth") >= 900

@@ -1,0 +1,55 @@
+"""A recovery made up of hand-written behaviours, and swarms posed by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import behaviours
+import numpy as np
+
+import qed
+from qed.recovery.recover import Recovery
+from qed.swarm.trace import Trace
+from qed.view.replay import Pane
+
+FAULTS = "PMIN,PMAX,PRAND,LW-H,RW-H,BW-H,ROFS,NONE,NONE,PMIN"
+
+
+def recovery(task: str = "patrolling", faults: str = FAULTS) -> Recovery:
+    """Return a recovery of the task's own behaviour by one that avoids."""
+    return Recovery(
+        task=task,
+        faults=qed.Faults(faults),
+        normal=0.8,
+        broken=0.5,
+        performance=0.7,
+        distance=0.25,
+        normal_cell=3,
+        cell=4,
+        normal_controller=behaviours.BEST[task],
+        controller=behaviours.AVOIDER,
+    )
+
+
+def posed(
+    poses: Any, faults: str | None = None, task: str = "dispersion", arena: float = 4.0
+) -> Pane:
+    """Return a pane of robots that stand still at poses (x, y, heading) for two cycles."""
+    where = np.array(poses, np.float32)
+    robots = len(where)
+    x, y, heading = (np.tile(column, (2, 1)) for column in where.T)
+    trace = Trace(
+        task=task,
+        environment=qed.Environment(robots=robots, arena=arena),
+        faults=None if faults is None else qed.Faults(faults),
+        x=x,
+        y=y,
+        heading=heading,
+        proximity=np.ones((2, robots, 7), np.float32),
+        rab=np.ones((2, robots, 8), np.float32),
+        wheels=np.zeros((2, robots, 2), np.float32),
+        score=np.array([0.25, 0.5]),
+        start=where,
+        obstacles=np.zeros((0, 2), np.float32),
+    )
+    return Pane(trace, 0.5)
