@@ -15,7 +15,14 @@ import os
 import signal
 import tomllib
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -192,10 +199,13 @@ def plan_of(folder: Path) -> Plan:
 
 def prepare(plan: Plan, progress: Callable[[int, int], Any] | None = None) -> None:
     """Make what all runs share, once: compiled code, and the cells of their archives."""
-    speed.warm_up()
-    # SPIRIT's cells are needed by all: maps are compared in its space.
-    for algorithm in dict.fromkeys((*plan.algorithms, "spirit")):
-        ALGORITHMS[algorithm].space(plan.evaluations, progress)
+    # The compiler and the arithmetic of the cells keep a core busy each.
+    with ThreadPoolExecutor(1) as beside:
+        compiled = beside.submit(speed.warm_up)
+        # SPIRIT's cells are needed by all: maps are compared in its space.
+        for algorithm in dict.fromkeys((*plan.algorithms, "spirit")):
+            ALGORITHMS[algorithm].space(plan.evaluations, progress)
+        compiled.result()
 
 
 def _groups(plan: Plan) -> Iterator[tuple[Name, ...]]:

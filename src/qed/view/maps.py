@@ -102,7 +102,7 @@ def _levels(axes: Axes, names: tuple[str, ...], horizontal: bool) -> None:
         axes.set_xlabel(label, fontsize=10)
         above = axes.secondary_xaxis(-0.062)
         above.set_xlabel(f"{TITLES[names[0]]}, large blocks", fontsize=11)
-        ticks = above.xaxis
+        ticks: Any = above.xaxis
     else:
         axes.set_ylabel(label, fontsize=10)
         above = axes.secondary_yaxis(-0.062)
