@@ -106,6 +106,7 @@ class Case:
             faults=self.faults,
             start=self.start,
             threads=threads,
+            backend="cpu",
         )
         return perf_counter() - begin
 

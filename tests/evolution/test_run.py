@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pretend_gpu
 import pytest
 
 import qed
@@ -197,6 +198,71 @@ def test_side_by_side_is_the_same_as_one_after_the_other(tmp_path: Path) -> None
         alone.search.archive.save(tmp_path / "alone.npz")
         run.search.archive.save(tmp_path / "together.npz")
         assert (tmp_path / "alone.npz").read_bytes() == (tmp_path / "together.npz").read_bytes()
+
+
+MIXED = [
+    ("flocking", "hbd"), ("patrolling", "qed"), ("flocking", "hbd"), ("dispersion", "spirit"),
+    ("flocking", "qed"), ("aggregation", "sdbc"), ("border-patrolling", "spirit"),
+]  # fmt: skip
+
+
+def evolved(runs: list[Run], folder: Path) -> list[bytes]:
+    """Evolve runs side by side and return the bytes of their archives."""
+    for _ in drive(runs):
+        pass
+    found = []
+    for run in runs:
+        run.search.archive.save(folder / "archive.npz")
+        found.append((folder / "archive.npz").read_bytes())
+    return found
+
+
+def test_other_tasks_and_algorithms_side_by_side_change_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = pretend_gpu.install(monkeypatch)
+    few = {**SMALL, "evaluations": 200}
+    settings = [Settings(*kind, seed=seed, **few) for seed, kind in enumerate(MIXED)]
+    alone = [evolved([Run(one)], tmp_path)[0] for one in settings]
+    assert evolved([Run(one) for one in settings], tmp_path) == alone
+    assert not calls
+    # A GPU gets the batches of all of them at once: seven of forty, five generations.
+    assert evolved([Run(one, backend="cuda") for one in settings], tmp_path) == alone
+    assert [call.swarms for call in calls] == [7 * 40] * 5
+    tasks = {"flock", "patrol", "nearest_distance", "centre_distance", "border"}
+    assert set(calls[0].sums) == tasks | {"hbd", "sdbc", "spirit"}
+
+
+def test_runs_of_other_lengths_go_side_by_side_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = pretend_gpu.install(monkeypatch)
+    settings = [
+        Settings("patrolling", "hbd", 80 * trials, 40, 40, trials, seconds)
+        for trials, seconds in ((1, 4.0), (2, 4.0), (1, 6.0))
+    ]
+    alone = [evolved([Run(one)], tmp_path)[0] for one in settings]
+    assert evolved([Run(one, backend="cuda") for one in settings], tmp_path) == alone
+    assert [call.swarms for call in calls] == [40] * (2 + 4 + 2)
+
+
+@pytest.mark.parametrize(("before", "after"), [("cpu", "cuda"), ("cuda", "cpu")])
+def test_a_run_goes_on_with_the_other_engine(
+    tmp_path: Path,
+    undisturbed: bytes,
+    monkeypatch: pytest.MonkeyPatch,
+    before: str,
+    after: str,
+) -> None:
+    calls = pretend_gpu.install(monkeypatch)
+    folder = tmp_path / "run"
+    steps = drive([Run(Settings("patrolling", **SMALL), folder, backend=before)], every=1e9)
+    for _ in range(5):
+        next(steps)
+    steps.close()
+    assert len(calls) == (5 if before == "cuda" else 0)
+    assert finish(folder, resume=True, backend=after) == undisturbed
+    assert len(calls) == (5 if before == "cuda" else 25)
 
 
 def test_threads_and_parts_do_not_matter() -> None:

@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pandas as pd
+import pretend_gpu
 import pytest
 
 import qed
@@ -15,6 +16,7 @@ from qed.descriptors import spirit
 from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import ALGORITHMS
 from qed.study import executors, work
+from qed.study import study as study_module
 from qed.study.collect import collect
 from qed.study.executors import maker
 from qed.study.plan import PRESETS, Name
@@ -227,6 +229,31 @@ def test_dask_gives_the_same_tables_also_when_a_worker_is_killed(undisturbed, tm
     assert study.failures == []
     collect(study.folder, TINY)
     assert tables(study.folder) == tables(undisturbed)
+
+
+def test_all_runs_evolve_side_by_side_on_a_gpu(undisturbed, tmp_path, monkeypatch):
+    calls = pretend_gpu.install(monkeypatch)
+    monkeypatch.setattr(study_module, "SIDE_BY_SIDE", 6)
+    study = Study(tmp_path / "gpu", TINY)
+    study.claim()
+    told = []
+    study.work(watch=lambda *at: told.append(at), backend="cuda")
+    assert study.failures == []
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert told[-1][0] == pytest.approx(1.0)
+    assert "evolving 6 runs" in {doing for _, doing in told}
+    assert calls[0].swarms == 6 * 30
+    collect(study.folder, TINY)
+    assert tables(study.folder) == tables(undisturbed)
+
+
+def test_a_part_whose_machine_has_no_gpu_fails_clearly(tmp_path, monkeypatch):
+    pretend_gpu.install(monkeypatch, "the driver is on holiday")
+    study = Study(tmp_path / "gpu", TINY)
+    study.claim()
+    study.work(backend="cuda")
+    assert len(study.failures) == 8
+    assert all("no NVIDIA GPU can be used here: the driver" in words for words in study.failures)
 
 
 def test_unknown_executors_are_refused(monkeypatch):

@@ -42,6 +42,9 @@ def evolve(
     batch: Annotated[int, typer.Option(help="Children of a generation.")] = 80,
     initial: Annotated[int, typer.Option(help="Random controllers to begin with.")] = 2_000,
     threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless told.")] = None,
+    backend: Annotated[
+        str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
+    ] = "auto",
     out: Annotated[
         Path | None,
         typer.Option(help="Folder of the run, a new one; runs/TASK-ALGORITHM-SEED unless told."),
@@ -52,11 +55,14 @@ def evolve(
     """Evolve an archive of controllers for a task."""
     from qed.errors import number, whole
     from qed.evolution.run import Run, Settings, drive
+    from qed.swarm.backend import chosen, described
+    from qed.swarm.simulate import cores
 
     whole("replicates", replicates, 1, 1000)
     every = number("checkpoint", checkpoint, 0.0, 1e9)
     if threads is not None:
         whole("threads", threads, 1, 1024)
+    engine = chosen(backend)
     runs: list[Run] = []
     for number_ in range(seed, seed + replicates):
         settings = Settings(task, algorithm, evaluations, initial, batch, trials, seconds, number_)
@@ -64,10 +70,14 @@ def evolve(
         if replicates > 1:
             folder = folder / f"seed-{number_}"
         with waiting("making the archive's cells, once") as progress:
-            runs.append(Run(settings, folder, resume=resume, threads=threads, progress=progress))
+            run = Run(
+                settings, folder, resume=resume, threads=threads, progress=progress, backend=engine
+            )
+            runs.append(run)
     for run in runs:
         for note in run.notes:
             typer.echo(f"qed: {note}", err=True)
+    typer.echo(f"qed: simulating on {described(engine, threads or cores())}", err=True)
     # A cluster's request to stop is the same as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

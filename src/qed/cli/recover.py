@@ -31,6 +31,9 @@ def recover(
     ] = None,
     seed: Annotated[int, typer.Option(help="Decides faults drawn, start poses and noise.")] = 1,
     threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless told.")] = None,
+    backend: Annotated[
+        str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
+    ] = "auto",
     out: Annotated[
         Path | None, typer.Option(help="File (csv) for all numbers; none unless told.")
     ] = None,
@@ -57,6 +60,7 @@ def recover(
             seed=seed,
             threads=threads,
             progress=progress,
+            backend=backend,
         )
     _print(found, wanted)
     if out is not None:

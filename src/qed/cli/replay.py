@@ -46,6 +46,9 @@ def replay(
     trails: Annotated[bool, typer.Option("--trails", help="Draw where robots came from.")] = False,
     sensors: Annotated[bool, typer.Option("--sensors", help="Draw what robots sense.")] = False,
     threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless told.")] = None,
+    backend: Annotated[
+        str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
+    ] = "auto",
 ) -> None:
     """Show a swarm before a fault, after it, and after recovery: the same start three times."""
     from qed.errors import InputError
@@ -77,7 +80,7 @@ def replay(
         found = recover(
             archive, settings["task"], chosen,
             trials=settings["trials"] if trials is None else trials,
-            seconds=length, seed=number, threads=threads, progress=progress,
+            seconds=length, seed=number, threads=threads, progress=progress, backend=backend,
         )  # fmt: skip
     shown = watch(
         found, seconds=length, seed=number, trial=trial, algorithm=settings.get("algorithm", "")

@@ -60,6 +60,9 @@ def study(
         int | None,
         typer.Option(help="CPU threads of a process; all cores, or 1 with an executor."),
     ] = None,
+    backend: Annotated[
+        str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
+    ] = "auto",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan and how long it would take; stop.")
     ] = False,
@@ -69,6 +72,7 @@ def study(
     from qed.study.executors import maker
     from qed.study.plan import PRESETS
     from qed.study.study import Study, prepare
+    from qed.swarm.backend import BACKENDS, chosen
 
     plan = PRESETS[choice("preset", preset, PRESETS)].changed(
         tasks=tasks, algorithms=algorithms, replicates=replicates, faults=faults,
@@ -77,11 +81,15 @@ def study(
     )  # fmt: skip
     if threads is not None:
         whole("threads", threads, 1, 1024)
+    choice("backend", backend, BACKENDS)
     open_executor = maker(executor)
     folder = out or Path("studies") / preset
     if dry_run:
         _print_plan(plan, folder)
         return
+    # The workers of a cluster may have the GPUs that this machine has not: they look themselves.
+    remote = executor is not None and executor.startswith("dask:")
+    engine = backend if remote and backend == "cuda" else chosen(backend)
     name = preset if plan == PRESETS[preset] else f"{preset}, changed"
     whole_study = Study(folder, plan, name)
     whole_study.claim()
@@ -90,10 +98,10 @@ def study(
     begin = time.monotonic()
     try:
         with show.waiting("making the archives' cells, once") as progress:
-            prepare(plan, progress)
+            prepare(plan, progress, engine)
         with _display() as watch:
             count = threads if threads or executor is None else 1
-            whole_study.work(open_executor, count, watch)
+            whole_study.work(open_executor, count, watch, engine)
             watch(1.0, "writing the report")
         report = whole_study.report()
     except KeyboardInterrupt:

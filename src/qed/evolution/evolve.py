@@ -9,6 +9,7 @@ from typing import Any
 from qed.archive.archive import Archive
 from qed.errors import InputError, number, whole
 from qed.evolution.run import Run, Settings, drive
+from qed.swarm.backend import chosen
 
 
 def evolve(
@@ -26,6 +27,7 @@ def evolve(
     resume: bool = False,
     checkpoint: float = 30.0,
     progress: Callable[[Run], Any] | None = None,
+    backend: str = "auto",
 ) -> Archive:
     """Evolve an archive of controllers for a task, and return it.
 
@@ -44,6 +46,10 @@ def evolve(
     resume : go on with the run in ``out``
     checkpoint : seconds between checkpoints
     progress : called with the run after each generation
+    backend : "cpu", "cuda" (an NVIDIA GPU), or "auto": the GPU where it can be used, else the
+        CPU; a run may be resumed with another one
+
+    The results of the two engines differ in rounding; each alone is reproducible.
     """
     settings = Settings(
         task=task,
@@ -60,7 +66,9 @@ def evolve(
         threads = whole("threads", threads, 1, 1024)
     if resume and out is None:
         raise InputError("resume needs out, the folder of the run to go on with")
-    run = Run(settings, None if out is None else Path(out), resume=resume, threads=threads)
+    engine = chosen(backend)
+    folder = None if out is None else Path(out)
+    run = Run(settings, folder, resume=resume, threads=threads, backend=engine)
     for _ in drive([run], every):
         if progress is not None:
             progress(run)

@@ -8,7 +8,8 @@
 Files are written to a temporary name, flushed and renamed, so that a kill or a full disk
 leaves the last good ones.  Since everything random is a hash of the seed and a number, the
 archive and the number of evaluations are the whole state: a resumed run ends with the same
-archive, bit for bit.
+archive, bit for bit.  Which engine simulates is no part of a run: one that began on a CPU may go
+on with a GPU.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ COLUMNS = ("evaluations", "coverage", "best", "mean", "qd_score")
 
 @dataclass(frozen=True)
 class Settings:
-    """What makes a run; equal settings give equal archives."""
+    """What makes a run; with the same engine, equal settings give equal archives."""
 
     task: str
     algorithm: str = "qed"
@@ -65,7 +66,10 @@ class Settings:
             object.__setattr__(self, name, value)
 
     def search(
-        self, threads: int | None = None, progress: Callable[[int, int], Any] | None = None
+        self,
+        threads: int | None = None,
+        progress: Callable[[int, int], Any] | None = None,
+        backend: str = "cpu",
     ) -> MapElites:
         """Return a new search with these settings.
 
@@ -74,7 +78,9 @@ class Settings:
         algorithm = ALGORITHMS[self.algorithm]
         space = algorithm.space(self.evaluations, progress)
         return MapElites(
-            domain=Swarms(self.task, algorithm, self.trials, self.seconds, self.seed, threads),
+            domain=Swarms(
+                self.task, algorithm, self.trials, self.seconds, self.seed, threads, backend
+            ),
             archive=Archive(space, header={"settings": asdict(self)}),
             seed=self.seed,
             evaluations=self.evaluations,
@@ -95,6 +101,7 @@ class Run:
         resume: bool = False,
         threads: int | None = None,
         progress: Callable[[int, int], Any] | None = None,
+        backend: str = "cpu",
     ) -> None:
         self.settings = settings
         self.folder = folder
@@ -106,7 +113,7 @@ class Run:
                 f"all {settings.evaluations:,} evaluations are of random controllers, since "
                 f"initial is {settings.initial:,}: nothing will evolve"
             )
-        self.search = settings.search(threads, progress)
+        self.search = settings.search(threads, progress, backend)
         if folder is not None and resume:
             self._restore(folder)
         self.saved_at = time.monotonic()
@@ -191,7 +198,8 @@ class Run:
 def drive(runs: Sequence[Run], every: float = 30.0) -> Iterator[list[Run]]:
     """Evolve runs side by side, yielding those that moved after each generation.
 
-    Their batches go to the simulator together, with the same result as one after the other.
+    Their batches go to the simulator together, with the same result as one after the other;
+    tasks and algorithms may differ from run to run.
     A checkpoint is made every so many seconds, at the end, and when interrupted.
     """
     try:

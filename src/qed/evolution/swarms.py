@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from qed.controller.variation import random_genomes, vary
 from qed.evolution.algorithms import Algorithm
 from qed.swarm.environment import Environment
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
-from qed.swarm.simulate import Job, Outcome, Ready, cores, perform
+from qed.swarm.simulate import Job, Ready, cores, perform
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Swarms:
     seconds: float  # simulated time of a trial (s)
     seed: int  # decides start poses and noise
     threads: int | None = None
+    backend: str = "cpu"  # or "cuda"
 
     def random(self, keys: np.ndarray) -> Genomes:
         """Return random genomes."""
@@ -47,16 +48,46 @@ class Swarms:
             return [Environment()] * count
         return [Environment.from_options(options) for options in environments.tolist()]
 
+    def company(self) -> Hashable:
+        """Return what swarms must have in common to be simulated in one go."""
+        same = (self.backend, self.trials, self.seconds)
+        # All swarms of a simulation add up the same things.  A CPU would lose time with what
+        # only some of them need; a GPU gains more by having many swarms at once.
+        return same if self.backend == "cuda" else (*same, self.task, self.algorithm)
+
+
+Evaluated = tuple[np.ndarray, np.ndarray | None]  # fitness, and behaviour if cells are that
+
 
 def together(
     domains: Sequence[Swarms],
     batches: Sequence[Genomes],
     environments: Sequence[np.ndarray | None],
-) -> list[tuple[np.ndarray, np.ndarray | None]]:
-    """Evaluate batches of several searches in one simulation.
+) -> list[Evaluated]:
+    """Evaluate batches of several searches in as few simulations as is good for the engine.
 
-    Trials, seconds, task and algorithm must be the same; seeds may differ.
+    Each search gets what it would get alone.
     """
+    groups: dict[Hashable, list[int]] = {}
+    for k, domain in enumerate(domains):
+        groups.setdefault(domain.company(), []).append(k)
+    found: dict[int, Evaluated] = {}
+    for group in groups.values():
+        results = _at_once(
+            [domains[k] for k in group],
+            [batches[k] for k in group],
+            [environments[k] for k in group],
+        )
+        found.update(zip(group, results, strict=True))
+    return [found[k] for k in range(len(domains))]
+
+
+def _at_once(
+    domains: Sequence[Swarms],
+    batches: Sequence[Genomes],
+    environments: Sequence[np.ndarray | None],
+) -> list[Evaluated]:
+    """Evaluate batches in one simulation, which adds up what any of them needs."""
     first = domains[0]
     worlds = [
         domain.worlds(len(batch.hidden), options)
@@ -73,17 +104,15 @@ def together(
         start=None,
         noise=PROXIMITY_NOISE,
     )
-    outcome = perform(job, [first.task], first.algorithm.sums, first.threads or cores())
-    objective = outcome.fitness[first.task].mean(1)
-    behaviour = _behaviour(first.algorithm, outcome, job.environments)
-    ends = np.cumsum(sizes)
-    return [
-        (objective[end - size : end], None if behaviour is None else behaviour[end - size : end])
-        for end, size in zip(ends.tolist(), sizes, strict=True)
-    ]
-
-
-def _behaviour(
-    algorithm: Algorithm, outcome: Outcome, environments: Sequence[Environment]
-) -> np.ndarray | None:
-    return None if algorithm.describe is None else algorithm.describe(outcome, environments)
+    tasks = list(dict.fromkeys(domain.task for domain in domains))
+    sums = list(dict.fromkeys(name for domain in domains for name in domain.algorithm.sums))
+    outcome = perform(job, tasks, sums, first.threads or cores(), None, first.backend)
+    found = []
+    begin = 0
+    for domain, some in zip(domains, worlds, strict=True):
+        own = outcome.part(slice(begin, begin + len(some)))
+        describe = domain.algorithm.describe
+        behaviour = None if describe is None else describe(own, some)
+        found.append((own.fitness[domain.task].mean(1), behaviour))
+        begin += len(some)
+    return found

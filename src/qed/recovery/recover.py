@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import overload
 
 import numpy as np
@@ -13,6 +13,7 @@ from qed.controller.network import Controller
 from qed.errors import InputError
 from qed.recovery import metrics
 from qed.recovery.trials import Normal, Progress, Trials
+from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 
@@ -80,6 +81,7 @@ def recover(
     environment: Environment | None = ...,
     threads: int | None = ...,
     progress: Progress | None = ...,
+    backend: str = ...,
 ) -> Recovery: ...
 
 
@@ -95,6 +97,7 @@ def recover(
     environment: Environment | None = ...,
     threads: int | None = ...,
     progress: Progress | None = ...,
+    backend: str = ...,
 ) -> list[Recovery]: ...
 
 
@@ -109,6 +112,7 @@ def recover(
     environment: Environment | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    backend: str = "auto",
 ) -> Recovery | list[Recovery]:
     """Try every controller of an archive in a broken swarm, and return the best.
 
@@ -123,9 +127,12 @@ def recover(
     environment : where the swarm works; the normal environment unless told
     threads : CPU threads; all cores unless told
     progress : called with the number of swarms tried so far, and of all
+    backend : "cpu", "cuda" (an NVIDIA GPU, at most 32 robots a swarm), or "auto": the GPU where
+        it can be used, else the CPU
 
     The normal best is the archive's best controller in that environment while all robots are
-    sound; impact and resilience are told relative to its fitness.
+    sound; impact and resilience are told relative to its fitness.  The results of the two
+    engines differ in rounding; each alone is reproducible.
     """
     one = isinstance(faults, Faults)
     combined: list[Faults] = [faults] if isinstance(faults, Faults) else list(faults)
@@ -136,6 +143,7 @@ def recover(
         raise InputError(f"archive must be a qed.Archive, got {type(archive).__name__}")
     if archive.coverage == 0:
         raise InputError("the archive is empty: it has no controller to recover with")
+    how = replace(how, backend=chosen(backend, how.environment.robots))
     solutions, cells = archive.genomes(), archive.occupied
     swarms = len(cells) * (1 + len(combined))
 

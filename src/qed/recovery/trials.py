@@ -44,6 +44,7 @@ class Trials:
     seed: int = 1
     environment: Environment = Environment()  # noqa: RUF009 (it is immutable)
     threads: int | None = None
+    backend: str = "cpu"  # or "cuda"
 
     def __post_init__(self) -> None:
         if not isinstance(self.environment, Environment):
@@ -112,7 +113,8 @@ class Trials:
                 start=None,
                 noise=PROXIMITY_NOISE,
             )
-            found.append(perform(job, [self.task], descriptors, self.threads or cores()))
+            threads = self.threads or cores()
+            found.append(perform(job, [self.task], descriptors, threads, None, self.backend))
             if progress is not None:
                 progress(min(begin + AT_ONCE, len(swarms)), len(swarms))
         return found

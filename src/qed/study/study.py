@@ -37,6 +37,7 @@ from qed.study.collect import collect
 from qed.study.executors import Inline
 from qed.study.plan import Name, Plan
 from qed.study.results import STUDY
+from qed.swarm.backend import chosen
 from qed.textfile import disk, made_by, toml, write
 
 FORMAT = 1  # of the folder
@@ -44,6 +45,7 @@ FAILURES = "failures.txt"
 LOOK = 2.0  # s between looks at how far other processes are
 REPLACED = 3  # times that a pool of processes is replaced after one was killed
 MANY = 10_000  # parts that wait at an executor at most
+SIDE_BY_SIDE = 20  # runs that evolve on a GPU at once, at most
 
 Watch = Callable[[float, str], Any]  # told the part of the work done, and what goes on
 
@@ -56,19 +58,23 @@ class Part(NamedTuple):
     batch: int = 0  # of faults
 
     def __str__(self) -> str:
-        who = f"{self.names[0].task} {self.names[0].algorithm}"
+        kinds = {f"{name.task} {name.algorithm}" for name in self.names}
+        who = kinds.pop() if len(kinds) == 1 else f"{len(self.names)} runs"
         doing = {"evolve": "evolving", "reevaluate": "trying", "recover": "breaking"}
         return f"{doing[self.stage]} {who}"
 
 
-def do(folder: Path, plan: Plan, part: Part, threads: int | None, tell: Any = None) -> None:
+def do(
+    folder: Path, plan: Plan, part: Part, threads: int | None, backend: str, tell: Any = None
+) -> None:
     """Do a part of a study, in any process."""
+    engine = chosen(backend)  # the process may be on a machine that has no GPU
     if part.stage == "evolve":
-        work.evolve(folder, plan, part.names, threads, tell)
+        work.evolve(folder, plan, part.names, threads, engine, tell)
     elif part.stage == "reevaluate":
-        work.reevaluate(folder, plan, part.names[0], threads, tell)
+        work.reevaluate(folder, plan, part.names[0], threads, engine, tell)
     else:
-        work.recover(folder, plan, part.names[0], part.batch, threads, tell)
+        work.recover(folder, plan, part.names[0], part.batch, threads, engine, tell)
 
 
 @dataclass
@@ -110,14 +116,17 @@ class Study:
         open_executor: Callable[[], Executor] | None = None,
         threads: int | None = None,
         watch: Watch | None = None,
+        backend: str = "cpu",
     ) -> None:
         """Do all parts that are not done yet; what fails is kept in ``failures``.
 
-        With an executor every run is a part of its own; in this process those of one task and
-        algorithm evolve side by side.
+        On the CPU, with an executor every run is a part of its own; in this process those of
+        one task and algorithm evolve side by side.  On a GPU ("cuda") many runs do, of any task
+        and algorithm.
         """
         board = _Board(self, watch)
-        groups = _groups(self.plan) if open_executor is None else ((n,) for n in self.plan.runs())
+        apart = open_executor is not None and backend == "cpu"
+        groups = ((n,) for n in self.plan.runs()) if apart else _groups(self.plan, backend)
         waiting = [Part("evolve", names) for names in groups]
         executor = Inline(board.tell) if open_executor is None else open_executor()
         at_once = 1 if open_executor is None else MANY
@@ -128,7 +137,8 @@ class Study:
                 while waiting and len(pending) < at_once:
                     part = waiting.pop(0)
                     board.begin(part)
-                    pending[executor.submit(do, self.folder, self.plan, part, threads)] = part
+                    given = (self.folder, self.plan, part, threads, backend)
+                    pending[executor.submit(do, *given)] = part
                 ready, _ = wait(pending, LOOK, FIRST_COMPLETED)
                 broken = [f for f in ready if isinstance(f.exception(), BrokenExecutor)]
                 if broken and open_executor is not None and replaced < REPLACED:
@@ -197,18 +207,27 @@ def plan_of(folder: Path) -> Plan:
         raise StoppedError(f"{path} is damaged: {error!r}") from error
 
 
-def prepare(plan: Plan, progress: Callable[[int, int], Any] | None = None) -> None:
+def prepare(
+    plan: Plan, progress: Callable[[int, int], Any] | None = None, backend: str = "cpu"
+) -> None:
     """Make what all runs share, once: compiled code, and the cells of their archives."""
     # The compiler and the arithmetic of the cells keep a core busy each.
     with ThreadPoolExecutor(1) as beside:
-        compiled = beside.submit(speed.warm_up)
+        compiled = beside.submit(speed.warm_up) if backend == "cpu" else None
         # SPIRIT's cells are needed by all: maps are compared in its space.
         for algorithm in dict.fromkeys((*plan.algorithms, "spirit")):
             ALGORITHMS[algorithm].space(plan.evaluations, progress)
-        compiled.result()
+        if compiled is not None:
+            compiled.result()
 
 
-def _groups(plan: Plan) -> Iterator[tuple[Name, ...]]:
+def _groups(plan: Plan, backend: str) -> Iterator[tuple[Name, ...]]:
+    """Yield the runs that evolve side by side."""
+    if backend == "cuda":
+        runs = list(plan.runs())
+        for begin in range(0, len(runs), SIDE_BY_SIDE):
+            yield tuple(runs[begin : begin + SIDE_BY_SIDE])
+        return
     for _, names in groupby(plan.runs(), key=lambda name: (name.task, name.algorithm)):
         yield tuple(names)
 
@@ -240,7 +259,7 @@ class _Board:
         """Return the robot-steps of a part."""
         plan, algorithm = self.study.plan, part.names[0].algorithm
         if part.stage == "evolve":
-            return len(part.names) * cost.evolution(plan, algorithm)
+            return sum(cost.evolution(plan, name.algorithm) for name in part.names)
         if part.stage == "reevaluate":
             return cost.normal(plan, algorithm)
         return cost.recovery(plan, algorithm, part.batch)

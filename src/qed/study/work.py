@@ -61,7 +61,12 @@ def recovery_file(batch: int) -> str:
 
 
 def evolve(
-    study: Path, plan: Plan, names: Sequence[Name], threads: int | None, tell: Tell | None = None
+    study: Path,
+    plan: Plan,
+    names: Sequence[Name],
+    threads: int | None,
+    backend: str,
+    tell: Tell | None = None,
 ) -> None:
     """Evolve runs side by side, going on where they were."""
     runs = []
@@ -69,7 +74,8 @@ def evolve(
         here = folder(study, name)
         if not (here / ARCHIVE).exists():
             there = (here / CONFIG).exists()
-            runs.append(Run(plan.settings(name), here, resume=there, threads=threads))
+            settings = plan.settings(name)
+            runs.append(Run(settings, here, resume=there, threads=threads, backend=backend))
     total = sum(run.settings.evaluations for run in runs)
     for _ in drive(runs):
         if tell is not None:
@@ -77,14 +83,20 @@ def evolve(
 
 
 def reevaluate(
-    study: Path, plan: Plan, name: Name, threads: int | None, tell: Tell | None = None
+    study: Path,
+    plan: Plan,
+    name: Name,
+    threads: int | None,
+    backend: str,
+    tell: Tell | None = None,
 ) -> None:
     """Try all solutions of a map in the normal environment, and see how they behave there."""
     here = folder(study, name)
     if (here / NORMAL).exists():
         return
     archive = _archive(here)
-    normal, behaviour = _trials(plan, name, threads).normal(archive.genomes(), _told(tell))
+    how = _trials(plan, name, threads, backend)
+    normal, behaviour = how.normal(archive.genomes(), _told(tell))
     space = ALGORITHMS["spirit"].space(plan.evaluations, None)
     shadow = project(behaviour, normal.fitness, space)
     header = {
@@ -106,6 +118,7 @@ def recover(
     name: Name,
     batch: int,
     threads: int | None,
+    backend: str,
     tell: Tell | None = None,
 ) -> None:
     """Try all solutions of a map in a batch of combined faults."""
@@ -117,7 +130,7 @@ def recover(
     solutions = _archive(here).genomes()
     numbers = batches(plan)[batch]
     faults = [plan.faults_of(name.replicate)[k] for k in numbers]
-    fitness = _trials(plan, name, threads).broken(solutions, faults, _told(tell))
+    fitness = _trials(plan, name, threads, backend).broken(solutions, faults, _told(tell))
     rows = []
     for k, fault, values in zip(numbers, faults, fitness, strict=True):
         found = best_for(normal, values)
@@ -163,9 +176,9 @@ def missing(study: Path, plan: Plan, name: Name) -> Iterator[str]:
     return (file for file in wanted if not (here / file).exists())
 
 
-def _trials(plan: Plan, name: Name, threads: int | None) -> Trials:
+def _trials(plan: Plan, name: Name, threads: int | None, backend: str) -> Trials:
     seed = plan.seed_of(name.replicate)
-    return Trials(name.task, plan.retrials, plan.seconds, seed, threads=threads)
+    return Trials(name.task, plan.retrials, plan.seconds, seed, threads=threads, backend=backend)
 
 
 def _archive(here: Path) -> Archive:

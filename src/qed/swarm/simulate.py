@@ -12,6 +12,7 @@ import numpy as np
 from qed.controller.network import Controller, Network
 from qed.errors import InputError, choice, number, whole
 from qed.swarm import robot
+from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.start import Start
@@ -40,6 +41,16 @@ class Outcome:
     features: np.ndarray | None = None
     situations: np.ndarray | None = None
 
+    def part(self, rows: slice) -> Outcome:
+        """Return the outcome of some of the controllers."""
+        return Outcome(
+            {name: values[rows] for name, values in self.fitness.items()},
+            self.visits[rows],
+            None if self.radius is None else self.radius[rows],
+            None if self.features is None else self.features[rows],
+            None if self.situations is None else self.situations[rows],
+        )
+
 
 def simulate(
     controllers: Controller | Sequence[Controller],
@@ -55,6 +66,7 @@ def simulate(
     descriptors: Sequence[str] = (),
     threads: int | None = None,
     progress: Callable[[int], Any] | None = None,
+    backend: str = "auto",
 ) -> Outcome:
     """Simulate swarms of robots, each swarm driven by one controller.
 
@@ -72,9 +84,12 @@ def simulate(
     descriptors : of "hbd", "sdbc", "spirit": what to add up for behavioural descriptors
     threads : CPU threads; all cores unless told
     progress : called with the number of robot-steps each time a part is done
+    backend : "cpu", "cuda" (an NVIDIA GPU, at most 32 robots a swarm), or "auto": the GPU where
+        it can be used, else the CPU
 
     The result depends on these arguments alone: not on threads, nor on what else is simulated
-    in the same call.
+    in the same call.  The results of the two engines differ in rounding; each alone is
+    reproducible.
     """
     job = checked(
         controllers, environment, trials=trials, seconds=seconds, seed=seed, faults=faults,
@@ -85,7 +100,8 @@ def simulate(
     if not names and not wanted:
         raise InputError(f"tasks must name at least one of {', '.join(TASKS)}; got none")
     workers = whole("threads", threads, 1, 1024) if threads is not None else cores()
-    return perform(job, names, wanted, workers, progress)
+    engine = chosen(backend, max(env.robots for env in job.environments))
+    return perform(job, names, wanted, workers, progress, engine)
 
 
 class Brain(Protocol):
@@ -170,12 +186,18 @@ def perform(
     descriptors: Sequence[str],
     threads: int,
     progress: Callable[[int], Any] | None = None,
+    backend: str = "cpu",
 ) -> Outcome:
-    """Simulate a checked job."""
-    from qed.swarm.cpu import engine
-
+    """Simulate a checked job, on the "cpu" or with "cuda"."""
     sums = [TASKS[name].sums for name in tasks] + list(descriptors)
-    found = engine.simulate(job, sums, threads, progress)
+    if backend == "cuda":
+        from qed.swarm.cuda import engine as gpu
+
+        found = gpu.simulate(job, sums, progress)
+    else:
+        from qed.swarm.cpu import engine
+
+        found = engine.simulate(job, sums, threads, progress)
     return _outcome(job, tasks, descriptors, found)
 
 

@@ -1,0 +1,73 @@
+"""Which engine simulates: the CPU's, or that of an NVIDIA GPU.
+
+Both follow the same laws, but a GPU contracts arithmetic in its own way, so their results differ
+in rounding and agree only statistically.  Each alone is reproducible.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from functools import cache
+from importlib.util import find_spec
+
+from qed.errors import InputError, StoppedError, choice
+
+BACKENDS = ("auto", "cpu", "cuda")
+GPU_ROBOTS = 32  # of a swarm, at most, on a GPU
+DRIVERS = ("libcuda.so.1", "nvcuda.dll", "/usr/lib/wsl/lib/libcuda.so.1")
+
+
+def chosen(backend: str, robots: int = 1) -> str:
+    """Return "cpu" or "cuda" for swarms of so many robots; "auto" takes a GPU if it can."""
+    name = choice("backend", backend, BACKENDS)
+    if name == "auto":
+        return "cuda" if robots <= GPU_ROBOTS and likely() and problem() is None else "cpu"
+    if name == "cuda":
+        if robots > GPU_ROBOTS:
+            raise InputError(
+                f"backend cuda simulates at most {GPU_ROBOTS} robots a swarm, got {robots}; "
+                "take --backend cpu (or backend='cpu')"
+            )
+        if (why := problem()) is not None:
+            raise StoppedError(
+                f"backend cuda: no NVIDIA GPU can be used here: {why.rstrip('.')}; take "
+                "--backend cpu (or backend='cpu')"
+            )
+    return name
+
+
+def described(engine: str, threads: int) -> str:
+    """Return in words what simulates."""
+    if engine == "cuda":
+        from qed.swarm.cuda import available
+
+        return available.name()
+    return f"the CPU, {threads} thread{'s' if threads > 1 else ''}"
+
+
+@cache
+def problem() -> str | None:
+    """Say why no GPU can be used here, or return None; looked up once a process."""
+    from qed.swarm.cuda import available
+
+    return available.problem()
+
+
+def likely() -> bool:
+    """Tell quickly whether it is worth looking for a GPU: its package and driver are here."""
+    return find_spec("numba_cuda") is not None and any(map(_loads, _drivers()))
+
+
+def _drivers() -> tuple[str, ...]:
+    """Return where a driver may be; numba-cuda looks first where its variable says."""
+    told = os.environ.get("NUMBA_CUDA_DRIVER")
+    return (told, *DRIVERS) if told else DRIVERS
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True

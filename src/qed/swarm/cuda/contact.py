@@ -1,0 +1,335 @@
+"""Contacts on the GPU: pairs in a list of the warp, walls and obstacles in the robot's lane.
+
+It is the CPU's order of events: drives, all pairs at once, obstacles, walls; eight times.
+"""
+
+from __future__ import annotations
+
+from numpy import float32 as f32
+from numpy import int32 as i32
+
+from qed.swarm.cuda.device import cuda, device, stage
+from qed.swarm.cuda.layout import (
+    B_ARM,
+    B_CYCLE,
+    B_NX,
+    B_NY,
+    B_PRESS,
+    B_RUB,
+    B_SPEED,
+    BLOCK_FIELDS,
+    C_ARM,
+    C_CODE,
+    C_NX,
+    C_NY,
+    C_PRESS,
+    C_RUB,
+    C_SHARE,
+    C_SPEED,
+    CONTACT_FIELDS,
+    COS,
+    KEPT,
+    LANES,
+    PARTNERS,
+    SIN,
+    SUM_X,
+    SUM_Y,
+    TURN,
+    VX,
+    VY,
+    X,
+    Y,
+)
+from qed.swarm.cuda.warp import at, ballot, count
+from qed.swarm.laws import contact as laws
+from qed.swarm.laws import geometry
+from qed.swarm.laws.contact import (
+    FRICTION,
+    FROM_FIXED,
+    MARGIN_TIME,
+    WALL_FRICTION,
+)
+from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
+
+approach = device(laws.approach)
+drive = device(laws.drive)
+fixed = device(laws.fixed)
+nearer_wall = device(laws.nearer_wall)
+pair_share = device(laws.pair_share)
+press = device(laws.press)
+rub = device(laws.rub)
+wall_approach = device(laws.wall_approach)
+body_point = device(geometry.body_point)
+separation = device(geometry.separation)
+support = device(geometry.support)
+
+TWO_OUTER = f32(2.0 * BODY_OUTER_RADIUS)
+OUTER = f32(BODY_OUTER_RADIUS)
+OBSTACLE = f32(OBSTACLE_RADIUS)
+MARGIN_SECONDS = f32(MARGIN_TIME)
+ZERO = f32(0.0)
+ONE = f32(1.0)
+
+
+@stage
+def over_place(over, start, lane):  # type: ignore[no-untyped-def]
+    """Return where a lane's contact beyond the first 32 lies."""
+    return at(over + (start >> i32(5)) * i32(CONTACT_FIELDS * LANES) + lane)
+
+
+@stage
+def put(table, place, found):  # type: ignore[no-untyped-def]
+    """Write a contact."""
+    table[place + C_CODE * LANES] = found[C_CODE]
+    table[place + C_NX * LANES] = found[C_NX]
+    table[place + C_NY * LANES] = found[C_NY]
+    table[place + C_ARM * LANES] = found[C_ARM]
+    table[place + C_SPEED * LANES] = found[C_SPEED]
+    table[place + C_SHARE * LANES] = found[C_SHARE]
+    table[place + C_PRESS * LANES] = found[C_PRESS]
+    table[place + C_RUB * LANES] = found[C_RUB]
+
+
+@stage
+def get(table, place):  # type: ignore[no-untyped-def]
+    """Read a contact."""
+    return (
+        table[place + C_CODE * LANES],
+        table[place + C_NX * LANES],
+        table[place + C_NY * LANES],
+        table[place + C_ARM * LANES],
+        table[place + C_SPEED * LANES],
+        table[place + C_SHARE * LANES],
+        table[place + C_PRESS * LANES],
+        table[place + C_RUB * LANES],
+    )
+
+
+@stage
+def touching_pairs(
+    sf, si, base, lane, before, near, listed, work, margin, kept, mine, over, cycle
+):  # type: ignore[no-untyped-def]  # fmt: skip
+    """List the near pairs that may touch, with the impulses they had; return their number."""
+    contacts = i32(0)
+    reach = TWO_OUTER + margin
+    start = i32(0)
+    while start < near:
+        e = i32(start + lane)
+        touching = False
+        code = i32(0)
+        i = k = at(base)
+        gap = nx = ny = arm = ZERO
+        if e < near:
+            code = si[at(listed + e)]
+            i = at(base + (code & i32(31)))
+            k = at(base + ((code >> i32(5)) & i32(31)))
+            dx = sf[X + k] - sf[X + i]
+            dy = sf[Y + k] - sf[Y + i]
+            if dx * dx + dy * dy < reach * reach:
+                gap, nx, ny = separation(dx, dy, sf[COS + i], sf[SIN + i], sf[COS + k], sf[SIN + k])
+                arm = f32(0.5) * (nx * dx + ny * dy)
+                touching = gap < margin
+        word = ballot(si, base, lane, touching)
+        if touching:
+            place = i32(contacts + count(word & before))
+            pair = at(mine + i32(KEPT) * (code >> i32(10)))
+            fresh = kept[pair + 2] != f32(cycle - 1)
+            pressed = ZERO if fresh else kept[pair]
+            rubbed = ZERO if fresh else kept[pair + 1]
+            cuda.atomic.add(si, PARTNERS + i, 1)
+            cuda.atomic.add(si, PARTNERS + k, 1)
+            found = (f32(code), nx, ny, arm, approach(gap), ZERO, pressed, rubbed)
+            if place < i32(LANES):
+                put(sf, at(work + place), found)
+            else:
+                put(kept, over_place(over, place - (place & i32(31)), place & i32(31)), found)
+        contacts = i32(contacts + count(word))
+        start = i32(start + i32(LANES))
+    return contacts
+
+
+@stage
+def give(si, i, k, fx, fy):  # type: ignore[no-untyped-def]
+    """Add a pair's impulse to its two robots, in whole numbers, so that no order matters."""
+    wx = fixed(fx)
+    wy = fixed(fy)
+    cuda.atomic.add(si, SUM_X + i, -wx)
+    cuda.atomic.add(si, SUM_Y + i, -wy)
+    cuda.atomic.add(si, SUM_X + k, wx)
+    cuda.atomic.add(si, SUM_Y + k, wy)
+
+
+@stage
+def take(si, me, vx, vy):  # type: ignore[no-untyped-def]
+    """Change a robot's velocity by the impulses that were added up."""
+    vx += f32(si[SUM_X + me]) * FROM_FIXED
+    vy += f32(si[SUM_Y + me]) * FROM_FIXED
+    si[SUM_X + me] = 0
+    si[SUM_Y + me] = 0
+    return vx, vy
+
+
+@stage
+def warm_pairs(sf, si, base, lane, contacts, mine, kept, over):  # type: ignore[no-untyped-def]
+    """Begin with the pairs' impulses of the last cycle, and find their shares.
+
+    Returns the lane's own contact, one of the first 32.
+    """
+    start = i32(0)
+    while start < contacts:
+        if start + lane < contacts:
+            found = mine if start == 0 else get(kept, over_place(over, start, lane))
+            code = i32(found[C_CODE])
+            i = at(base + (code & i32(31)))
+            k = at(base + ((code >> i32(5)) & i32(31)))
+            share = pair_share(si[PARTNERS + i], si[PARTNERS + k])
+            nx, ny, pressed, rubbed = found[C_NX], found[C_NY], found[C_PRESS], found[C_RUB]
+            give(si, i, k, pressed * nx - rubbed * ny, pressed * ny + rubbed * nx)
+            found = (found[0], nx, ny, found[3], found[4], share, pressed, rubbed)
+            if start == 0:
+                mine = found
+            else:
+                put(kept, over_place(over, start, lane), found)
+        start = i32(start + i32(LANES))
+    return mine
+
+
+@stage
+def push_pairs(sf, si, base, lane, contacts, mine, kept, over):  # type: ignore[no-untyped-def]
+    """Correct all pairs at once, each from the velocities before the sweep."""
+    start = i32(0)
+    while start < contacts:
+        if start + lane < contacts:
+            found = mine if start == 0 else get(kept, over_place(over, start, lane))
+            code = i32(found[C_CODE])
+            i = at(base + (code & i32(31)))
+            k = at(base + ((code >> i32(5)) & i32(31)))
+            ux = sf[VX + i] - sf[VX + k]
+            uy = sf[VY + i] - sf[VY + k]
+            turn = sf[TURN + i] + sf[TURN + k]
+            nx = found[C_NX]
+            ny = found[C_NY]
+            share = found[C_SHARE]
+            old_press = found[C_PRESS]
+            old_rub = found[C_RUB]
+            new_press = press(old_press, share, (ux * nx + uy * ny) - found[C_SPEED])
+            sliding = (uy * nx - ux * ny) + found[C_ARM] * turn
+            new_rub = rub(old_rub, share, sliding, FRICTION * new_press)
+            dp = new_press - old_press
+            dr = new_rub - old_rub
+            give(si, i, k, dp * nx - dr * ny, dp * ny + dr * nx)
+            found = (found[0], nx, ny, found[3], found[4], share, new_press, new_rub)
+            if start == 0:
+                mine = found
+            else:
+                put(kept, over_place(over, start, lane), found)
+        start = i32(start + i32(LANES))
+    return mine
+
+
+@stage
+def keep_pairs(lane, contacts, mine, kept, over, pairs, cycle):  # type: ignore[no-untyped-def]
+    """Keep the pairs' impulses for the next cycle."""
+    start = i32(0)
+    while start < contacts:
+        if start + lane < contacts:
+            found = mine if start == 0 else get(kept, over_place(over, start, lane))
+            pair = at(pairs + i32(KEPT) * (i32(found[C_CODE]) >> i32(10)))
+            kept[pair] = found[C_PRESS]
+            kept[pair + 1] = found[C_RUB]
+            kept[pair + 2] = f32(cycle)
+        start = i32(start + i32(LANES))
+
+
+@stage
+def wall(at_, side, margin, sign_x, sign_y, c, s, kept_press, kept_rub):  # type: ignore[no-untyped-def]
+    """Return what the nearer wall on an axis allows: sign, speed, arm, impulses kept.
+
+    ``sign_x`` and ``sign_y`` tell the axis: one of them is 1, the other 0.
+    """
+    sign, room = nearer_wall(at_, side)
+    arm = support(sign * sign_x, sign * sign_y, c, s)
+    gap = room - arm
+    within = gap < margin
+    speed = wall_approach(gap, margin)
+    return sign, speed, arm, kept_press if within else ZERO, kept_rub if within else ZERO
+
+
+@stage
+def push_walls(vx, vy, turn, wx, wy):  # type: ignore[no-untyped-def]
+    """Correct a robot at its nearer wall on each axis, x first."""
+    sign, speed, arm, old_press, old_rub = wx
+    pressed = press(old_press, ONE, sign * vx - speed)
+    rubbed = rub(old_rub, ONE, sign * vy + arm * turn, WALL_FRICTION * pressed)
+    vx -= sign * (pressed - old_press)
+    vy -= sign * (rubbed - old_rub)
+    wx = (sign, speed, arm, pressed, rubbed)
+    sign, speed, arm, old_press, old_rub = wy
+    pressed = press(old_press, ONE, sign * vy - speed)
+    rubbed = rub(old_rub, ONE, arm * turn - sign * vx, WALL_FRICTION * pressed)
+    vx += sign * (rubbed - old_rub)
+    vy -= sign * (pressed - old_press)
+    wy = (sign, speed, arm, pressed, rubbed)
+    return vx, vy, wx, wy
+
+
+@stage
+def touching_obstacles(x, y, c, s, reach, centres, first, number, blocks, mine, cycle):  # type: ignore[no-untyped-def]
+    """Note the obstacles a robot may touch; return a bit for each."""
+    word = i32(0)
+    o = i32(0)
+    while o < number:
+        dx = centres[at(first + o), 0] - x
+        dy = centres[at(first + o), 1] - y
+        if dx * dx + dy * dy < reach * reach:
+            nx, ny, gap, arm = body_point(c * dx + s * dy, c * dy - s * dx)
+            b = at(mine + o * i32(BLOCK_FIELDS * LANES))
+            fresh = blocks[b + B_CYCLE * LANES] != f32(cycle - 1)
+            blocks[b + B_NX * LANES] = c * nx - s * ny
+            blocks[b + B_NY * LANES] = s * nx + c * ny
+            blocks[b + B_SPEED * LANES] = approach(gap - OBSTACLE)
+            blocks[b + B_ARM * LANES] = arm
+            if fresh:
+                blocks[b + B_PRESS * LANES] = ZERO
+                blocks[b + B_RUB * LANES] = ZERO
+            blocks[b + B_CYCLE * LANES] = f32(cycle)
+            word = i32(word | i32(i32(1) << o))
+        o = i32(o + i32(1))
+    return word
+
+
+@stage
+def warm_obstacles(vx, vy, word, number, blocks, mine):  # type: ignore[no-untyped-def]
+    """Begin with the obstacles' impulses of the last cycle."""
+    o = i32(0)
+    while o < number:
+        if (word >> o) & i32(1):
+            b = at(mine + o * i32(BLOCK_FIELDS * LANES))
+            nx, ny = blocks[b + B_NX * LANES], blocks[b + B_NY * LANES]
+            pressed, rubbed = blocks[b + B_PRESS * LANES], blocks[b + B_RUB * LANES]
+            vx -= pressed * nx - rubbed * ny
+            vy -= pressed * ny + rubbed * nx
+        o = i32(o + i32(1))
+    return vx, vy
+
+
+@stage
+def push_obstacles(vx, vy, turn, word, number, blocks, mine):  # type: ignore[no-untyped-def]
+    """Correct a robot at the obstacles it may touch, one after the other."""
+    o = i32(0)
+    while o < number:
+        if (word >> o) & i32(1):
+            b = at(mine + o * i32(BLOCK_FIELDS * LANES))
+            nx, ny = blocks[b + B_NX * LANES], blocks[b + B_NY * LANES]
+            old_press, old_rub = blocks[b + B_PRESS * LANES], blocks[b + B_RUB * LANES]
+            pressed = press(old_press, ONE, (vx * nx + vy * ny) - blocks[b + B_SPEED * LANES])
+            sliding = (vy * nx - vx * ny) + blocks[b + B_ARM * LANES] * turn
+            rubbed = rub(old_rub, ONE, sliding, WALL_FRICTION * pressed)
+            dp = pressed - old_press
+            dr = rubbed - old_rub
+            vx -= dp * nx - dr * ny
+            vy -= dp * ny + dr * nx
+            blocks[b + B_PRESS * LANES] = pressed
+            blocks[b + B_RUB * LANES] = rubbed
+        o = i32(o + i32(1))
+    return vx, vy

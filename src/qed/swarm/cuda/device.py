@@ -1,0 +1,60 @@
+"""Laws as device functions: the same Python functions, compiled for the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numba.cuda
+from numba import config
+
+from qed.swarm.compile import LAWS
+
+# Numba's simulator runs kernels as plain Python, without a GPU.
+SIMULATED = bool(config.ENABLE_CUDASIM)
+# Approximate divisions and roots, products added in one step; infinities stay what they are.
+ROUGHLY = {"afn", "arcp", "contract", "nsz"}
+
+
+@cache
+def device(law: Callable[..., Any]) -> Any:
+    """Return a law for kernels; the laws it calls come with it.
+
+    Laws are compiled without fastmath: they count on infinities.  Kernels allow approximate
+    divisions and square roots.
+    """
+    assert isinstance(law, FunctionType)
+    scope = dict(law.__globals__)
+    for name in law.__code__.co_names:
+        called = scope.get(name)
+        if isinstance(called, FunctionType) and called in LAWS:
+            scope[name] = device(called)
+    copy = FunctionType(law.__code__, scope, law.__name__, law.__defaults__, law.__closure__)
+    return law if SIMULATED else stage(copy)
+
+
+def stage(function: Callable[..., Any]) -> Any:
+    """Compile a part of a kernel, inlined into it."""
+    return (
+        function
+        if SIMULATED
+        else numba.cuda.jit(device=True, forceinline=True, fastmath=ROUGHLY)(function)
+    )
+
+
+class _Simulator:
+    """What a running kernel knows as ``cuda`` in the simulator.
+
+    The simulator lends it to the kernel's own module only, and takes it back from a device
+    function's module as soon as one of its threads returns from it.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        from numba.cuda.simulator import kernel
+
+        return getattr(kernel._get_kernel_context(), name)
+
+
+cuda: Any = _Simulator() if SIMULATED else numba.cuda

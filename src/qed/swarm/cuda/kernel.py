@@ -1,0 +1,433 @@
+"""The kernel: one cycle after the other, top to bottom, for a block of warps."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+from numba import cuda, float32, int32
+from numpy import float32 as f32
+from numpy import int32 as i32
+from numpy import int64 as i64
+from numpy import uint32 as u32
+
+from qed.swarm.cuda import contact, sensing, tally
+from qed.swarm.cuda.brain import think
+from qed.swarm.cuda.device import device
+from qed.swarm.cuda.layout import (
+    AMPLITUDE,
+    B_CYCLE,
+    BLOCK_FIELDS,
+    CONTACT_FIELDS,
+    COS,
+    F_AMPLITUDE,
+    F_GAIN,
+    F_LEFT,
+    F_OFFSET,
+    F_RIGHT,
+    FIRST,
+    GAIN,
+    KEPT,
+    L_FINE,
+    L_MARGIN,
+    L_NEAR2,
+    L_NOISE,
+    L_OBSTACLES,
+    L_RAB,
+    L_RAB2,
+    L_RANGE,
+    L_SIDE,
+    L_SPEED,
+    LANES,
+    N_COUNT,
+    N_FIRST,
+    N_LIVE,
+    N_SPIRIT,
+    OFFSET,
+    PARTNERS,
+    RAY_LIST,
+    ROWS,
+    S_CENTRE,
+    S_FLOCK,
+    S_NEAREST,
+    S_RADIUS,
+    SIN,
+    SUM_X,
+    SUM_Y,
+    SUMS,
+    TURN,
+    VX,
+    VY,
+    W_BLOCKS,
+    W_FAULTS,
+    W_LIMITS,
+    W_NETWORK,
+    W_OBSTACLES,
+    W_OUT,
+    W_OVER,
+    W_PAIRS,
+    W_PLACE,
+    W_ROBOTS,
+    W_TRIALS,
+    WHEEL_LEFT,
+    WHEEL_RIGHT,
+    X,
+    Y,
+)
+from qed.swarm.cuda.listening import listen
+from qed.swarm.cuda.warp import at, ballot, in_phase, together
+from qed.swarm.laws import geometry, motion
+from qed.swarm.laws.motion import DRIVE, LAG
+from qed.swarm.laws.scoring import GRID
+from qed.swarm.robot import CYCLE
+
+cos_sin = device(geometry.cos_sin)
+wrap = device(geometry.wrap)
+excess = device(motion.excess)
+target = device(motion.target)
+turn_rate = device(motion.turn_rate)
+turned = device(motion.turned)
+within = device(motion.within)
+
+# Bits of what is wanted.
+AGGREGATION, DISPERSION, FLOCKING, PATROLLING, VISITS, FEATURES, SITUATIONS = (
+    1 << n for n in range(7)
+)
+PROXIMITY_BITS = (1 << 7) - 1
+SITUATION_COUNTS = 1024
+PER_CYCLE = f32(1.0 / CYCLE)
+ZERO = f32(0.0)
+ONE = f32(1.0)
+NOWHERE = f32(500.0)
+
+
+def spare(capacity: int) -> int:
+    """Return the place, in a warp's shared memory, after its rows and lists."""
+    lists = capacity + max(CONTACT_FIELDS * LANES, capacity, RAY_LIST)
+    return ROWS * LANES + lists
+
+
+@cache
+def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> Any:
+    """Return the kernel that adds up what is wanted, and knows what is asked of it.
+
+    What is not wanted is not compiled: a GPU's time goes into fetching instructions.
+    """
+    near_list = ROWS * LANES
+    work = near_list + capacity
+    after = spare(capacity)
+    patrols = bool(wants & PATROLLING)
+    counts = bool(wants & SITUATIONS)
+    need_others = bool(wants & (DISPERSION | FEATURES))
+    need_speed = bool(wants & (FLOCKING | FEATURES))
+
+    def run(warps, limits, poses, keys, faults, centres, networks, tables, kept, blocks, sums,
+            visits, spirit, cycles, stride, hidden, sweeps):  # type: ignore[no-untyped-def]  # fmt: skip
+        sf = cuda.shared.array(0, float32)
+        si = cuda.shared.array(0, int32)
+        lane = i32(i32(cuda.threadIdx.x) & i32(31))
+        number = i32(i32(cuda.threadIdx.x) >> i32(5))
+        base = i32(number * stride)
+        me = at(base + lane)
+        before = u32((u32(1) << u32(lane)) - u32(1))
+        there = i32(cuda.blockIdx.x) * i32(cuda.blockDim.x >> 5) + number
+        exists = there < i32(warps.shape[0])
+        w = at(there if exists else i32(0))
+        robots = warps[w, W_ROBOTS]
+        trials = warps[w, W_TRIALS] if exists else i32(0)
+        trial = i32(lane // robots)
+        robot = i32(lane - trial * robots)
+        first = i32(lane - robot)
+        active = trial < trials
+        place = at(warps[w, W_PLACE] + (lane if active else i32(0)))
+        out = at(warps[w, W_OUT] + (trial if active else i32(0)))
+        network = at(warps[w, W_NETWORK])
+        neuron = networks[network, N_FIRST]
+        neurons = networks[network, N_COUNT]
+        live = u32(networks[network, N_LIVE])
+        limit = at(warps[w, W_LIMITS])
+        side = limits[limit, L_SIDE] if active else f32(2.0) * NOWHERE
+        top_speed = limits[limit, L_SPEED]
+        near2 = limits[limit, L_NEAR2]
+        hearing = live >= u32(128)
+        rab2 = limits[limit, L_RAB2] if hearing else -ONE
+        rab = limits[limit, L_RAB]
+        reach = limits[limit, L_RANGE]
+        margin = limits[limit, L_MARGIN]
+        obstacles = i32(limits[limit, L_OBSTACLES])
+        fault = at(warps[w, W_FAULTS] + robot) if active else at(warps[w, W_FAULTS])
+        pairs_kept = warps[w, W_PAIRS]
+        over = warps[w, W_OVER]
+        blocks_kept = i32(warps[w, W_BLOCKS] + lane)
+        obstacle = i32(warps[w, W_OBSTACLES] + (trial if active else i32(0)) * obstacles)
+        blocking = contact.OBSTACLE + contact.OUTER + contact.MARGIN_SECONDS * top_speed
+        hidden_rows = i32(base + i32(after))
+        count_place = i32(hidden_rows + i32(2 * LANES) * hidden)
+        patrol_place = i32(count_place + i32(SITUATION_COUNTS if counts else 0))
+        near_place = i32(base + i32(near_list))
+        work_place = i32(base + i32(work))
+        key = keys[place]
+        x = poses[place, 0] if active else NOWHERE
+        y = poses[place, 1] if active else NOWHERE
+        heading = poses[place, 2]
+        c = poses[place, 3]
+        s = poses[place, 4]
+        vx = vy = turn = jx = jy = left = right = ZERO
+        x_press = x_rub = y_press = y_rub = ZERO
+        walled = i32(-1)
+        near = i32(0)
+        centre_sum = nearest_sum = flock_sum = radius_sum = ZERO
+        inner = i64(0)
+        border = i64(0)
+        fine = i32(-1)
+        since = i32(0)
+        si[FIRST + me] = first
+        sf[GAIN + me] = faults[fault, F_GAIN]
+        sf[AMPLITUDE + me] = faults[fault, F_AMPLITUDE]
+        sf[OFFSET + me] = faults[fault, F_OFFSET]
+        sf[WHEEL_LEFT + me] = faults[fault, F_LEFT] if active else ZERO
+        sf[WHEEL_RIGHT + me] = faults[fault, F_RIGHT] if active else ZERO
+        noise = limits[limit, L_NOISE]
+        # Begin with nothing kept and nothing counted.
+        e = i32(lane)
+        while e < i32(KEPT * LANES) * (robots // i32(2)):
+            kept[at(pairs_kept + e)] = f32(-1.0)
+            e = i32(e + i32(LANES))
+        o = i32(0)
+        while o < obstacles:
+            blocks[at(blocks_kept + (o * i32(BLOCK_FIELDS) + i32(B_CYCLE)) * i32(LANES))] = f32(
+                -1.0
+            )
+            o = i32(o + i32(1))
+        if active and robot == 0:
+            for column in range(SUMS):
+                sums[out, column] = 0.0
+        if wants & VISITS:
+            cells = i32(limits[limit, L_FINE]) * i32(limits[limit, L_FINE])
+            t = i32(0)
+            while t < trials:
+                e = i32(lane)
+                while e < cells:
+                    visits[at(warps[w, W_OUT] + t), at(e)] = 0
+                    e = i32(e + i32(LANES))
+                t = i32(t + i32(1))
+        row = i32(0)
+        while row < hidden * i32(2):
+            sf[at(hidden_rows + row * i32(LANES)) + at(lane)] = ZERO
+            row = i32(row + i32(1))
+        if patrols:
+            e = i32(lane)
+            while e < (i32(LANES) // robots) * i32(GRID * GRID):
+                si[at(patrol_place + e)] = 0
+                e = i32(e + i32(LANES))
+        if counts:
+            e = i32(lane)
+            while e < i32(SITUATION_COUNTS):
+                si[at(count_place + e)] = 0
+                e = i32(e + i32(LANES))
+        cycle = i32(1)
+        while cycle <= cycles:
+            in_phase()
+            # Move on with the old velocity, turn, and find the velocity that is asked for.
+            old_x, old_y, old_heading, old_c, old_s = x, y, heading, c, s
+            tx, ty = target(left, right, c, s)
+            part = excess(tx - vx, ty - vy)
+            ex = part * (tx - vx)
+            ey = part * (ty - vy)
+            x += LAG * (vx - ex)
+            y += LAG * (vy - ey)
+            vx += ex
+            vy += ey
+            turning = turn_rate(left, right)
+            heading = wrap(heading + turned(turn, turning))
+            c, s = cos_sin(heading)
+            turn = turning
+            # Contacts.
+            sf[X + me] = x
+            sf[Y + me] = y
+            sf[COS + me] = c
+            sf[SIN + me] = s
+            sf[TURN + me] = turn
+            si[SUM_X + me] = 0
+            si[SUM_Y + me] = 0
+            si[PARTNERS + me] = 0
+            together()
+            contacts = contact.touching_pairs(
+                sf, si, base, lane, before, near, near_place, work_place, margin,
+                kept, pairs_kept, over, cycle,
+            )  # fmt: skip
+            together()
+            room = min(min(x, side - x), min(y, side - y))
+            touched = room < margin + contact.OUTER or si[PARTNERS + me] > 0
+            blocked = i32(0)
+            if with_obstacles:
+                if active:
+                    blocked = contact.touching_obstacles(
+                        x, y, c, s, blocking, centres, obstacle, obstacles, blocks, blocks_kept,
+                        cycle,
+                    )  # fmt: skip
+                touched = touched or blocked != 0
+            touched = touched and active
+            if ballot(si, base, lane, touched) != u32(0):
+                stay = walled == cycle - i32(1)
+                wx = contact.wall(
+                    x, side, margin, ONE, ZERO, c, s, x_press if stay else ZERO,
+                    x_rub if stay else ZERO,
+                )  # fmt: skip
+                wy = contact.wall(
+                    y, side, margin, ZERO, ONE, c, s, y_press if stay else ZERO,
+                    y_rub if stay else ZERO,
+                )  # fmt: skip
+                ux, uy, px, py = vx, vy, jx, jy
+                mine = contact.get(sf, at(work_place + lane))
+                if contacts > 0:
+                    mine = contact.warm_pairs(sf, si, base, lane, contacts, mine, kept, over)
+                    together()
+                    ux, uy = contact.take(si, me, ux, uy)
+                ux += px - (wx[0] * wx[3] - wy[0] * wy[4])
+                uy += py - (wx[0] * wx[4] + wy[0] * wy[3])
+                if with_obstacles:
+                    ux, uy = contact.warm_obstacles(ux, uy, blocked, obstacles, blocks, blocks_kept)
+                turn_number = i32(0)
+                while turn_number < sweeps:
+                    ax, ay = contact.drive(px, py, tx - ux, ty - uy)
+                    ux += ax - px
+                    uy += ay - py
+                    px, py = ax, ay
+                    if contacts > 0:
+                        sf[VX + me] = ux
+                        sf[VY + me] = uy
+                        together()
+                        mine = contact.push_pairs(sf, si, base, lane, contacts, mine, kept, over)
+                        together()
+                        ux, uy = contact.take(si, me, ux, uy)
+                    if with_obstacles:
+                        ux, uy = contact.push_obstacles(
+                            ux, uy, turn, blocked, obstacles, blocks, blocks_kept
+                        )
+                    ux, uy, wx, wy = contact.push_walls(ux, uy, turn, wx, wy)
+                    turn_number = i32(turn_number + i32(1))
+                contact.keep_pairs(lane, contacts, mine, kept, over, pairs_kept, cycle)
+                if touched:
+                    vx, vy, jx, jy = ux, uy, px, py
+                    x_press, x_rub, y_press, y_rub = wx[3], wx[4], wy[3], wy[4]
+                    walled = cycle
+            if not touched:
+                jx = tx - vx
+                jy = ty - vy
+                vx = tx
+                vy = ty
+            x = within(x + DRIVE * vx, side)
+            y = within(y + DRIVE * vy, side)
+            # Sensors, at the new poses.
+            together()
+            sf[X + me] = x
+            sf[Y + me] = y
+            if hearing:
+                sensing.clear_cones(sf, me, rab)
+            together()
+            near, audible = sensing.search(
+                sf, si, base, lane, before, robot, robots, active, near2, rab2,
+                near_place, work_place,
+            )  # fmt: skip
+            sensing.at_walls(sf, me, live, x, y, c, s, side)
+            if with_obstacles:
+                sensing.at_obstacles(sf, me, live, x, y, c, s, reach, centres, obstacle, obstacles)
+            together()
+            listen(
+                sf, si, base, lane, audible, work_place, robots, live, cycle,
+                (centres, warps[w, W_OBSTACLES], obstacles),
+                (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS]),
+                with_obstacles, with_deaf,
+            )  # fmt: skip
+            if (live & u32(PROXIMITY_BITS)) != u32(0):
+                sensing.at_robots(
+                    sf, si, base, lane, before, near, near_place, work_place,
+                    live, reach,
+                )  # fmt: skip
+            if hearing:
+                sensing.scale_cones(sf, me, ONE / rab)
+            sensing.read(sf, me, live, key, cycle, ONE / reach, noise)
+            # Networks.
+            left, right = think(sf, me, cycle, neuron, neurons, hidden, i32(after), tables)
+            left *= sf[WHEEL_LEFT + me]
+            right *= sf[WHEEL_RIGHT + me]
+            # Tasks and descriptors.
+            if wants & AGGREGATION:
+                centre_sum += tally.centre_distance(sf, base, first, robots, x, y)
+            nearest = mean_distance = speed = ZERO
+            if need_others:
+                nearest, mean_distance = tally.others(sf, base, first, robot, robots, x, y)
+                nearest_sum += nearest
+            if need_speed:
+                along = (x - old_x) * old_c + (y - old_y) * old_s
+                speed = along * (PER_CYCLE / top_speed)
+            if wants & FLOCKING:
+                flock_sum += tally.flocking(
+                    sf, base, first, robot, robots, x, y, old_heading, speed
+                )
+            if patrols:
+                if active:
+                    worth, at_border = tally.patrol(
+                        si, patrol_place, trial, x, y, f32(GRID) / side, cycle
+                    )
+                    inner += worth
+                    border += at_border
+            if wants & VISITS:
+                if active:
+                    dx = x - f32(0.5) * side
+                    dy = y - f32(0.5) * side
+                    radius_sum += f32(math.sqrt(dx * dx + dy * dy))
+                    cell = tally.fine_cell(x, y, i32(limits[limit, L_FINE]))
+                    if cell != fine:
+                        if fine >= 0:
+                            cuda.atomic.add(visits, (out, at(fine)), cycle - since)
+                        fine = cell
+                        since = cycle
+            if wants & FEATURES:
+                values = (
+                    f32(0.5) + f32(0.5) * speed,
+                    tally.turn_feature(heading - old_heading, ONE / top_speed),
+                    tally.midpoint_distances(x, y, side),
+                    mean_distance,
+                    nearest,
+                )
+                tally.features(
+                    sf, base, first, me, robot if active else i32(5), robots, values, sums, out
+                )
+            if counts:
+                if active:
+                    what = tally.situation(sf, me, left, right)
+                    cuda.atomic.add(si, at(count_place + what), 1)
+            cycle = i32(cycle + i32(1))
+        # Close the books.
+        together()
+        if patrols:
+            if active:
+                tally.patrolled(
+                    si, patrol_place, trial, robot, robots, cycles, sums, out, inner, border
+                )
+        if wants & VISITS:
+            if active:
+                cuda.atomic.add(visits, (out, at(fine)), cycles + i32(1) - since)
+        if counts:
+            row = at(networks[network, N_SPIRIT])
+            e = i32(lane)
+            while e < i32(SITUATION_COUNTS):
+                seen = si[at(count_place + e)]
+                if seen != 0 and exists:
+                    cuda.atomic.add(spirit, (row, at(e)), seen)
+                e = i32(e + i32(LANES))
+        leads = active and robot == 0
+        if wants & AGGREGATION:
+            tally.write_total(sf, base, first, robots, me, centre_sum, sums, out, S_CENTRE, leads)
+        if wants & DISPERSION:
+            tally.write_total(sf, base, first, robots, me, nearest_sum, sums, out, S_NEAREST, leads)
+        if wants & FLOCKING:
+            tally.write_total(sf, base, first, robots, me, flock_sum, sums, out, S_FLOCK, leads)
+        if wants & VISITS:
+            tally.write_total(sf, base, first, robots, me, radius_sum, sums, out, S_RADIUS, leads)
+
+    run.__name__ = f"swarms_{wants}_{int(with_obstacles)}{int(with_deaf)}_{capacity}"
+    return cuda.jit(fastmath=True)(run)

@@ -1,0 +1,62 @@
+"""The memory of the GPU engine.
+
+A lane of a warp is a robot; a warp holds as many whole trials of one controller as fit.  What
+lanes tell each other lies in the warp's part of shared memory: rows of 32 numbers, one a lane,
+then lists.  Floats and whole numbers share it: a distance is written as a float and compared
+as the whole number of its bits, whose order is the same, by an atomic minimum.
+"""
+
+from __future__ import annotations
+
+LANES = 32
+WARPS = 4  # of a block
+MOST_ROBOTS = 32
+
+# Rows: the pose, the velocity after drives, the turn rate,
+X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
+# sums of impulses (whole numbers) and partners in contact, scratch, the first lane of each
+# lane's trial, votes in the simulator,
+SUM_X, SUM_Y, PARTNERS, SCRATCH, FIRST, VOTE = (LANES * n for n in range(7, 13))
+# faults of front sensors and wheels (m/s at full output),
+GAIN, AMPLITUDE, OFFSET, WHEEL_LEFT, WHEEL_RIGHT = (LANES * n for n in range(13, 18))
+# what the network reads: seven proximity sensors, eight cones.
+INPUTS = LANES * 18
+RAB = INPUTS + 7 * LANES
+ROWS = 33
+
+# Lists: near pairs, kept for the next cycle; then, one after the other in the same place, the
+# first 32 contacts (which lanes take over), pairs within hearing, rays that may hit.  Contacts
+# beyond lie in the GPU's memory.
+CONTACT_FIELDS = 8
+(C_CODE, C_NX, C_NY, C_ARM, C_SPEED, C_SHARE, C_PRESS, C_RUB) = range(CONTACT_FIELDS)
+RAY_LIST = 7 * LANES  # rays that may hit, of 32 robots that look
+
+
+def most_pairs(robots: int) -> int:
+    """Return the largest number of pairs in a warp with swarms of at most so many robots."""
+    return max((LANES // n) * (n * (n - 1) // 2) for n in range(1, robots + 1))
+
+
+# Columns of the table of warps.
+W_PLACE, W_TRIALS, W_ROBOTS, W_NETWORK, W_LIMITS, W_OUT, W_OBSTACLES, W_FAULTS = range(8)
+W_PAIRS, W_BLOCKS = 8, 9  # where the impulses kept from cycle to cycle lie
+W_OVER = 10  # where contacts lie that lanes cannot take over
+WARP_FIELDS = 11
+# Columns of the table of limits: side (m), top speed (m/s), squared radii (m2), ranges (m), ...
+(L_SIDE, L_SPEED, L_NEAR2, L_RAB2, L_RAB, L_RANGE, L_MARGIN, L_NOISE, L_OBSTACLES, L_FINE) = range(
+    10
+)
+LIMITS = 10
+# Columns of the table of robots' faults: wheels (m/s at full output), front sensors, hearing.
+(F_LEFT, F_RIGHT, F_GAIN, F_AMPLITUDE, F_OFFSET, F_DEAF) = range(6)
+FAULT_FIELDS = 6
+# Columns of the table of networks.
+N_FIRST, N_COUNT, N_LIVE, N_HIDDEN, N_SPIRIT = range(5)
+NETWORK_FIELDS = 5
+# What is kept of a pair in contact, and of a robot at an obstacle, from cycle to cycle.
+KEPT = 3  # press, rub, cycle
+BLOCK_FIELDS = 7  # normal, speed, arm, press, rub, cycle
+B_NX, B_NY, B_SPEED, B_ARM, B_PRESS, B_RUB, B_CYCLE = range(BLOCK_FIELDS)
+# Sums of a trial.
+(S_CENTRE, S_NEAREST, S_FLOCK, S_PATROL, S_BORDER, S_RADIUS, S_FEATURES) = range(7)
+SUMS = S_FEATURES + 10

@@ -1,0 +1,210 @@
+"""From a job to the tables that a kernel reads: places, environments, faults, networks, warps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from qed.controller.network import Network
+from qed.swarm import robot
+from qed.swarm.cuda.layout import (
+    BLOCK_FIELDS,
+    CONTACT_FIELDS,
+    KEPT,
+    LANES,
+    LIMITS,
+    NETWORK_FIELDS,
+    W_OUT,
+    W_ROBOTS,
+    WARP_FIELDS,
+)
+from qed.swarm.environment import Environment
+from qed.swarm.faults import FAULTS, Faults
+from qed.swarm.laws.contact import MARGIN_TIME
+from qed.swarm.laws.describing import FINE_CELL
+from qed.swarm.placing import noise_keys, place
+
+ALL_INPUTS = (1 << 15) - 1
+
+
+class Ground:
+    """Where robots start: one table for all environments met so far, which only grows."""
+
+    def __init__(self) -> None:
+        self.poses = np.zeros((0, 5), np.float32)  # x, y, heading, its cosine and sine
+        self.keys = np.zeros(0, np.uint32)
+        self.centres = np.zeros((1, 2), np.float32)  # of obstacles
+        self.known: dict[Any, tuple[int, int]] = {}
+
+    def find(self, job: Any, env: Environment, seed: int) -> tuple[int, int]:
+        """Return the first row of a world's robots, and of its obstacles."""
+        room = (env.robots, env.arena, env.obstacles, job.trials, seed)
+        if room not in self.known:
+            if job.start is None:
+                poses, obstacles, keys = place(*room)
+            else:
+                poses, obstacles = job.start.poses, job.start.obstacles
+                keys = noise_keys(*room)
+            self.known[room] = len(self.keys), len(self.centres)
+            heading = (poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
+            table = np.stack(
+                [poses[..., 0], poses[..., 1], heading, np.cos(heading), np.sin(heading)], -1
+            )
+            self.poses = np.concatenate([self.poses, table.reshape(-1, 5).astype(np.float32)])
+            self.keys = np.concatenate([self.keys, keys.ravel()])
+            centres = np.asarray(obstacles, np.float32).reshape(-1, 2)
+            self.centres = np.concatenate([self.centres, centres])
+        return self.known[room]
+
+
+@dataclass
+class Packed:
+    """Tables for one launch."""
+
+    warps: np.ndarray  # int32 (warps, fields), the dearest first
+    limits: np.ndarray  # float32 (environments, fields)
+    faults: np.ndarray  # float32 (robots, fields)
+    networks: np.ndarray  # int32 (networks, fields)
+    bounds: np.ndarray  # int32 (neurons + 1,): links of neuron u lie from bounds[u] on
+    biases: np.ndarray
+    sources: np.ndarray
+    weights: np.ndarray
+    trials: int  # of all worlds
+    hidden: int  # of the largest network
+    kept: int  # numbers to keep of pairs in contact
+    blocks: int  # and of robots at obstacles
+    fine: int  # fine cells of the largest arena
+    robots: int  # of the largest swarm
+    with_obstacles: bool
+    with_deaf: bool
+
+
+def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
+    """Return the tables of some of a job's controllers."""
+    environments = job.environments[some]
+    broken = job.faults[some]
+    limits: dict[Environment, int] = {}
+    faults: dict[tuple[Environment, Faults | None], int] = {}
+    fault_rows: list[np.ndarray] = []
+    warps = []
+    outs = kept = blocks = 0
+    for c, (env, fault, seed) in enumerate(zip(environments, broken, job.seeds[some], strict=True)):
+        limit = limits.setdefault(env, len(limits))
+        if (env, fault) not in faults:
+            faults[env, fault] = sum(map(len, fault_rows))
+            fault_rows.append(_faults(env, fault, job.noise))
+        first, first_obstacle = ground.find(job, env, seed)
+        at_once = LANES // env.robots
+        starts = np.arange(0, job.trials, at_once)
+        rows = np.empty((len(starts), WARP_FIELDS), np.int32)
+        rows[:, 0] = first + starts * env.robots
+        rows[:, 1] = np.minimum(at_once, job.trials - starts)
+        rows[:, 2] = env.robots
+        rows[:, 3] = c
+        rows[:, 4] = limit
+        rows[:, W_OUT] = outs + starts
+        rows[:, 6] = first_obstacle + starts * env.obstacles
+        rows[:, 7] = faults[env, fault]
+        per_pair = KEPT * LANES * (env.robots // 2)
+        per_block = BLOCK_FIELDS * LANES * env.obstacles
+        # Beyond the first 32, contacts lie after what is kept of pairs.
+        per_warp = per_pair + CONTACT_FIELDS * LANES * (
+            -(-(at_once * env.robots * (env.robots - 1) // 2) // LANES)
+        )
+        rows[:, 8] = kept + per_warp * np.arange(len(starts))
+        rows[:, 10] = rows[:, 8] + per_pair
+        rows[:, 9] = blocks + per_block * np.arange(len(starts))
+        outs += job.trials
+        kept += per_warp * len(starts)
+        blocks += per_block * len(starts)
+        warps.append(rows)
+    table = np.concatenate(warps)
+    dearest = np.argsort(-table[:, W_ROBOTS], kind="stable")
+    networks = _networks([b.network() for b in job.controllers[some]], all_inputs)
+    return Packed(
+        warps=table[dearest],
+        limits=np.array([_limits(env, job.noise) for env in limits], np.float32),
+        faults=np.concatenate(fault_rows),
+        **networks,
+        trials=outs,
+        kept=max(kept, 1),
+        blocks=max(blocks, 1),
+        fine=max(fine_side(env) for env in limits) ** 2,
+        robots=max(env.robots for env in limits),
+        with_obstacles=any(env.obstacles for env in limits),
+        with_deaf=any(FAULTS[name].deaf for _, fault in faults for name in fault or ()),
+    )
+
+
+def fine_side(env: Environment) -> int:
+    """Return the number of fine cells along a side of the arena."""
+    return math.ceil(env.arena / FINE_CELL - 1e-9)
+
+
+def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray:
+    """Return a row for each robot: wheels, front sensors, hearing."""
+    table = [FAULTS[name] for name in faults or ["NONE"] * env.robots]
+    return np.array(
+        [
+            (
+                env.max_speed * fault.left,
+                env.max_speed * fault.right,
+                fault.gain,
+                noise if fault.noise is None else fault.noise,
+                fault.offset,
+                fault.deaf,
+            )
+            for fault in table
+        ],
+        np.float32,
+    )
+
+
+def _limits(env: Environment, noise: float) -> tuple[float, ...]:
+    """Return the row of an environment."""
+    near = max(
+        env.proximity_range + robot.SENSOR_REACH + robot.BODY_OUTER_RADIUS,
+        # Contacts are looked for after the lag, in which two robots can come closer.
+        2.0 * robot.BODY_OUTER_RADIUS + (MARGIN_TIME + 4.0 * robot.LAG) * env.max_speed + 0.005,
+    )
+    row = (
+        env.arena,
+        env.max_speed,
+        near**2,
+        env.rab_range**2,
+        env.rab_range,
+        env.proximity_range,
+        MARGIN_TIME * env.max_speed,
+        noise,
+        env.obstacles,
+        fine_side(env),
+    )
+    assert len(row) == LIMITS
+    return row
+
+
+def _networks(networks: Sequence[Network], all_inputs: bool) -> dict[str, Any]:
+    """Return the tables of networks: neurons and links of all, one after the other."""
+    neurons = np.cumsum([0, *(len(n.biases) for n in networks)])
+    links = np.cumsum([0, *(len(n.sources) for n in networks)])
+    table = np.zeros((len(networks), NETWORK_FIELDS), np.int32)
+    table[:, 0] = neurons[:-1]
+    table[:, 1] = np.diff(neurons)
+    table[:, 2] = [ALL_INPUTS if all_inputs else n.live for n in networks]
+    table[:, 3] = table[:, 1] - 2
+    table[:, 4] = np.arange(len(networks))
+    ends = [
+        n.first_link[1:] + first for n, first in zip(networks, links[:-1].tolist(), strict=True)
+    ]
+    return {
+        "networks": table,
+        "bounds": np.concatenate([[0], *ends]).astype(np.int32),
+        "biases": np.concatenate([n.biases for n in networks]),
+        "sources": np.concatenate([np.zeros(1, np.int32), *(n.sources for n in networks)])[1:],
+        "weights": np.concatenate([np.zeros(1, np.float32), *(n.weights for n in networks)])[1:],
+        "hidden": int(table[:, 3].max()),
+    }

@@ -1,0 +1,343 @@
+"""Sensors on the GPU: which robots are near, what rays meet, whom cones hear."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy import float32 as f32
+from numpy import int32 as i32
+from numpy import uint32 as u32
+
+from qed.swarm.cuda.device import cuda, device, stage
+from qed.swarm.cuda.layout import (
+    AMPLITUDE,
+    COS,
+    GAIN,
+    INPUTS,
+    LANES,
+    OFFSET,
+    RAB,
+    SCRATCH,
+    SIN,
+    X,
+    Y,
+)
+from qed.swarm.cuda.warp import at, ballot, count, lowest, together
+from qed.swarm.laws import chance, geometry
+from qed.swarm.laws import sensing as laws
+from qed.swarm.laws.geometry import PI
+from qed.swarm.robot import (
+    BODY_INNER_RADIUS,
+    BODY_OUTER_RADIUS,
+    CONES,
+    FRONT_SENSORS,
+    OBSTACLE_RADIUS,
+    PROXIMITY_SENSORS,
+    SENSOR_REACH,
+)
+
+draw = device(chance.draw)
+high_noise = device(chance.high_noise)
+low_noise = device(chance.low_noise)
+cos_sin = device(geometry.cos_sin)
+off_line = device(geometry.off_line)
+ray_body = device(geometry.ray_body)
+ray_disc = device(geometry.ray_disc)
+ray_wall = device(geometry.ray_wall)
+cone = device(laws.cone)
+heard = device(laws.heard)
+misheard = device(laws.misheard)
+reading = device(laws.reading)
+sensed = device(laws.sensed)
+
+SENSORS = len(PROXIMITY_SENSORS)
+AT_X = np.array([x for x, _, _ in PROXIMITY_SENSORS], f32)
+AT_Y = np.array([y for _, y, _ in PROXIMITY_SENSORS], f32)
+AIM_X = np.array([math.cos(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
+AIM_Y = np.array([math.sin(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
+RADIUS = f32(OBSTACLE_RADIUS)
+REACH = f32(SENSOR_REACH)
+OUTER2 = f32(BODY_OUTER_RADIUS**2)
+INNER = f32(BODY_INNER_RADIUS)
+INNER2 = f32(BODY_INNER_RADIUS**2)
+OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
+EAR_PURPOSE = 8
+ZERO = f32(0.0)
+ONE = f32(1.0)
+
+
+@stage
+def search(sf, si, base, lane, before, robot, robots, active, near2, rab2, near_list, heard_list):  # type: ignore[no-untyped-def]
+    """List the warp's near pairs and those within hearing; return how many there are.
+
+    Robot i meets robot i + k of its trial; each pair is met once.
+    """
+    near = i32(0)
+    hear = i32(0)
+    me = at(base + lane)
+    x = sf[X + me]
+    y = sf[Y + me]
+    k = i32(1)
+    half = i32(robots >> i32(1))
+    while k <= half:
+        other = i32(lane + k)
+        if i32(robot + k) >= robots:
+            other = i32(other - robots)
+        valid = active and not (i32(k + k) == robots and robot >= k)
+        square = f32(1e9)
+        if valid:
+            dx = sf[X + at(base + other)] - x
+            dy = sf[Y + at(base + other)] - y
+            square = dx * dx + dy * dy
+        word = ballot(si, base, lane, square < near2)
+        code = i32(
+            lane | (other << i32(5)) | ((k << i32(15)) - i32(LANES << 10) + (lane << i32(10)))
+        )
+        if square < near2:
+            si[at(near_list + near + count(word & before))] = code
+        near = i32(near + count(word))
+        word = ballot(si, base, lane, square < rab2)
+        if square < rab2:
+            si[at(heard_list + hear + count(word & before))] = code
+        hear = i32(hear + count(word))
+        k = i32(k + i32(1))
+    return near, hear
+
+
+@stage
+def at_walls(sf, me, live, x, y, c, s, side):  # type: ignore[no-untyped-def]
+    """Begin each live sensor's distance (m) with the wall it looks at."""
+    for sensor in range(SENSORS):
+        if (live >> u32(sensor)) & u32(1):
+            at_x, at_y = AT_X[sensor], AT_Y[sensor]
+            aim_x, aim_y = AIM_X[sensor], AIM_Y[sensor]
+            across = ray_wall(x + (c * at_x - s * at_y), c * aim_x - s * aim_y, side)
+            along = ray_wall(y + (s * at_x + c * at_y), s * aim_x + c * aim_y, side)
+            sf[INPUTS + sensor * LANES + me] = min(across, along)
+
+
+@stage
+def at_obstacles(sf, me, live, x, y, c, s, reach, centres, first, number):  # type: ignore[no-untyped-def]
+    """Shorten the rays that meet an obstacle."""
+    far = reach + REACH + RADIUS
+    o = i32(0)
+    while o < number:
+        dx = centres[at(first + o), 0] - x
+        dy = centres[at(first + o), 1] - y
+        if dx * dx + dy * dy < far * far:
+            ahead = c * dx + s * dy
+            left = c * dy - s * dx
+            for sensor in range(SENSORS):
+                if (live >> u32(sensor)) & u32(1):
+                    way = ray_disc(
+                        AT_X[sensor] - ahead,
+                        AT_Y[sensor] - left,
+                        AIM_X[sensor],
+                        AIM_Y[sensor],
+                        RADIUS,
+                    )
+                    place = INPUTS + sensor * LANES + me
+                    if way < min(sf[place], reach):
+                        sf[place] = way
+        o = i32(o + i32(1))
+
+
+@stage
+def facing(sf, si, base, near_list, task):  # type: ignore[no-untyped-def]
+    """Return who looks at whom in a task: near pair number task // 2, in direction task % 2."""
+    code = si[at(near_list + (task >> i32(1)))]
+    i = code & i32(31)
+    k = (code >> i32(5)) & i32(31)
+    i, k = i32(i), i32(k)
+    me = i if task & i32(1) == 0 else k
+    other = k if task & i32(1) == 0 else i
+    return me, at(base + me), at(base + other)
+
+
+@stage
+def may_hit(sf, m, o, live, reach):  # type: ignore[no-untyped-def]
+    """Return a bit for each live sensor whose ray comes near the other robot's disc."""
+    dx = sf[X + o] - sf[X + m]
+    dy = sf[Y + o] - sf[Y + m]
+    c = sf[COS + m]
+    s = sf[SIN + m]
+    ahead = c * dx + s * dy
+    left = c * dy - s * dx
+    hits = i32(0)
+    for sensor in range(SENSORS):
+        if (live >> u32(sensor)) & u32(1):
+            forward = ahead - AT_X[sensor]
+            beside = left - AT_Y[sensor]
+            along = min(max(forward * AIM_X[sensor] + beside * AIM_Y[sensor], ZERO), reach)
+            off_x = forward - along * AIM_X[sensor]
+            off_y = beside - along * AIM_Y[sensor]
+            if off_x * off_x + off_y * off_y < OUTER2:
+                hits = i32(hits | i32(1 << sensor))
+    return hits
+
+
+@stage
+def look(sf, m, o, sensor):  # type: ignore[no-untyped-def]
+    """Return where a sensor's ray meets the other robot's body (m), or FAR."""
+    dx = sf[X + o] - sf[X + m]
+    dy = sf[Y + o] - sf[Y + m]
+    c = sf[COS + m]
+    s = sf[SIN + m]
+    other_c = sf[COS + o]
+    other_s = sf[SIN + o]
+    turn_c = other_c * c + other_s * s
+    turn_s = other_c * s - other_s * c
+    at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
+    return ray_body(
+        -(other_c * dx + other_s * dy) + (turn_c * at_x - turn_s * at_y),
+        (other_s * dx - other_c * dy) + (turn_s * at_x + turn_c * at_y),
+        turn_c * aim_x - turn_s * aim_y,
+        turn_s * aim_x + turn_c * aim_y,
+    )
+
+
+@stage
+def shorten(sf, si, mine, place, way):  # type: ignore[no-untyped-def]
+    """Keep the shorter of two distances; the bits of positive floats are ordered as they are."""
+    sf[SCRATCH + mine] = way
+    cuda.atomic.min(si, place, si[SCRATCH + mine])
+
+
+@stage
+def at_robots(sf, si, base, lane, before, near, near_list, rays, live, reach):  # type: ignore[no-untyped-def]
+    """Shorten the rays that meet a near robot: list those that may, then test them exactly."""
+    mine = at(base + lane)
+    start = i32(0)
+    tasks = i32(near + near)
+    while start < tasks:
+        task = i32(start + lane)
+        hits = i32(0)
+        if task < tasks:
+            _, m, o = facing(sf, si, base, near_list, task)
+            hits = may_hit(sf, m, o, live, reach)
+        number = count(hits)
+        place = i32(0)
+        total = i32(0)
+        for bit in range(3):
+            word = ballot(si, base, lane, (number >> i32(bit)) & i32(1) != 0)
+            place = i32(place + (count(word & before) << i32(bit)))
+            total = i32(total + (count(word) << i32(bit)))
+        while hits != 0:
+            si[at(rays + place)] = (task << i32(3)) | lowest(hits)
+            place = i32(place + i32(1))
+            hits = i32(hits & (hits - i32(1)))
+        together()
+        begin = i32(0)
+        while begin < total:
+            e = i32(begin + lane)
+            if e < total:
+                code = si[at(rays + e)]
+                sensor = i32(code & i32(7))
+                _, m, o = facing(sf, si, base, near_list, i32(code >> i32(3)))
+                way = look(sf, m, o, sensor)
+                if way < reach:
+                    shorten(sf, si, mine, INPUTS + at(sensor * i32(LANES)) + m, way)
+            begin = i32(begin + i32(LANES))
+        together()
+        start = i32(start + i32(LANES))
+
+
+@stage
+def read(sf, me, live, key, cycle, per_range, noise):  # type: ignore[no-untyped-def]
+    """Turn distances into what the network is told: curve, noise, faults, scale."""
+    bits = u32(0)
+    for sensor in range(SENSORS):
+        if sensor % 2 == 0:
+            bits = draw(key, cycle, sensor)
+        if (live >> u32(sensor)) & u32(1):
+            front = sensor < FRONT_SENSORS
+            chance_ = low_noise(bits) if sensor % 2 == 0 else high_noise(bits)
+            place = INPUTS + sensor * LANES + me
+            sf[place] = sensed(
+                reading(sf[place], per_range),
+                chance_,
+                sf[GAIN + me] if front else ONE,
+                sf[AMPLITUDE + me] if front else noise,
+                sf[OFFSET + me] if front else ZERO,
+            )
+
+
+@stage
+def clear_cones(sf, me, limit):  # type: ignore[no-untyped-def]
+    """Set all cones to nobody: their range (m)."""
+    for c in range(CONES):
+        sf[RAB + c * LANES + me] = limit
+
+
+@stage
+def scale_cones(sf, me, per_range):  # type: ignore[no-untyped-def]
+    """Turn the cones' distances (m) into what the network is told."""
+    for c in range(CONES):
+        sf[RAB + c * LANES + me] = heard(sf[RAB + c * LANES + me], per_range)
+
+
+@stage
+def blockers(sf, base, i, k, first, robots, dx, dy, per_square):  # type: ignore[no-untyped-def]
+    """Return whether a body surely hides a pair, and a bit for each that may."""
+    hidden = False
+    doubts = u32(0)
+    x = sf[X + at(base + i)]
+    y = sf[Y + at(base + i)]
+    r = i32(0)
+    while r < robots:
+        other = i32(first + r)
+        b = at(base + other)
+        off = off_line(sf[X + b] - x, sf[Y + b] - y, dx, dy, per_square)
+        if off < OUTER2 and other != i and other != k:
+            doubts = u32(doubts | u32(u32(1) << u32(other)))
+            hidden = hidden or off < INNER2
+        r = i32(r + i32(1))
+    return hidden, doubts
+
+
+@stage
+def behind_obstacle(x, y, dx, dy, per_square, centres, first, number):  # type: ignore[no-untyped-def]
+    """Tell whether an obstacle hides a pair."""
+    hidden = False
+    o = i32(0)
+    while o < number:
+        off = off_line(
+            centres[at(first + o), 0] - x, centres[at(first + o), 1] - y, dx, dy, per_square
+        )
+        hidden = hidden or off < OBSTACLE2
+        o = i32(o + i32(1))
+    return hidden
+
+
+@stage
+def seen_past(sf, base, i, dx, dy, distance, doubts):  # type: ignore[no-untyped-def]
+    """Tell whether none of the doubtful bodies stands between a pair."""
+    aim_x = dx / distance
+    aim_y = dy / distance
+    m = at(base + i)
+    clear = True
+    while doubts != 0 and clear:
+        b = at(base + lowest(doubts))
+        doubts = u32(doubts & (doubts - u32(1)))
+        c = sf[COS + b]
+        s = sf[SIN + b]
+        ox = sf[X + m] - sf[X + b]
+        oy = sf[Y + m] - sf[Y + b]
+        way = ray_body(
+            c * ox + s * oy, c * oy - s * ox, c * aim_x + s * aim_y, c * aim_y - s * aim_x
+        )
+        clear = not (way < distance - INNER)
+    return clear
+
+
+@stage
+def hear_wrong(sf, si, mine, m, key, other, dx, dy, cycle):  # type: ignore[no-untyped-def]
+    """Let a robot with the ROFS fault hear another at a random offset."""
+    c = sf[COS + m]
+    s = sf[SIN + m]
+    bits = draw(key, cycle, i32(EAR_PURPOSE) + other)
+    turn_c, turn_s = cos_sin(PI * high_noise(bits))
+    forward, left = misheard(c * dx + s * dy, c * dy - s * dx, low_noise(bits), turn_c, turn_s)
+    place = RAB + at(cone(forward, left) * i32(LANES)) + m
+    shorten(sf, si, mine, place, f32(math.sqrt(forward * forward + left * left)))

@@ -1,0 +1,204 @@
+"""What tasks and descriptors add up in each cycle, on the GPU."""
+
+from __future__ import annotations
+
+import math
+
+from numpy import float32 as f32
+from numpy import float64 as f64
+from numpy import int32 as i32
+
+from qed.swarm.cuda.device import cuda, device, stage
+from qed.swarm.cuda.layout import (
+    INPUTS,
+    LANES,
+    S_BORDER,
+    S_FEATURES,
+    S_PATROL,
+    SUM_X,
+    SUM_Y,
+    TURN,
+    VX,
+    VY,
+    X,
+    Y,
+)
+from qed.swarm.cuda.warp import at, together
+from qed.swarm.laws import describing, scoring
+from qed.swarm.laws.describing import PER_FINE_CELL
+from qed.swarm.laws.scoring import GRID
+
+flock = device(scoring.flock)
+faded = device(scoring.faded)
+on_border = device(scoring.on_border)
+action = device(describing.action)
+midpoint_distances = device(describing.midpoint_distances)
+turn_feature = device(describing.turn_feature)
+
+CELLS = GRID * GRID
+ZERO = f32(0.0)
+HALF = f32(0.5)
+
+
+@stage
+def centre_distance(sf, base, first, robots, x, y):  # type: ignore[no-untyped-def]
+    """Return a robot's distance to the centre of its swarm (m)."""
+    share = f32(1.0) / f32(robots)
+    mean_x = ZERO
+    mean_y = ZERO
+    r = i32(0)
+    while r < robots:
+        other = at(base + first + r)
+        mean_x += sf[X + other] * share
+        mean_y += sf[Y + other] * share
+        r = i32(r + i32(1))
+    dx = x - mean_x
+    dy = y - mean_y
+    return f32(math.sqrt(dx * dx + dy * dy))
+
+
+@stage
+def others(sf, base, first, robot, robots, x, y):  # type: ignore[no-untyped-def]
+    """Return a robot's distance to the nearest other robot, and the mean to all (m)."""
+    nearest = f32(1e9) if robots > i32(1) else ZERO
+    total = ZERO
+    k = i32(1)
+    while k < robots:
+        ahead = i32(robot + k)
+        other = at(base + first + (ahead if ahead < robots else ahead - robots))
+        dx = sf[X + other] - x
+        dy = sf[Y + other] - y
+        square = dx * dx + dy * dy
+        nearest = min(nearest, square)
+        total += f32(math.sqrt(square))
+        k = i32(k + i32(1))
+    mean = total * (f32(1.0) / f32(max(robots - i32(1), i32(1))))
+    return f32(math.sqrt(nearest)), mean
+
+
+@stage
+def flocking(sf, base, first, robot, robots, x, y, old_heading, speed):  # type: ignore[no-untyped-def]
+    """Return what the pairs of which a robot is the first are worth."""
+    me = at(base + first + robot)
+    sf[VX + me] = old_heading
+    sf[VY + me] = speed
+    together()
+    worth = ZERO
+    k = i32(1)
+    half = i32(robots >> i32(1))
+    while k <= half:
+        ahead = i32(robot + k)
+        other = at(base + first + (ahead if ahead < robots else ahead - robots))
+        if not (i32(k + k) == robots and robot >= k):
+            dx = sf[X + other] - x
+            dy = sf[Y + other] - y
+            worth += flock(dx * dx + dy * dy, sf[VX + other] - old_heading, speed, sf[VY + other])
+        k = i32(k + i32(1))
+    together()
+    return worth
+
+
+@stage
+def patrol(si, place, trial, x, y, per_cell, cycle):  # type: ignore[no-untyped-def]
+    """Mark a robot's cell as visited; return what the cell was worth since the visit before.
+
+    Only the first of several robots in a cell finds an older visit there.
+    """
+    column = min(i32(x * per_cell), i32(GRID - 1))
+    row = min(i32(y * per_cell), i32(GRID - 1))
+    cell = i32(column * i32(GRID) + row)
+    before = cuda.atomic.max(si, at(place + trial * i32(CELLS) + cell), cycle)
+    worth = i32(0)
+    if before < cycle and before > i32(0):
+        worth = i32(faded(cycle - before))
+    return worth, worth if on_border(cell) else i32(0)
+
+
+@stage
+def patrolled(si, place, trial, robot, robots, cycles, sums, out, inner, border):  # type: ignore[no-untyped-def]
+    """Add what cells are worth since their last visit, and write a trial's sums.
+
+    The sums are whole numbers in double precision, so that their order does not matter.
+    """
+    cell = i32(robot)
+    while cell < i32(CELLS):
+        last = si[at(place + trial * i32(CELLS) + cell)]
+        if last > i32(0):
+            worth = faded(cycles + i32(1) - last)
+            inner += worth
+            if on_border(cell):
+                border += worth
+        cell = i32(cell + robots)
+    cuda.atomic.add(sums, (out, S_PATROL), f64(inner))
+    cuda.atomic.add(sums, (out, S_BORDER), f64(border))
+
+
+@stage
+def fine_cell(x, y, side):  # type: ignore[no-untyped-def]
+    """Return the fine cell of a place, with so many along a side."""
+    last = side - i32(1)
+    column = min(i32(x * PER_FINE_CELL), last)
+    return column * side + min(i32(y * PER_FINE_CELL), last)
+
+
+@stage
+def features(sf, base, first, me, begin, robots, values, sums, out):  # type: ignore[no-untyped-def]
+    """Add the five SDBC features of this cycle, and their squares, to a trial.
+
+    A robot looks after the features ``begin``, ``begin + robots``, ...
+    """
+    sf[VX + me] = values[0]
+    sf[VY + me] = values[1]
+    sf[TURN + me] = values[2]
+    sf[SUM_X + me] = values[3]
+    sf[SUM_Y + me] = values[4]
+    together()
+    which = i32(begin)
+    while which < i32(5):
+        row = VX if which == 0 else VY if which == 1 else TURN if which == 2 else SUM_X
+        row = SUM_Y if which == 4 else row
+        total = f64(0.0)
+        r = i32(0)
+        while r < robots:
+            total += sf[row + at(base + first + r)]
+            r = i32(r + i32(1))
+        mean = total / f64(robots)
+        sums[out, S_FEATURES + 2 * which] += mean
+        sums[out, S_FEATURES + 2 * which + 1] += mean * mean
+        which = i32(which + robots)
+    together()
+
+
+@stage
+def active_group(sf, me, a, b, c, d):  # type: ignore[no-untyped-def]
+    """Tell whether one of a group of inputs is active."""
+    first = min(sf[INPUTS + a * LANES + me], sf[INPUTS + b * LANES + me])
+    second = min(sf[INPUTS + c * LANES + me], sf[INPUTS + d * LANES + me])
+    return i32(1) if min(first, second) < ZERO else i32(0)
+
+
+@stage
+def situation(sf, me, left, right):  # type: ignore[no-untyped-def]
+    """Return SPIRIT's index of a robot's sensory state and action."""
+    state = i32(32) * active_group(sf, me, 0, 1, 1, 1)
+    state += i32(16) * active_group(sf, me, 2, 2, 2, 2)
+    state += i32(8) * active_group(sf, me, 3, 4, 4, 4)
+    state += i32(4) * active_group(sf, me, 5, 6, 6, 6)
+    state += i32(2) * active_group(sf, me, 7, 8, 13, 14)
+    state += active_group(sf, me, 9, 10, 11, 12)
+    return i32(16) * state + action(left, right)
+
+
+@stage
+def write_total(sf, base, first, robots, me, value, sums, out, column, leads):  # type: ignore[no-untyped-def]
+    """Write the sum of a number over the robots of a trial."""
+    sf[VX + me] = value
+    together()
+    if leads:
+        total = f64(0.0)
+        r = i32(0)
+        while r < robots:
+            total += sf[VX + at(base + first + r)]
+            r = i32(r + i32(1))
+        sums[out, column] = total
+    together()

@@ -1,0 +1,88 @@
+"""What the lanes of a warp do together.
+
+Numba's CUDA simulator knows no warps.  There a block is one warp, and a vote goes through
+shared memory; all lanes must come to every vote.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import int32 as i32
+from numpy import int64 as i64
+from numpy import uint32 as u32
+
+from qed.swarm.cuda.device import SIMULATED, cuda, stage
+from qed.swarm.cuda.layout import VOTE
+
+ALL = 0xFFFFFFFF
+
+if SIMULATED:
+
+    @stage
+    def ballot(si: Any, base: Any, lane: Any, yes: Any) -> Any:
+        """Return a bit for each lane that says yes."""
+        si[base + VOTE + lane] = 1 if yes else 0
+        cuda.syncthreads()
+        word = 0
+        for other in range(32):
+            word |= int(si[base + VOTE + other]) << other
+        cuda.syncthreads()
+        return u32(word)
+
+    @stage
+    def together() -> None:
+        """Wait until all lanes have written what they write."""
+        cuda.syncthreads()
+
+    @stage
+    def in_phase() -> None:
+        """Keep the warps of a block together; there is only one here."""
+        cuda.syncthreads()
+
+    def count(word: Any) -> Any:
+        """Return the number of bits set."""
+        return i32(int(word).bit_count())
+
+    def lowest(word: Any) -> Any:
+        """Return the place of the lowest bit set."""
+        return i32((int(word) & -int(word)).bit_length() - 1)
+
+    def at(value: Any) -> Any:
+        """Return an index that is known not to be negative."""
+        return int(value)
+
+else:
+
+    @stage
+    def ballot(si, base, lane, yes):  # type: ignore[no-untyped-def]
+        """Return a bit for each lane that says yes."""
+        return u32(cuda.ballot_sync(ALL, yes))
+
+    @stage
+    def together():  # type: ignore[no-untyped-def]
+        """Wait until all lanes have written what they write."""
+        cuda.syncwarp(ALL)
+
+    @stage
+    def in_phase():  # type: ignore[no-untyped-def]
+        """Keep the warps of a block together: they fetch the same code at the same time.
+
+        What lanes told each other in a cycle is read by all before the next one begins.
+        """
+        cuda.syncthreads()
+
+    @stage
+    def count(word):  # type: ignore[no-untyped-def]
+        """Return the number of bits set."""
+        return i32(cuda.popc(u32(word)))
+
+    @stage
+    def lowest(word):  # type: ignore[no-untyped-def]
+        """Return the place of the lowest bit set."""
+        return i32(cuda.ffs(u32(word))) - i32(1)
+
+    @stage
+    def at(value):  # type: ignore[no-untyped-def]
+        """Return an index that the compiler sees is not negative."""
+        return i64(u32(value))

@@ -1,0 +1,40 @@
+"""Stands in for an NVIDIA GPU: the CPU's engine, with a note of every call."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+
+from qed.swarm import backend
+
+NAME = "Pretend GPU"
+
+
+class Call(NamedTuple):
+    """What the engine was asked for."""
+
+    swarms: int
+    sums: tuple[str, ...]
+
+
+def install(monkeypatch: pytest.MonkeyPatch, problem: str | None = None) -> list[Call]:
+    """Put the stand-in where the GPU engine is, with a problem if told; return its calls."""
+    calls: list[Call] = []
+
+    def simulate(job: Any, sums: Any, progress: Any) -> Any:
+        from qed.swarm.cpu import engine
+
+        calls.append(Call(len(job.controllers), tuple(sums)))
+        return engine.simulate(job, sums, 2, progress)
+
+    module: Any = ModuleType("qed.swarm.cuda")
+    module.engine = SimpleNamespace(simulate=simulate)
+    module.available = SimpleNamespace(problem=lambda: problem, name=lambda: NAME)
+    monkeypatch.setitem(sys.modules, "qed.swarm.cuda", module)
+    # The answer of the true machine is kept for the process; it is not that of the stand-in.
+    monkeypatch.setattr(backend, "problem", lambda: problem)
+    monkeypatch.setattr(backend, "likely", lambda: True)
+    return calls
