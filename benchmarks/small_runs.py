@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import qed
 from qed import speed
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.run import Run, Settings, drive
+from qed.swarm.backend import BACKENDS, chosen, described
 from qed.swarm.tasks import TASKS
 
 HERE = Path(__file__).parent
@@ -35,40 +37,49 @@ PAPER_COVERAGE = {"qed": 4094, "hbd": 1091, "sdbc": 130, "spirit": 127}
 COLOURS = {"qed": "#D55E00", "hbd": "#0072B2", "sdbc": "#009E73", "spirit": "#CC79A7"}
 
 
-def evolve(task: str, algorithm: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the history of one run, and how long it took (s)."""
-    settings = Settings(
-        task,
-        algorithm,
-        evaluations=options.evaluations,
-        trials=options.trials,
-        seconds=options.seconds,
-    )
-    run = Run(settings)
+def evolve(tasks: list[str], algorithm: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return the history of one run a task, side by side, and how long each took (s)."""
+    runs = [
+        Run(
+            Settings(
+                task,
+                algorithm,
+                evaluations=options.evaluations,
+                trials=options.trials,
+                seconds=options.seconds,
+            ),
+            backend=options.backend,
+        )
+        for task in tasks
+    ]
     begin = time.perf_counter()
-    for _ in drive([run]):
+    for _ in drive(runs):
         pass
-    seconds = time.perf_counter() - begin
-    best = run.search.archive.best
-    return {
-        "history": run.search.history,
-        "checked": check(task, normal_best(task, run.search.archive)),
-        "seconds": seconds,
-        "coverage": run.search.archive.coverage,
-        "best": best.fitness,
-        "mean": run.search.archive.mean,
-    }
+    seconds = (time.perf_counter() - begin) / len(runs)
+    return [
+        {
+            "history": run.search.history,
+            "checked": check(task, normal_best(task, run.search.archive, options), options),
+            "seconds": seconds,
+            "coverage": run.search.archive.coverage,
+            "best": run.search.archive.best.fitness,
+            "mean": run.search.archive.mean,
+        }
+        for task, run in zip(tasks, runs, strict=True)
+    ]
 
 
-def normal_best(task: str, archive: qed.Archive) -> qed.Controller:
+def normal_best(task: str, archive: qed.Archive, options: argparse.Namespace) -> qed.Controller:
     """Return the archive's best controller for the normal environment, on ten new trials each."""
-    outcome = qed.simulate(archive.controllers, tasks=task, trials=10, seconds=400.0, seed=98)
+    outcome = qed.simulate(
+        archive.controllers, tasks=task, trials=10, seed=98, backend=options.backend
+    )
     return archive.controllers[int(outcome.fitness[task].mean(axis=1).argmax())]
 
 
-def check(task: str, controller: Any) -> float:
+def check(task: str, controller: Any, options: argparse.Namespace) -> float:
     """Return a controller's fitness in the normal environment, on trials it has not seen."""
-    outcome = qed.simulate(controller, tasks=task, trials=20, seconds=400.0, seed=99)
+    outcome = qed.simulate(controller, tasks=task, trials=20, seed=99, backend=options.backend)
     return float(outcome.fitness[task].mean())
 
 
@@ -79,7 +90,7 @@ def table(found: dict[str, Any]) -> str:
         "",
         f"One run each: {found['evaluations']:,} evaluations (the paper: 2,402,000), "
         f"{found['trials']} trials (50) of {found['seconds']:g} s (400 s); made by "
-        "`benchmarks/small_runs.py` on two CPU cores, which other work shared. QED's best and "
+        f"`benchmarks/small_runs.py` on {found['where']}. QED's best and "
         "mean are over environments, some of them easier than the normal one, so they do not "
         "compare with the others'.",
         "",
@@ -155,6 +166,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=100.0)
     parser.add_argument("--algorithms", nargs="+", default=list(ALGORITHMS), choices=ALGORITHMS)
+    parser.add_argument("--backend", default="auto", choices=BACKENDS)
     parser.add_argument("--name", default="small-runs")
     parser.add_argument("--redraw", action="store_true", help="from the saved numbers")
     options = parser.parse_args()
@@ -162,11 +174,14 @@ def main() -> None:
     if options.redraw:
         found = json.loads(target.read_text())
     else:
+        options.backend = chosen(options.backend)
         found = {"machine": speed.machine(), **vars(options), "runs": {}}
-        found["by_hand"] = {task: check(task, swarm) for task, swarm in behaviours.BEST.items()}
-        for task in TASKS:
-            for algorithm in options.algorithms:
-                run = evolve(task, algorithm, options)
+        found["where"] = described(options.backend, speed.cores())
+        hand = behaviours.BEST.items()
+        found["by_hand"] = {task: check(task, swarm, options) for task, swarm in hand}
+        groups = [list(TASKS)] if options.backend == "cuda" else [[task] for task in TASKS]
+        for tasks, algorithm in product(groups, options.algorithms):
+            for task, run in zip(tasks, evolve(tasks, algorithm, options), strict=True):
                 found["runs"][f"{task} {algorithm}"] = run
                 print(
                     f"{task:18s}{algorithm:8s}{run['coverage']:6d} cells  best {run['best']:.3f}  "

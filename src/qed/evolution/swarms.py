@@ -52,8 +52,10 @@ class Swarms:
         """Return what swarms must have in common to be simulated in one go."""
         same = (self.backend, self.trials, self.seconds)
         # All swarms of a simulation add up the same things.  A CPU would lose time with what
-        # only some of them need; a GPU gains more by having many swarms at once.
-        return same if self.backend == "cuda" else (*same, self.task, self.algorithm)
+        # only some of them need; a GPU gains more by having many swarms at once, but for
+        # descriptors, which are much to add up and to bring back.
+        alike = self.algorithm.sums if self.backend == "cuda" else (self.task, self.algorithm)
+        return *same, alike
 
 
 Evaluated = tuple[np.ndarray, np.ndarray | None]  # fitness, and behaviour if cells are that

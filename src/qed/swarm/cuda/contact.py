@@ -69,16 +69,18 @@ OBSTACLE = f32(OBSTACLE_RADIUS)
 MARGIN_SECONDS = f32(MARGIN_TIME)
 ZERO = f32(0.0)
 ONE = f32(1.0)
+NO_LIMIT = f32(1e9)  # on the speed towards a wall that is out of reach
+NO_WALL = (ONE, NO_LIMIT, ZERO, ZERO, ZERO)  # sign, speed, arm, impulses
 
 
 @stage
-def over_place(over, start, lane):  # type: ignore[no-untyped-def]
+def over_place(over, start, lane):
     """Return where a lane's contact beyond the first 32 lies."""
     return at(over + (start >> i32(5)) * i32(CONTACT_FIELDS * LANES) + lane)
 
 
 @stage
-def put(table, place, found):  # type: ignore[no-untyped-def]
+def put(table, place, found):
     """Write a contact."""
     table[place + C_CODE * LANES] = found[C_CODE]
     table[place + C_NX * LANES] = found[C_NX]
@@ -91,7 +93,7 @@ def put(table, place, found):  # type: ignore[no-untyped-def]
 
 
 @stage
-def get(table, place):  # type: ignore[no-untyped-def]
+def get(table, place):
     """Read a contact."""
     return (
         table[place + C_CODE * LANES],
@@ -108,7 +110,7 @@ def get(table, place):  # type: ignore[no-untyped-def]
 @stage
 def touching_pairs(
     sf, si, base, lane, before, near, listed, work, margin, kept, mine, over, cycle
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """List the near pairs that may touch, with the impulses they had; return their number."""
     contacts = i32(0)
     reach = TWO_OUTER + margin
@@ -149,7 +151,7 @@ def touching_pairs(
 
 
 @stage
-def give(si, i, k, fx, fy):  # type: ignore[no-untyped-def]
+def give(si, i, k, fx, fy):
     """Add a pair's impulse to its two robots, in whole numbers, so that no order matters."""
     wx = fixed(fx)
     wy = fixed(fy)
@@ -160,7 +162,7 @@ def give(si, i, k, fx, fy):  # type: ignore[no-untyped-def]
 
 
 @stage
-def take(si, me, vx, vy):  # type: ignore[no-untyped-def]
+def take(si, me, vx, vy):
     """Change a robot's velocity by the impulses that were added up."""
     vx += f32(si[SUM_X + me]) * FROM_FIXED
     vy += f32(si[SUM_Y + me]) * FROM_FIXED
@@ -170,79 +172,83 @@ def take(si, me, vx, vy):  # type: ignore[no-untyped-def]
 
 
 @stage
-def warm_pairs(sf, si, base, lane, contacts, mine, kept, over):  # type: ignore[no-untyped-def]
-    """Begin with the pairs' impulses of the last cycle, and find their shares.
-
-    Returns the lane's own contact, one of the first 32.
-    """
-    start = i32(0)
-    while start < contacts:
-        if start + lane < contacts:
-            found = mine if start == 0 else get(kept, over_place(over, start, lane))
-            code = i32(found[C_CODE])
-            i = at(base + (code & i32(31)))
-            k = at(base + ((code >> i32(5)) & i32(31)))
-            share = pair_share(si[PARTNERS + i], si[PARTNERS + k])
-            nx, ny, pressed, rubbed = found[C_NX], found[C_NY], found[C_PRESS], found[C_RUB]
-            give(si, i, k, pressed * nx - rubbed * ny, pressed * ny + rubbed * nx)
-            found = (found[0], nx, ny, found[3], found[4], share, pressed, rubbed)
-            if start == 0:
-                mine = found
-            else:
-                put(kept, over_place(over, start, lane), found)
-        start = i32(start + i32(LANES))
-    return mine
+def warm(si, base, found):
+    """Begin with a pair's impulses of the last cycle; return the contact with its share."""
+    code = i32(found[C_CODE])
+    i = at(base + (code & i32(31)))
+    k = at(base + ((code >> i32(5)) & i32(31)))
+    share = pair_share(si[PARTNERS + i], si[PARTNERS + k])
+    nx, ny, pressed, rubbed = found[C_NX], found[C_NY], found[C_PRESS], found[C_RUB]
+    give(si, i, k, pressed * nx - rubbed * ny, pressed * ny + rubbed * nx)
+    return found[0], nx, ny, found[3], found[4], share, pressed, rubbed
 
 
 @stage
-def push_pairs(sf, si, base, lane, contacts, mine, kept, over):  # type: ignore[no-untyped-def]
-    """Correct all pairs at once, each from the velocities before the sweep."""
-    start = i32(0)
-    while start < contacts:
-        if start + lane < contacts:
-            found = mine if start == 0 else get(kept, over_place(over, start, lane))
-            code = i32(found[C_CODE])
-            i = at(base + (code & i32(31)))
-            k = at(base + ((code >> i32(5)) & i32(31)))
-            ux = sf[VX + i] - sf[VX + k]
-            uy = sf[VY + i] - sf[VY + k]
-            turn = sf[TURN + i] + sf[TURN + k]
-            nx = found[C_NX]
-            ny = found[C_NY]
-            share = found[C_SHARE]
-            old_press = found[C_PRESS]
-            old_rub = found[C_RUB]
-            new_press = press(old_press, share, (ux * nx + uy * ny) - found[C_SPEED])
-            sliding = (uy * nx - ux * ny) + found[C_ARM] * turn
-            new_rub = rub(old_rub, share, sliding, FRICTION * new_press)
-            dp = new_press - old_press
-            dr = new_rub - old_rub
-            give(si, i, k, dp * nx - dr * ny, dp * ny + dr * nx)
-            found = (found[0], nx, ny, found[3], found[4], share, new_press, new_rub)
-            if start == 0:
-                mine = found
-            else:
-                put(kept, over_place(over, start, lane), found)
-        start = i32(start + i32(LANES))
-    return mine
+def push(sf, si, base, found):
+    """Correct a pair from the velocities before the sweep; return the contact."""
+    code = i32(found[C_CODE])
+    i = at(base + (code & i32(31)))
+    k = at(base + ((code >> i32(5)) & i32(31)))
+    ux = sf[VX + i] - sf[VX + k]
+    uy = sf[VY + i] - sf[VY + k]
+    turn = sf[TURN + i] + sf[TURN + k]
+    nx = found[C_NX]
+    ny = found[C_NY]
+    share = found[C_SHARE]
+    old_press = found[C_PRESS]
+    old_rub = found[C_RUB]
+    new_press = press(old_press, share, (ux * nx + uy * ny) - found[C_SPEED])
+    sliding = (uy * nx - ux * ny) + found[C_ARM] * turn
+    new_rub = rub(old_rub, share, sliding, FRICTION * new_press)
+    dp = new_press - old_press
+    dr = new_rub - old_rub
+    give(si, i, k, dp * nx - dr * ny, dp * ny + dr * nx)
+    return found[0], nx, ny, found[3], found[4], share, new_press, new_rub
 
 
 @stage
-def keep_pairs(lane, contacts, mine, kept, over, pairs, cycle):  # type: ignore[no-untyped-def]
-    """Keep the pairs' impulses for the next cycle."""
-    start = i32(0)
+def keep(kept, pairs, found, cycle):
+    """Keep a pair's impulses for the next cycle."""
+    pair = at(pairs + i32(KEPT) * (i32(found[C_CODE]) >> i32(10)))
+    kept[pair] = found[C_PRESS]
+    kept[pair + 1] = found[C_RUB]
+    kept[pair + 2] = f32(cycle)
+
+
+@stage
+def warm_more(si, base, lane, contacts, kept, over):
+    """Warm the contacts beyond the first 32."""
+    start = i32(LANES)
     while start < contacts:
         if start + lane < contacts:
-            found = mine if start == 0 else get(kept, over_place(over, start, lane))
-            pair = at(pairs + i32(KEPT) * (i32(found[C_CODE]) >> i32(10)))
-            kept[pair] = found[C_PRESS]
-            kept[pair + 1] = found[C_RUB]
-            kept[pair + 2] = f32(cycle)
+            place = over_place(over, start, lane)
+            put(kept, place, warm(si, base, get(kept, place)))
         start = i32(start + i32(LANES))
 
 
 @stage
-def wall(at_, side, margin, sign_x, sign_y, c, s, kept_press, kept_rub):  # type: ignore[no-untyped-def]
+def push_more(sf, si, base, lane, contacts, kept, over):
+    """Correct the pairs beyond the first 32."""
+    start = i32(LANES)
+    while start < contacts:
+        if start + lane < contacts:
+            place = over_place(over, start, lane)
+            put(kept, place, push(sf, si, base, get(kept, place)))
+        start = i32(start + i32(LANES))
+
+
+@stage
+def keep_more(lane, contacts, kept, over, pairs, cycle):
+    """Keep the impulses of the pairs beyond the first 32."""
+    start = i32(LANES)
+    while start < contacts:
+        if start + lane < contacts:
+            keep(kept, pairs, get(kept, over_place(over, start, lane)), cycle)
+        start = i32(start + i32(LANES))
+
+
+@stage
+def wall(at_, side, margin, sign_x, sign_y, c, s, kept_press, kept_rub):
     """Return what the nearer wall on an axis allows: sign, speed, arm, impulses kept.
 
     ``sign_x`` and ``sign_y`` tell the axis: one of them is 1, the other 0.
@@ -256,7 +262,7 @@ def wall(at_, side, margin, sign_x, sign_y, c, s, kept_press, kept_rub):  # type
 
 
 @stage
-def push_walls(vx, vy, turn, wx, wy):  # type: ignore[no-untyped-def]
+def push_walls(vx, vy, turn, wx, wy):
     """Correct a robot at its nearer wall on each axis, x first."""
     sign, speed, arm, old_press, old_rub = wx
     pressed = press(old_press, ONE, sign * vx - speed)
@@ -274,13 +280,13 @@ def push_walls(vx, vy, turn, wx, wy):  # type: ignore[no-untyped-def]
 
 
 @stage
-def touching_obstacles(x, y, c, s, reach, centres, first, number, blocks, mine, cycle):  # type: ignore[no-untyped-def]
+def touching_obstacles(sf, x, y, c, s, reach, centres, number, blocks, mine, cycle):
     """Note the obstacles a robot may touch; return a bit for each."""
     word = i32(0)
     o = i32(0)
     while o < number:
-        dx = centres[at(first + o), 0] - x
-        dy = centres[at(first + o), 1] - y
+        dx = sf[at(centres + o + o)] - x
+        dy = sf[at(centres + o + o) + 1] - y
         if dx * dx + dy * dy < reach * reach:
             nx, ny, gap, arm = body_point(c * dx + s * dy, c * dy - s * dx)
             b = at(mine + o * i32(BLOCK_FIELDS * LANES))
@@ -299,7 +305,7 @@ def touching_obstacles(x, y, c, s, reach, centres, first, number, blocks, mine, 
 
 
 @stage
-def warm_obstacles(vx, vy, word, number, blocks, mine):  # type: ignore[no-untyped-def]
+def warm_obstacles(vx, vy, word, number, blocks, mine):
     """Begin with the obstacles' impulses of the last cycle."""
     o = i32(0)
     while o < number:
@@ -314,7 +320,7 @@ def warm_obstacles(vx, vy, word, number, blocks, mine):  # type: ignore[no-untyp
 
 
 @stage
-def push_obstacles(vx, vy, turn, word, number, blocks, mine):  # type: ignore[no-untyped-def]
+def push_obstacles(vx, vy, turn, word, number, blocks, mine):
     """Correct a robot at the obstacles it may touch, one after the other."""
     o = i32(0)
     while o < number:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
+from qed.controller.network import CONSTANT, FIRST_HIDDEN
 from qed.swarm.cuda import kernel as kernels
 from qed.swarm.cuda.device import SIMULATED
 from qed.swarm.cuda.layout import (
+    INPUTS,
     LANES,
     MOST_ROBOTS,
     S_BORDER,
@@ -82,13 +84,17 @@ def launch(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Run the kernel; return sums (trials, fields), visits (trials, cells) and SPIRIT's counts."""
     capacity = most_pairs(next(size for size in SIZES if tables.robots <= size))
-    run = kernels.kernel(wants, tables.with_obstacles, tables.with_deaf, capacity)
-    stride = kernels.spare(capacity) + 2 * LANES * tables.hidden
+    run = kernels.kernel(
+        wants, tables.with_obstacles, tables.with_faults, tables.with_deaf, capacity
+    )
+    place = kernels.spare(capacity, tables.with_faults)
+    stride = place + 2 * LANES * tables.hidden
     if wants & kernels.PATROLLING:
         fewest = int(tables.warps[:, 2].min())
         stride += (LANES // fewest) * GRID * GRID
     if wants & kernels.SITUATIONS:
-        stride += kernels.SITUATION_COUNTS
+        stride += kernels.SITUATION_COUNTS // 2
+    stride += 2 * max(LANES // env_robots * n for env_robots, n in tables.obstacles)
     warps = 1 if SIMULATED else max(min(WARPS, SHARED // (4 * stride)), 1)
     blocks = -(-len(tables.warps) // warps)
     sums = cuda.device_array((tables.trials, SUMS), np.float64)
@@ -108,7 +114,7 @@ def launch(
         (
             cuda.to_device(tables.bounds),
             cuda.to_device(tables.biases),
-            cuda.to_device(tables.sources),
+            cuda.to_device(_rows(tables, place)),
             cuda.to_device(tables.weights),
         ),
         cuda.device_array(tables.kept, np.float32),
@@ -120,8 +126,19 @@ def launch(
         np.int32(stride),
         np.int32(tables.hidden),
         np.int32(SWEEPS),
+        np.int32(len(tables.sources)),
     )
     return sums.copy_to_host(), visits.copy_to_host(), spirit.copy_to_host()
+
+
+def _rows(tables: Packed, place: int) -> np.ndarray:
+    """Return which row of shared memory each link reads, in even cycles and in odd ones."""
+    sources = tables.sources
+    inputs = INPUTS + LANES * sources
+    kept = place + LANES * (sources - FIRST_HIDDEN)
+    even = np.where(sources < CONSTANT, inputs, kept)
+    odd = np.where(sources < CONSTANT, inputs, kept + LANES * tables.hidden)
+    return np.concatenate([even, odd, [0]]).astype(np.int32)
 
 
 def _on_gpu(name: str, ground: Ground) -> Any:

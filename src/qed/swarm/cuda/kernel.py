@@ -14,11 +14,12 @@ from numpy import uint32 as u32
 
 from qed.swarm.cuda import contact, sensing, tally
 from qed.swarm.cuda.brain import think
-from qed.swarm.cuda.device import device
+from qed.swarm.cuda.device import ROUGHLY, SIMULATED, device
 from qed.swarm.cuda.layout import (
     AMPLITUDE,
     B_CYCLE,
     BLOCK_FIELDS,
+    CENTRES,
     CONTACT_FIELDS,
     COS,
     F_AMPLITUDE,
@@ -48,6 +49,8 @@ from qed.swarm.cuda.layout import (
     PARTNERS,
     RAY_LIST,
     ROWS,
+    ROWS_IN_SIMULATOR,
+    ROWS_WITH_FAULTS,
     S_CENTRE,
     S_FLOCK,
     S_NEAREST,
@@ -70,8 +73,6 @@ from qed.swarm.cuda.layout import (
     W_PLACE,
     W_ROBOTS,
     W_TRIALS,
-    WHEEL_LEFT,
-    WHEEL_RIGHT,
     X,
     Y,
 )
@@ -96,34 +97,44 @@ AGGREGATION, DISPERSION, FLOCKING, PATROLLING, VISITS, FEATURES, SITUATIONS = (
 )
 PROXIMITY_BITS = (1 << 7) - 1
 SITUATION_COUNTS = 1024
+FLUSH = 2000  # cycles after which counts go to the GPU's memory
 PER_CYCLE = f32(1.0 / CYCLE)
 ZERO = f32(0.0)
 ONE = f32(1.0)
 NOWHERE = f32(500.0)
 
 
-def spare(capacity: int) -> int:
+def rows(with_faults: bool) -> int:
+    """Return the number of rows in a warp's shared memory."""
+    if SIMULATED:
+        return ROWS_IN_SIMULATOR
+    return ROWS_WITH_FAULTS if with_faults else ROWS
+
+
+def spare(capacity: int, with_faults: bool) -> int:
     """Return the place, in a warp's shared memory, after its rows and lists."""
     lists = capacity + max(CONTACT_FIELDS * LANES, capacity, RAY_LIST)
-    return ROWS * LANES + lists
+    return rows(with_faults) * LANES + lists
 
 
 @cache
-def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> Any:
+def kernel(
+    wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool, capacity: int
+) -> Any:
     """Return the kernel that adds up what is wanted, and knows what is asked of it.
 
     What is not wanted is not compiled: a GPU's time goes into fetching instructions.
     """
-    near_list = ROWS * LANES
+    near_list = rows(with_faults) * LANES
     work = near_list + capacity
-    after = spare(capacity)
+    after = spare(capacity, with_faults)
     patrols = bool(wants & PATROLLING)
     counts = bool(wants & SITUATIONS)
     need_others = bool(wants & (DISPERSION | FEATURES))
     need_speed = bool(wants & (FLOCKING | FEATURES))
 
     def run(warps, limits, poses, keys, faults, centres, networks, tables, kept, blocks, sums,
-            visits, spirit, cycles, stride, hidden, sweeps):  # type: ignore[no-untyped-def]  # fmt: skip
+            visits, spirit, cycles, stride, hidden, sweeps, links):  # fmt: skip
         sf = cuda.shared.array(0, float32)
         si = cuda.shared.array(0, int32)
         lane = i32(i32(cuda.threadIdx.x) & i32(31))
@@ -160,11 +171,15 @@ def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> 
         pairs_kept = warps[w, W_PAIRS]
         over = warps[w, W_OVER]
         blocks_kept = i32(warps[w, W_BLOCKS] + lane)
-        obstacle = i32(warps[w, W_OBSTACLES] + (trial if active else i32(0)) * obstacles)
         blocking = contact.OBSTACLE + contact.OUTER + contact.MARGIN_SECONDS * top_speed
         hidden_rows = i32(base + i32(after))
         count_place = i32(hidden_rows + i32(2 * LANES) * hidden)
-        patrol_place = i32(count_place + i32(SITUATION_COUNTS if counts else 0))
+        patrol_place = i32(count_place + i32(SITUATION_COUNTS // 2 if counts else 0))
+        # Obstacles of each trial: x and y, one after the other.
+        centre_place = i32(
+            patrol_place + (i32(LANES // robots) * i32(GRID * GRID) if patrols else i32(0))
+        )
+        obstacle = i32(centre_place + (trial if active else i32(0)) * (obstacles + obstacles))
         near_place = i32(base + i32(near_list))
         work_place = i32(base + i32(work))
         key = keys[place]
@@ -183,11 +198,20 @@ def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> 
         fine = i32(-1)
         since = i32(0)
         si[FIRST + me] = first
-        sf[GAIN + me] = faults[fault, F_GAIN]
-        sf[AMPLITUDE + me] = faults[fault, F_AMPLITUDE]
-        sf[OFFSET + me] = faults[fault, F_OFFSET]
-        sf[WHEEL_LEFT + me] = faults[fault, F_LEFT] if active else ZERO
-        sf[WHEEL_RIGHT + me] = faults[fault, F_RIGHT] if active else ZERO
+        si[CENTRES + me] = obstacle
+        if with_obstacles:
+            e = i32(lane)
+            while e < trials * obstacles:
+                from_ = at(warps[w, W_OBSTACLES] + e)
+                sf[at(centre_place + e + e)] = centres[from_, 0]
+                sf[at(centre_place + e + e) + 1] = centres[from_, 1]
+                e = i32(e + i32(LANES))
+        if with_faults:
+            sf[GAIN + me] = faults[fault, F_GAIN]
+            sf[AMPLITUDE + me] = faults[fault, F_AMPLITUDE]
+            sf[OFFSET + me] = faults[fault, F_OFFSET]
+        left_wheel = faults[fault, F_LEFT] if active else ZERO
+        right_wheel = faults[fault, F_RIGHT] if active else ZERO
         noise = limits[limit, L_NOISE]
         # Begin with nothing kept and nothing counted.
         e = i32(lane)
@@ -223,7 +247,7 @@ def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> 
                 e = i32(e + i32(LANES))
         if counts:
             e = i32(lane)
-            while e < i32(SITUATION_COUNTS):
+            while e < i32(SITUATION_COUNTS // 2):
                 si[at(count_place + e)] = 0
                 e = i32(e + i32(LANES))
         cycle = i32(1)
@@ -258,18 +282,18 @@ def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> 
                 kept, pairs_kept, over, cycle,
             )  # fmt: skip
             together()
-            room = min(min(x, side - x), min(y, side - y))
-            touched = room < margin + contact.OUTER or si[PARTNERS + me] > 0
+            touched = si[PARTNERS + me] > 0
             blocked = i32(0)
             if with_obstacles:
                 if active:
                     blocked = contact.touching_obstacles(
-                        x, y, c, s, blocking, centres, obstacle, obstacles, blocks, blocks_kept,
-                        cycle,
-                    )  # fmt: skip
+                        sf, x, y, c, s, blocking, obstacle, obstacles, blocks, blocks_kept, cycle
+                    )
                 touched = touched or blocked != 0
-            touched = touched and active
-            if ballot(si, base, lane, touched) != u32(0):
+            room = min(min(x, side - x), min(y, side - y))
+            at_wall = False
+            wx = wy = contact.NO_WALL
+            if room < margin + contact.OUTER:
                 stay = walled == cycle - i32(1)
                 wx = contact.wall(
                     x, side, margin, ONE, ZERO, c, s, x_press if stay else ZERO,
@@ -279,10 +303,18 @@ def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> 
                     y, side, margin, ZERO, ONE, c, s, y_press if stay else ZERO,
                     y_rub if stay else ZERO,
                 )  # fmt: skip
+                at_wall = min(wx[1], wy[1]) < contact.NO_LIMIT
+            walls = ballot(si, base, lane, at_wall) != u32(0)
+            touched = touched or at_wall
+            if ballot(si, base, lane, touched) != u32(0):
                 ux, uy, px, py = vx, vy, jx, jy
                 mine = contact.get(sf, at(work_place + lane))
+                owns = lane < contacts
                 if contacts > 0:
-                    mine = contact.warm_pairs(sf, si, base, lane, contacts, mine, kept, over)
+                    if owns:
+                        mine = contact.warm(si, base, mine)
+                    if contacts > i32(LANES):
+                        contact.warm_more(si, base, lane, contacts, kept, over)
                     together()
                     ux, uy = contact.take(si, me, ux, uy)
                 ux += px - (wx[0] * wx[3] - wy[0] * wy[4])
@@ -299,16 +331,23 @@ def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> 
                         sf[VX + me] = ux
                         sf[VY + me] = uy
                         together()
-                        mine = contact.push_pairs(sf, si, base, lane, contacts, mine, kept, over)
+                        if owns:
+                            mine = contact.push(sf, si, base, mine)
+                        if contacts > i32(LANES):
+                            contact.push_more(sf, si, base, lane, contacts, kept, over)
                         together()
                         ux, uy = contact.take(si, me, ux, uy)
                     if with_obstacles:
                         ux, uy = contact.push_obstacles(
                             ux, uy, turn, blocked, obstacles, blocks, blocks_kept
                         )
-                    ux, uy, wx, wy = contact.push_walls(ux, uy, turn, wx, wy)
+                    if walls:
+                        ux, uy, wx, wy = contact.push_walls(ux, uy, turn, wx, wy)
                     turn_number = i32(turn_number + i32(1))
-                contact.keep_pairs(lane, contacts, mine, kept, over, pairs_kept, cycle)
+                if owns:
+                    contact.keep(kept, pairs_kept, mine, cycle)
+                if contacts > i32(LANES):
+                    contact.keep_more(lane, contacts, kept, over, pairs_kept, cycle)
                 if touched:
                     vx, vy, jx, jy = ux, uy, px, py
                     x_press, x_rub, y_press, y_rub = wx[3], wx[4], wy[3], wy[4]
@@ -333,11 +372,11 @@ def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> 
             )  # fmt: skip
             sensing.at_walls(sf, me, live, x, y, c, s, side)
             if with_obstacles:
-                sensing.at_obstacles(sf, me, live, x, y, c, s, reach, centres, obstacle, obstacles)
+                sensing.at_obstacles(sf, me, live, x, y, c, s, reach, obstacle, obstacles)
             together()
             listen(
                 sf, si, base, lane, audible, work_place, robots, live, cycle,
-                (centres, warps[w, W_OBSTACLES], obstacles),
+                obstacles,
                 (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS]),
                 with_obstacles, with_deaf,
             )  # fmt: skip
@@ -348,11 +387,11 @@ def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> 
                 )  # fmt: skip
             if hearing:
                 sensing.scale_cones(sf, me, ONE / rab)
-            sensing.read(sf, me, live, key, cycle, ONE / reach, noise)
+            sensing.read(sf, me, live, key, cycle, ONE / reach, noise, with_faults)
             # Networks.
-            left, right = think(sf, me, cycle, neuron, neurons, hidden, i32(after), tables)
-            left *= sf[WHEEL_LEFT + me]
-            right *= sf[WHEEL_RIGHT + me]
+            left, right = think(sf, me, cycle, neuron, neurons, hidden, i32(after), links, tables)
+            left *= left_wheel
+            right *= right_wheel
             # Tasks and descriptors.
             if wants & AGGREGATION:
                 centre_sum += tally.centre_distance(sf, base, first, robots, x, y)
@@ -399,7 +438,15 @@ def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> 
             if counts:
                 if active:
                     what = tally.situation(sf, me, left, right)
-                    cuda.atomic.add(si, at(count_place + what), 1)
+                    # Two counters share a number: 32 robots x 2000 cycles fit 16 bits.
+                    half = i32(1) if what & i32(1) == 0 else i32(65536)
+                    cuda.atomic.add(si, at(count_place + (what >> i32(1))), half)
+                if cycle % i32(FLUSH) == 0 or cycle == cycles:
+                    together()
+                    tally.flush(
+                        si, count_place, lane, spirit, at(networks[network, N_SPIRIT]), exists
+                    )
+                    together()
             cycle = i32(cycle + i32(1))
         # Close the books.
         together()
@@ -411,14 +458,6 @@ def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> 
         if wants & VISITS:
             if active:
                 cuda.atomic.add(visits, (out, at(fine)), cycles + i32(1) - since)
-        if counts:
-            row = at(networks[network, N_SPIRIT])
-            e = i32(lane)
-            while e < i32(SITUATION_COUNTS):
-                seen = si[at(count_place + e)]
-                if seen != 0 and exists:
-                    cuda.atomic.add(spirit, (row, at(e)), seen)
-                e = i32(e + i32(LANES))
         leads = active and robot == 0
         if wants & AGGREGATION:
             tally.write_total(sf, base, first, robots, me, centre_sum, sums, out, S_CENTRE, leads)
@@ -429,5 +468,4 @@ def kernel(wants: int, with_obstacles: bool, with_deaf: bool, capacity: int) -> 
         if wants & VISITS:
             tally.write_total(sf, base, first, robots, me, radius_sum, sums, out, S_RADIUS, leads)
 
-    run.__name__ = f"swarms_{wants}_{int(with_obstacles)}{int(with_deaf)}_{capacity}"
-    return cuda.jit(fastmath=True)(run)
+    return cuda.jit(run) if SIMULATED else cuda.jit(fastmath=ROUGHLY)(run)

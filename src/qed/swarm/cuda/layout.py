@@ -9,20 +9,21 @@ as the whole number of its bits, whose order is the same, by an atomic minimum.
 from __future__ import annotations
 
 LANES = 32
-WARPS = 4  # of a block
+WARPS = 4  # of a block, at most
 MOST_ROBOTS = 32
 
 # Rows: the pose, the velocity after drives, the turn rate,
 X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
 # sums of impulses (whole numbers) and partners in contact, scratch, the first lane of each
-# lane's trial, votes in the simulator,
-SUM_X, SUM_Y, PARTNERS, SCRATCH, FIRST, VOTE = (LANES * n for n in range(7, 13))
-# faults of front sensors and wheels (m/s at full output),
-GAIN, AMPLITUDE, OFFSET, WHEEL_LEFT, WHEEL_RIGHT = (LANES * n for n in range(13, 18))
-# what the network reads: seven proximity sensors, eight cones.
-INPUTS = LANES * 18
+# lane's trial, the place of the trial's obstacles,
+SUM_X, SUM_Y, PARTNERS, SCRATCH, FIRST, CENTRES = (LANES * n for n in range(7, 13))
+# what the network reads: seven proximity sensors, eight cones,
+INPUTS = LANES * 13
 RAB = INPUTS + 7 * LANES
-ROWS = 33
+# faults of front sensors, where there are any; votes, in the simulator.
+GAIN, AMPLITUDE, OFFSET = (LANES * n for n in range(28, 31))
+VOTE = LANES * 31
+ROWS, ROWS_WITH_FAULTS, ROWS_IN_SIMULATOR = 28, 31, 32
 
 # Lists: near pairs, kept for the next cycle; then, one after the other in the same place, the
 # first 32 contacts (which lanes take over), pairs within hearing, rays that may hit.  Contacts

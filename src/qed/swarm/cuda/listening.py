@@ -9,7 +9,7 @@ from numpy import int32 as i32
 from numpy import uint32 as u32
 
 from qed.swarm.cuda.device import cuda, stage
-from qed.swarm.cuda.layout import COS, F_DEAF, FIRST, LANES, RAB, SCRATCH, SIN, X, Y
+from qed.swarm.cuda.layout import CENTRES, COS, F_DEAF, FIRST, LANES, RAB, SCRATCH, SIN, X, Y
 from qed.swarm.cuda.sensing import behind_obstacle, blockers, cone, hear_wrong, seen_past
 from qed.swarm.cuda.warp import at, together
 
@@ -17,17 +17,7 @@ SENSORS = 7
 
 
 @stage
-def trial_of(first, robots):  # type: ignore[no-untyped-def]
-    """Return the trial whose first lane this is; a division of small numbers, by counting."""
-    trial = i32(0)
-    while first > 0:
-        first = i32(first - robots)
-        trial = i32(trial + i32(1))
-    return trial
-
-
-@stage
-def hear(sf, si, mine, i, k, cone_i, cone_k, distance):  # type: ignore[no-untyped-def]
+def hear(sf, si, mine, i, k, cone_i, cone_k, distance):
     """Let both robots of a pair hear each other."""
     sf[SCRATCH + mine] = distance
     bits = si[SCRATCH + mine]
@@ -36,7 +26,7 @@ def hear(sf, si, mine, i, k, cone_i, cone_k, distance):  # type: ignore[no-untyp
 
 
 @stage
-def hear_either(sf, si, base, mine, i, k, pair, deaf, cycle):  # type: ignore[no-untyped-def]
+def hear_either(sf, si, base, mine, i, k, pair, deaf, cycle):
     """Let both robots of a pair hear each other, each as well as it can."""
     first_place, keys, faults, first_fault = deaf
     dx, dy, cone_i, cone_k, distance = pair
@@ -60,11 +50,10 @@ def hear_either(sf, si, base, mine, i, k, pair, deaf, cycle):  # type: ignore[no
 def listen(
     sf, si, base, lane, number, listed, robots, live, cycle, obstacles, deaf, with_obstacles,
     with_deaf,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Fill the cones: first from pairs that nothing hides, then from those in doubt."""
     mine = at(base + lane)
     cones = live >> u32(SENSORS)
-    centres, first_obstacle, per_trial = obstacles
     start = i32(0)
     while start < number:
         e = i32(start + lane)
@@ -96,9 +85,8 @@ def listen(
                 per_square = f32(1.0) / square
                 hidden, doubts = blockers(sf, base, i, k, first, robots, dx, dy, per_square)
                 if with_obstacles:
-                    centre = i32(first_obstacle + trial_of(first, robots) * per_trial)
                     hidden = hidden or behind_obstacle(
-                        sf[X + m], sf[Y + m], dx, dy, per_square, centres, centre, per_trial
+                        sf, sf[X + m], sf[Y + m], dx, dy, per_square, si[CENTRES + m], obstacles
                     )
                 if hidden:
                     doubts = u32(0)

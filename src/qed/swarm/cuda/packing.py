@@ -79,7 +79,9 @@ class Packed:
     blocks: int  # and of robots at obstacles
     fine: int  # fine cells of the largest arena
     robots: int  # of the largest swarm
+    obstacles: list[tuple[int, int]]  # robots and obstacles of each environment
     with_obstacles: bool
+    with_faults: bool
     with_deaf: bool
 
 
@@ -112,9 +114,8 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         per_pair = KEPT * LANES * (env.robots // 2)
         per_block = BLOCK_FIELDS * LANES * env.obstacles
         # Beyond the first 32, contacts lie after what is kept of pairs.
-        per_warp = per_pair + CONTACT_FIELDS * LANES * (
-            -(-(at_once * env.robots * (env.robots - 1) // 2) // LANES)
-        )
+        pairs = at_once * env.robots * (env.robots - 1) // 2
+        per_warp = per_pair + CONTACT_FIELDS * LANES * -(-pairs // LANES)
         rows[:, 8] = kept + per_warp * np.arange(len(starts))
         rows[:, 10] = rows[:, 8] + per_pair
         rows[:, 9] = blocks + per_block * np.arange(len(starts))
@@ -135,7 +136,9 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         blocks=max(blocks, 1),
         fine=max(fine_side(env) for env in limits) ** 2,
         robots=max(env.robots for env in limits),
+        obstacles=[(env.robots, env.obstacles) for env in limits],
         with_obstacles=any(env.obstacles for env in limits),
+        with_faults=any(fault is not None for _, fault in faults),
         with_deaf=any(FAULTS[name].deaf for _, fault in faults for name in fault or ()),
     )
 

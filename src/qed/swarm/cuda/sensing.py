@@ -68,7 +68,7 @@ ONE = f32(1.0)
 
 
 @stage
-def search(sf, si, base, lane, before, robot, robots, active, near2, rab2, near_list, heard_list):  # type: ignore[no-untyped-def]
+def search(sf, si, base, lane, before, robot, robots, active, near2, rab2, near_list, heard_list):
     """List the warp's near pairs and those within hearing; return how many there are.
 
     Robot i meets robot i + k of its trial; each pair is met once.
@@ -106,7 +106,7 @@ def search(sf, si, base, lane, before, robot, robots, active, near2, rab2, near_
 
 
 @stage
-def at_walls(sf, me, live, x, y, c, s, side):  # type: ignore[no-untyped-def]
+def at_walls(sf, me, live, x, y, c, s, side):
     """Begin each live sensor's distance (m) with the wall it looks at."""
     for sensor in range(SENSORS):
         if (live >> u32(sensor)) & u32(1):
@@ -118,13 +118,13 @@ def at_walls(sf, me, live, x, y, c, s, side):  # type: ignore[no-untyped-def]
 
 
 @stage
-def at_obstacles(sf, me, live, x, y, c, s, reach, centres, first, number):  # type: ignore[no-untyped-def]
+def at_obstacles(sf, me, live, x, y, c, s, reach, centres, number):
     """Shorten the rays that meet an obstacle."""
     far = reach + REACH + RADIUS
     o = i32(0)
     while o < number:
-        dx = centres[at(first + o), 0] - x
-        dy = centres[at(first + o), 1] - y
+        dx = sf[at(centres + o + o)] - x
+        dy = sf[at(centres + o + o) + 1] - y
         if dx * dx + dy * dy < far * far:
             ahead = c * dx + s * dy
             left = c * dy - s * dx
@@ -144,7 +144,7 @@ def at_obstacles(sf, me, live, x, y, c, s, reach, centres, first, number):  # ty
 
 
 @stage
-def facing(sf, si, base, near_list, task):  # type: ignore[no-untyped-def]
+def facing(sf, si, base, near_list, task):
     """Return who looks at whom in a task: near pair number task // 2, in direction task % 2."""
     code = si[at(near_list + (task >> i32(1)))]
     i = code & i32(31)
@@ -156,7 +156,7 @@ def facing(sf, si, base, near_list, task):  # type: ignore[no-untyped-def]
 
 
 @stage
-def may_hit(sf, m, o, live, reach):  # type: ignore[no-untyped-def]
+def may_hit(sf, m, o, live, reach):
     """Return a bit for each live sensor whose ray comes near the other robot's disc."""
     dx = sf[X + o] - sf[X + m]
     dy = sf[Y + o] - sf[Y + m]
@@ -178,7 +178,7 @@ def may_hit(sf, m, o, live, reach):  # type: ignore[no-untyped-def]
 
 
 @stage
-def look(sf, m, o, sensor):  # type: ignore[no-untyped-def]
+def look(sf, m, o, sensor):
     """Return where a sensor's ray meets the other robot's body (m), or FAR."""
     dx = sf[X + o] - sf[X + m]
     dy = sf[Y + o] - sf[Y + m]
@@ -198,14 +198,14 @@ def look(sf, m, o, sensor):  # type: ignore[no-untyped-def]
 
 
 @stage
-def shorten(sf, si, mine, place, way):  # type: ignore[no-untyped-def]
+def shorten(sf, si, mine, place, way):
     """Keep the shorter of two distances; the bits of positive floats are ordered as they are."""
     sf[SCRATCH + mine] = way
     cuda.atomic.min(si, place, si[SCRATCH + mine])
 
 
 @stage
-def at_robots(sf, si, base, lane, before, near, near_list, rays, live, reach):  # type: ignore[no-untyped-def]
+def at_robots(sf, si, base, lane, before, near, near_list, rays, live, reach):
     """Shorten the rays that meet a near robot: list those that may, then test them exactly."""
     mine = at(base + lane)
     start = i32(0)
@@ -244,11 +244,11 @@ def at_robots(sf, si, base, lane, before, near, near_list, rays, live, reach):  
 
 
 @stage
-def read(sf, me, live, key, cycle, per_range, noise):  # type: ignore[no-untyped-def]
+def read(sf, me, live, key, cycle, per_range, noise, with_faults):
     """Turn distances into what the network is told: curve, noise, faults, scale."""
     bits = u32(0)
     for sensor in range(SENSORS):
-        if sensor % 2 == 0:
+        if sensor % 2 == 0 and (live >> u32(sensor)) & u32(3):
             bits = draw(key, cycle, sensor)
         if (live >> u32(sensor)) & u32(1):
             front = sensor < FRONT_SENSORS
@@ -257,28 +257,28 @@ def read(sf, me, live, key, cycle, per_range, noise):  # type: ignore[no-untyped
             sf[place] = sensed(
                 reading(sf[place], per_range),
                 chance_,
-                sf[GAIN + me] if front else ONE,
-                sf[AMPLITUDE + me] if front else noise,
-                sf[OFFSET + me] if front else ZERO,
+                sf[GAIN + me] if front and with_faults else ONE,
+                sf[AMPLITUDE + me] if front and with_faults else noise,
+                sf[OFFSET + me] if front and with_faults else ZERO,
             )
 
 
 @stage
-def clear_cones(sf, me, limit):  # type: ignore[no-untyped-def]
+def clear_cones(sf, me, limit):
     """Set all cones to nobody: their range (m)."""
     for c in range(CONES):
         sf[RAB + c * LANES + me] = limit
 
 
 @stage
-def scale_cones(sf, me, per_range):  # type: ignore[no-untyped-def]
+def scale_cones(sf, me, per_range):
     """Turn the cones' distances (m) into what the network is told."""
     for c in range(CONES):
         sf[RAB + c * LANES + me] = heard(sf[RAB + c * LANES + me], per_range)
 
 
 @stage
-def blockers(sf, base, i, k, first, robots, dx, dy, per_square):  # type: ignore[no-untyped-def]
+def blockers(sf, base, i, k, first, robots, dx, dy, per_square):
     """Return whether a body surely hides a pair, and a bit for each that may."""
     hidden = False
     doubts = u32(0)
@@ -297,21 +297,20 @@ def blockers(sf, base, i, k, first, robots, dx, dy, per_square):  # type: ignore
 
 
 @stage
-def behind_obstacle(x, y, dx, dy, per_square, centres, first, number):  # type: ignore[no-untyped-def]
+def behind_obstacle(sf, x, y, dx, dy, per_square, centres, number):
     """Tell whether an obstacle hides a pair."""
     hidden = False
     o = i32(0)
     while o < number:
-        off = off_line(
-            centres[at(first + o), 0] - x, centres[at(first + o), 1] - y, dx, dy, per_square
-        )
+        centre = at(centres + o + o)
+        off = off_line(sf[centre] - x, sf[centre + 1] - y, dx, dy, per_square)
         hidden = hidden or off < OBSTACLE2
         o = i32(o + i32(1))
     return hidden
 
 
 @stage
-def seen_past(sf, base, i, dx, dy, distance, doubts):  # type: ignore[no-untyped-def]
+def seen_past(sf, base, i, dx, dy, distance, doubts):
     """Tell whether none of the doubtful bodies stands between a pair."""
     aim_x = dx / distance
     aim_y = dy / distance
@@ -332,7 +331,7 @@ def seen_past(sf, base, i, dx, dy, distance, doubts):  # type: ignore[no-untyped
 
 
 @stage
-def hear_wrong(sf, si, mine, m, key, other, dx, dy, cycle):  # type: ignore[no-untyped-def]
+def hear_wrong(sf, si, mine, m, key, other, dx, dy, cycle):
     """Let a robot with the ROFS fault hear another at a random offset."""
     c = sf[COS + m]
     s = sf[SIN + m]

@@ -7,6 +7,7 @@ import math
 from numpy import float32 as f32
 from numpy import float64 as f64
 from numpy import int32 as i32
+from numpy import uint32 as u32
 
 from qed.swarm.cuda.device import cuda, device, stage
 from qed.swarm.cuda.layout import (
@@ -36,12 +37,13 @@ midpoint_distances = device(describing.midpoint_distances)
 turn_feature = device(describing.turn_feature)
 
 CELLS = GRID * GRID
+SITUATIONS = 1024
 ZERO = f32(0.0)
 HALF = f32(0.5)
 
 
 @stage
-def centre_distance(sf, base, first, robots, x, y):  # type: ignore[no-untyped-def]
+def centre_distance(sf, base, first, robots, x, y):
     """Return a robot's distance to the centre of its swarm (m)."""
     share = f32(1.0) / f32(robots)
     mean_x = ZERO
@@ -58,7 +60,7 @@ def centre_distance(sf, base, first, robots, x, y):  # type: ignore[no-untyped-d
 
 
 @stage
-def others(sf, base, first, robot, robots, x, y):  # type: ignore[no-untyped-def]
+def others(sf, base, first, robot, robots, x, y):
     """Return a robot's distance to the nearest other robot, and the mean to all (m)."""
     nearest = f32(1e9) if robots > i32(1) else ZERO
     total = ZERO
@@ -77,7 +79,7 @@ def others(sf, base, first, robot, robots, x, y):  # type: ignore[no-untyped-def
 
 
 @stage
-def flocking(sf, base, first, robot, robots, x, y, old_heading, speed):  # type: ignore[no-untyped-def]
+def flocking(sf, base, first, robot, robots, x, y, old_heading, speed):
     """Return what the pairs of which a robot is the first are worth."""
     me = at(base + first + robot)
     sf[VX + me] = old_heading
@@ -99,7 +101,7 @@ def flocking(sf, base, first, robot, robots, x, y, old_heading, speed):  # type:
 
 
 @stage
-def patrol(si, place, trial, x, y, per_cell, cycle):  # type: ignore[no-untyped-def]
+def patrol(si, place, trial, x, y, per_cell, cycle):
     """Mark a robot's cell as visited; return what the cell was worth since the visit before.
 
     Only the first of several robots in a cell finds an older visit there.
@@ -115,7 +117,7 @@ def patrol(si, place, trial, x, y, per_cell, cycle):  # type: ignore[no-untyped-
 
 
 @stage
-def patrolled(si, place, trial, robot, robots, cycles, sums, out, inner, border):  # type: ignore[no-untyped-def]
+def patrolled(si, place, trial, robot, robots, cycles, sums, out, inner, border):
     """Add what cells are worth since their last visit, and write a trial's sums.
 
     The sums are whole numbers in double precision, so that their order does not matter.
@@ -134,7 +136,7 @@ def patrolled(si, place, trial, robot, robots, cycles, sums, out, inner, border)
 
 
 @stage
-def fine_cell(x, y, side):  # type: ignore[no-untyped-def]
+def fine_cell(x, y, side):
     """Return the fine cell of a place, with so many along a side."""
     last = side - i32(1)
     column = min(i32(x * PER_FINE_CELL), last)
@@ -142,7 +144,7 @@ def fine_cell(x, y, side):  # type: ignore[no-untyped-def]
 
 
 @stage
-def features(sf, base, first, me, begin, robots, values, sums, out):  # type: ignore[no-untyped-def]
+def features(sf, base, first, me, begin, robots, values, sums, out):
     """Add the five SDBC features of this cycle, and their squares, to a trial.
 
     A robot looks after the features ``begin``, ``begin + robots``, ...
@@ -170,7 +172,7 @@ def features(sf, base, first, me, begin, robots, values, sums, out):  # type: ig
 
 
 @stage
-def active_group(sf, me, a, b, c, d):  # type: ignore[no-untyped-def]
+def active_group(sf, me, a, b, c, d):
     """Tell whether one of a group of inputs is active."""
     first = min(sf[INPUTS + a * LANES + me], sf[INPUTS + b * LANES + me])
     second = min(sf[INPUTS + c * LANES + me], sf[INPUTS + d * LANES + me])
@@ -178,7 +180,7 @@ def active_group(sf, me, a, b, c, d):  # type: ignore[no-untyped-def]
 
 
 @stage
-def situation(sf, me, left, right):  # type: ignore[no-untyped-def]
+def situation(sf, me, left, right):
     """Return SPIRIT's index of a robot's sensory state and action."""
     state = i32(32) * active_group(sf, me, 0, 1, 1, 1)
     state += i32(16) * active_group(sf, me, 2, 2, 2, 2)
@@ -190,7 +192,20 @@ def situation(sf, me, left, right):  # type: ignore[no-untyped-def]
 
 
 @stage
-def write_total(sf, base, first, robots, me, value, sums, out, column, leads):  # type: ignore[no-untyped-def]
+def flush(si, place, lane, spirit, row, exists):
+    """Add a warp's counts to its controller's, and begin anew."""
+    e = i32(lane)
+    while e < i32(SITUATIONS // 2):
+        two = u32(si[at(place + e)])
+        si[at(place + e)] = 0
+        if two != u32(0) and exists:
+            cuda.atomic.add(spirit, (row, at(e + e)), i32(two & u32(0xFFFF)))
+            cuda.atomic.add(spirit, (row, at(e + e) + 1), i32(two >> u32(16)))
+        e = i32(e + i32(LANES))
+
+
+@stage
+def write_total(sf, base, first, robots, me, value, sums, out, column, leads):
     """Write the sum of a number over the robots of a trial."""
     sf[VX + me] = value
     together()

@@ -55,17 +55,17 @@ if SIMULATED:
 else:
 
     @stage
-    def ballot(si, base, lane, yes):  # type: ignore[no-untyped-def]
+    def ballot(si, base, lane, yes):
         """Return a bit for each lane that says yes."""
         return u32(cuda.ballot_sync(ALL, yes))
 
     @stage
-    def together():  # type: ignore[no-untyped-def]
+    def together():
         """Wait until all lanes have written what they write."""
         cuda.syncwarp(ALL)
 
     @stage
-    def in_phase():  # type: ignore[no-untyped-def]
+    def in_phase():
         """Keep the warps of a block together: they fetch the same code at the same time.
 
         What lanes told each other in a cycle is read by all before the next one begins.
@@ -73,16 +73,16 @@ else:
         cuda.syncthreads()
 
     @stage
-    def count(word):  # type: ignore[no-untyped-def]
+    def count(word):
         """Return the number of bits set."""
         return i32(cuda.popc(u32(word)))
 
     @stage
-    def lowest(word):  # type: ignore[no-untyped-def]
+    def lowest(word):
         """Return the place of the lowest bit set."""
         return i32(cuda.ffs(u32(word))) - i32(1)
 
     @stage
-    def at(value):  # type: ignore[no-untyped-def]
+    def at(value):
         """Return an index that the compiler sees is not negative."""
         return i64(u32(value))

@@ -1,0 +1,96 @@
+"""Run tiny worlds on the CPU engine and on the GPU engine in Numba's CUDA simulator.
+
+Started by ``test_cuda.py`` with NUMBA_ENABLE_CUDASIM=1, in a process of its own; prints one line
+a case: its name, and the largest difference of any sum relative to its size.
+"""
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+import behaviours
+
+import qed
+from qed.swarm.cpu import engine as cpu
+from qed.swarm.cuda import engine as gpu
+from qed.swarm.simulate import checked
+
+ALL = ("centre_distance", "nearest_distance", "flock", "patrol", "hbd", "sdbc", "spirit")
+SUMS = {
+    "centre_distance": "centre_distance",
+    "nearest_distance": "nearest_distance",
+    "flock": "flock",
+    "patrol": "patrol",
+    "border": "patrol",
+    "radius": "hbd",
+    "visits": "hbd",
+    "features": "sdbc",
+    "situations": "spirit",
+}
+NETWORKS = [behaviours.STRAIGHT, qed.Controller.random(5), behaviours.AGGREGATOR]
+
+
+def crowd(robots: int, trials: int, gap: float) -> np.ndarray:
+    """Return robots on a grid in a corner, headed anywhere."""
+    chance = np.random.default_rng(robots)
+    columns = math.ceil(math.sqrt(robots))
+    number = np.arange(robots)
+    poses = np.empty((trials, robots, 3))
+    poses[..., 0] = 0.09 + gap * (number % columns)
+    poses[..., 1] = 0.09 + gap * (number // columns)
+    poses[..., 2] = chance.uniform(-3, 3, (trials, robots))
+    return poses
+
+
+def compare(name, environment, networks, sums=ALL, seconds=0.6, trials=2, faults=None, start=None):
+    job = checked(
+        networks, environment, trials=trials, seconds=seconds, seed=1, faults=faults, start=start,
+        noise=0.05,
+    )  # fmt: skip
+    worst = 0.0
+    for here, there in zip(gpu.simulate(job, sums), cpu.simulate(job, sums, 1, None), strict=True):
+        for key, needs in SUMS.items():
+            if needs in sums:
+                mine, its = np.asarray(here[key], float), np.asarray(there[key], float)
+                assert mine.shape == its.shape, (name, key)
+                worst = max(worst, float(np.abs(mine - its).max() / max(np.abs(its).max(), 1e-9)))
+    print(f"{name}: {worst:.3g}", flush=True)
+
+
+def main() -> None:
+    np.seterr(all="ignore")  # laws count on infinities
+    small = qed.Environment(robots=3, arena=2.0)
+    compare("all sums", small, NETWORKS[1:], seconds=0.6)
+    compare(
+        "mixed environments",
+        [small, qed.Environment(robots=5, arena=2.0, obstacles=2), qed.Environment(robots=1)],
+        NETWORKS,
+        sums=("centre_distance", "patrol"),
+        seconds=0.4,
+    )
+    compare(
+        "more than 32 contacts in a warp",
+        qed.Environment(robots=9, arena=2.0),
+        NETWORKS[:1],
+        sums=("centre_distance",),
+        trials=3,
+        start=qed.Start(crowd(9, 3, 0.115)),
+    )
+    faults = qed.Faults("ROFS,PMIN,LW-H,PRAND,NONE,PMAX,BW-H")
+    obstacles = np.array([[[0.6, 0.35], [0.35, 0.75]]] * 2)
+    compare(
+        "faults and obstacles",
+        qed.Environment(robots=7, arena=2.0, obstacles=2, max_speed=0.2),
+        NETWORKS[1:2],
+        sums=("centre_distance", "flock", "spirit"),
+        faults=faults,
+        start=qed.Start(crowd(7, 2, 0.125), obstacles=obstacles),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""The GPU engine without a GPU: its code in Numba's CUDA simulator, and its tables."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import qed
+from qed.swarm.cuda import packing
+from qed.swarm.cuda.layout import LANES, W_OUT, W_PLACE, W_ROBOTS, W_TRIALS, most_pairs
+from qed.swarm.simulate import checked
+
+CASES = (
+    "all sums",
+    "mixed environments",
+    "more than 32 contacts in a warp",
+    "faults and obstacles",
+)
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """How far the engines are apart, case by case."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("simulated_gpu.py"))],
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(line.split(": ") for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_whole_worlds_agree_with_the_cpu_engine(simulated, case):
+    # The simulator computes as the CPU does: only the order of a few sums differs.
+    assert float(simulated[case]) < 1e-5
+
+
+def job(environments, trials, **more):
+    networks = [qed.Controller.random(k) for k in range(len(environments))]
+    given = {"seconds": 1.0, "seed": 1, "faults": None, "start": None, "noise": 0.05, **more}
+    return checked(networks, environments, trials=trials, **given)
+
+
+def test_every_trial_of_every_controller_is_in_one_warp():
+    environments = [qed.Environment(robots=n) for n in (1, 5, 7, 10, 20, 32)]
+    tables = packing.packed(job(environments, 50), slice(0, 6), packing.Ground(), False)
+    seen = []
+    for warp in tables.warps:
+        assert warp[W_TRIALS] * warp[W_ROBOTS] <= LANES
+        seen += range(warp[W_OUT], warp[W_OUT] + warp[W_TRIALS])
+    assert sorted(seen) == list(range(6 * 50))
+    assert tables.trials == 300
+    assert (np.diff(tables.warps[:, W_ROBOTS]) <= 0).all()  # the dearest first
+
+
+def test_start_places_are_sent_once():
+    ground = packing.Ground()
+    first = packing.packed(job([qed.Environment()] * 3, 4), slice(0, 3), ground, False)
+    rows = len(ground.keys)
+    again = packing.packed(job([qed.Environment()] * 5, 4), slice(0, 5), ground, False)
+    assert rows == len(ground.keys) == 4 * 10
+    assert set(first.warps[:, W_PLACE]) == set(again.warps[:, W_PLACE])
+    packing.packed(job([qed.Environment(robots=5)], 4), slice(0, 1), ground, False)
+    assert len(ground.keys) == rows + 4 * 5
+
+
+def test_lists_have_room_for_all_pairs():
+    for robots in range(1, 33):
+        assert most_pairs(robots) >= (LANES // robots) * robots * (robots - 1) // 2
