@@ -18,6 +18,7 @@ from qed.swarm.cuda.layout import (
     LANES,
     LIMITS,
     NETWORK_FIELDS,
+    W_NETWORK,
     W_OUT,
     W_ROBOTS,
     WARP_FIELDS,
@@ -124,8 +125,10 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         blocks += per_block * len(starts)
         warps.append(rows)
     table = np.concatenate(warps)
-    dearest = np.argsort(-table[:, W_ROBOTS], kind="stable")
     networks = _networks([b.network() for b in job.controllers[some]], all_inputs)
+    # The dearest first, so that none is left over at the end: large swarms, then large networks.
+    cost = _instructions(networks)[table[:, W_NETWORK]]
+    dearest = np.lexsort((-cost, -table[:, W_ROBOTS]))
     return Packed(
         warps=table[dearest],
         limits=np.array([_limits(env, job.noise) for env in limits], np.float32),
@@ -188,6 +191,16 @@ def _limits(env: Environment, noise: float) -> tuple[float, ...]:
     )
     assert len(row) == LIMITS
     return row
+
+
+def _instructions(tables: dict[str, Any]) -> np.ndarray:
+    """Return about how many instructions a network and its sensors take in a cycle."""
+    table = tables["networks"]
+    links = np.diff(tables["bounds"][np.append(table[:, 0], table[-1, 0] + table[-1, 1])])
+    live = table[:, 2]
+    rays = sum((live >> k) & 1 for k in range(7))
+    cost: np.ndarray = 14 * links + 40 * table[:, 1] + 60 * rays + 600 * (live > 127)
+    return cost
 
 
 def _networks(networks: Sequence[Network], all_inputs: bool) -> dict[str, Any]:
