@@ -21,6 +21,16 @@ class Key(NamedTuple):
     show: Callable[[Any], str] = str
 
 
+def unnumbered(title: str) -> str:
+    """Return a title without "Table S1: ", since LaTeX counts tables itself.
+
+    >>> unnumbered("Table S1: the maps"), unnumbered("The maps: all")
+    ('The maps', 'The maps: all')
+    """
+    number, _, rest = title.partition(": ")
+    return rest[:1].upper() + rest[1:] if number.startswith("Table S") else title
+
+
 @dataclass(frozen=True)
 class Table:
     """A table: its numbers, and how they are shown."""
@@ -49,7 +59,7 @@ class Table:
         lines = [
             r"\begin{table}[htbp]",
             r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-            rf"\caption{{{latex_text(self.title)}. {latex_text(self.note)}}}",
+            rf"\caption{{{latex_text(unnumbered(self.title))}. {latex_text(self.note)}}}",
             rf"\label{{tab:{self.name}}}",
             rf"\begin{{tabular}}{{{'l' * len(self.keys)}|{'r' * sum(width)}}}",
             r"\hline",
