@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import made_up
 import pytest
-from browser import Browser, binary
+from browser import Browser
 
 from qed.study import report
 from qed.study.figures import FIGURES
 from qed.study.plan import PRESETS
 from qed.study.tables import tables
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    program = binary()
-    if program is None:
-        pytest.skip("no Chromium found; install the package chromium")
-    found = Browser(program, tmp_path_factory.mktemp("profile"))
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,13 @@ import json
 import re
 import time
 import zlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from browser import Browser, binary
+from browser import Browser
 from made_recovery import posed, recovery
 from PIL import Image
 
@@ -112,16 +111,6 @@ def test_switches_and_speed_begin_as_told(shown: Replay, tmp_path: Path) -> None
 
 
 # ---- in a browser --------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    program = binary()
-    if program is None:
-        pytest.skip("no Chromium found; install the package chromium")
-    found = Browser(program, tmp_path_factory.mktemp("profile"))
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")
