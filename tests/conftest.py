@@ -8,6 +8,14 @@ import pytest
 from browser import Browser, binary
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_true_gpu() -> Iterator[None]:
+    """Hide GPUs from tests and from the processes they start: "auto" means the CPU, to the bit."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+        yield
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     program = binary()

@@ -54,6 +54,12 @@ def test_auto_takes_the_cpu_where_there_is_no_gpu(no_gpu: list[Call]) -> None:
     assert described("cpu", 2) == "the CPU, 2 threads"
 
 
+def test_tests_never_meet_a_true_gpu() -> None:
+    ask = "from qed.swarm.backend import chosen; print(chosen('auto'))"
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)
+    assert (chosen("auto"), done.stdout) == ("cpu", "cpu\n"), done.stderr
+
+
 def test_auto_does_not_even_look_without_package_and_driver(
     no_gpu: list[Call], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,218 @@
+"""Compare every law on the GPU with the same law on the CPU.
+
+    python benchmarks/law_parity.py [--samples N] [--seed S]
+
+Prints a line a law and its tolerance; ends with 1 if a law is beyond it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has it no more
+    setattr(np, "row_stack", np.vstack)  # noqa: B010
+
+from law_cases import BY_NAME, CASES, Columns, draw, parts
+from numba import cuda, njit
+
+from qed.swarm import compile as compiling
+from qed.swarm.cuda import available
+from qed.swarm.cuda.device import ROUGHLY, SIMULATED, device, stage
+
+STEP = 2.0**-23  # between single-precision numbers, relative to them
+LARGEST = float(np.finfo(np.float32).max)
+THREADS = 128
+
+Compile = Callable[[Callable[..., Any]], Any]
+
+
+class Tolerance(NamedTuple):
+    """How far the engines may be apart.
+
+    Numbers may differ by some single-precision steps: of the result, or of 1 if that is larger,
+    since what laws add and subtract on the way is of that size (m, m/s, rad).  A law that jumps
+    may land on the other side, or next to a pole, in this share of the samples.
+    """
+
+    steps: float = 8.0
+    jumps: float = 0.0
+
+
+# Only selections, whole numbers, and sums and products that a GPU rounds as a CPU does.
+EXACT = Tolerance(0.0)
+# A GPU adds products in one step, and divides and takes roots to two steps.
+ROUNDED = Tolerance()
+# So rays miss a corner they met, and ties are broken in another way.
+JUMPING = Tolerance(jumps=5e-4)
+
+TOLERANCES = {
+    "bits.index": EXACT,
+    "bits.span": EXACT,
+    "chance.draw": EXACT,
+    "chance.high_noise": EXACT,
+    "chance.low_noise": EXACT,
+    "chance.mix": EXACT,
+    "contact.approach": EXACT,
+    "contact.fixed": EXACT,
+    "contact.nearer_wall": EXACT,
+    "contact.wall_approach": EXACT,
+    "describing.action": EXACT,
+    "describing.wheel_bin": EXACT,
+    # The direction to a point is lost as the point comes close to the body.
+    "geometry.body_point": Tolerance(steps=64.0, jumps=5e-3),
+    "geometry.faces": JUMPING,
+    "geometry.farther": EXACT,
+    "geometry.nearer": JUMPING,
+    "geometry.ray_body": JUMPING,
+    "geometry.ray_disc": JUMPING,
+    "geometry.separation": JUMPING,
+    "geometry.wrap": EXACT,
+    "motion.target": EXACT,
+    "motion.turn_rate": EXACT,
+    "motion.within": EXACT,
+    "scoring.faded": EXACT,
+    "scoring.on_border": EXACT,
+    "sensing.cone": JUMPING,
+}
+
+
+@cache
+def row_of(arity: int, part: Compile) -> Any:
+    """Return code that makes a tuple of row i of so many columns."""
+    last = arity - 1
+    if last == 0:
+        return part(lambda columns, i: (columns[0][i],))
+    first = row_of(last, part)
+    return part(lambda columns, i: (*first(columns, i), columns[last][i]))
+
+
+def step_of(law: Any, arity: int, width: int, part: Compile) -> Any:
+    """Return code that applies a law to row i of the columns and writes what it returns.
+
+    That is a tuple of so many parts, or one number if the width is 0.
+    """
+    row = row_of(arity, part)
+
+    def one(columns, found, i):
+        found[i, 0] = law(*row(columns, i))
+
+    def several(columns, found, i):
+        results = law(*row(columns, i))
+        for k in range(width):
+            found[i, k] = results[k]
+
+    return part(several if width else one)
+
+
+@cache
+def loop(law: Any, arity: int, width: int) -> Any:
+    """Return the CPU's loop over all rows, compiled as the CPU engine is."""
+    step = step_of(law, arity, width, compiling.loop)
+
+    def run(columns, found):
+        for i in range(len(found)):
+            step(columns, found, i)
+
+    return njit(nogil=True, **compiling._OPTIONS)(run)
+
+
+def kernel(law: Any, arity: int, width: int) -> Any:
+    """Return the GPU's kernel, a thread a row, compiled as the GPU engine is."""
+    step = step_of(device(law), arity, width, stage)
+
+    def run(columns, found):
+        i = cuda.grid(1)
+        if i < len(found):
+            step(columns, found, i)
+
+    return cuda.jit(run) if SIMULATED else cuda.jit(fastmath=ROUGHLY)(run)
+
+
+def on_cpu(law: Any, columns: Columns, width: int) -> np.ndarray:
+    """Return what a law makes of every row on the CPU."""
+    found = np.zeros((len(columns[0]), max(width, 1)))
+    loop(law, len(columns), width)(columns, found)
+    return found
+
+
+def on_gpu(law: Any, columns: Columns, width: int) -> np.ndarray:
+    """Return what a law makes of every row on the GPU."""
+    samples = len(columns[0])
+    found = cuda.to_device(np.zeros((samples, max(width, 1))))
+    there = tuple(cuda.to_device(column) for column in columns)
+    kernel(law, len(columns), width)[-(-samples // THREADS), THREADS](there, found)
+    return found.copy_to_host()
+
+
+def apart(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """Return how far numbers are apart; infinity is the largest number, NaN is only like NaN."""
+    one, two = (np.clip(numbers, -LARGEST, LARGEST) for numbers in (one, two))
+    off = np.nan_to_num(np.abs(one - two), nan=LARGEST)
+    return np.where(np.isnan(one) & np.isnan(two), 0.0, off)
+
+
+def measured(name: str, samples: int, chance: np.random.Generator) -> dict[str, Any]:
+    """Return how far a law's results on the two engines are apart."""
+    law = BY_NAME[name]
+    columns = draw(CASES[name], chance, samples)
+    with np.errstate(all="ignore"):
+        example = law(*(column[0] for column in columns))
+    width = len(example) if isinstance(example, tuple) else 0
+    cpu, gpu = (engine(law, columns, width) for engine in (on_cpu, on_gpu))
+    tolerance = TOLERANCES.get(name, ROUNDED)
+    real = np.array([isinstance(part, np.floating) for part in parts(example)])
+    off = apart(cpu, gpu)
+    beyond = off > np.where(real, tolerance.steps * STEP * np.maximum(np.abs(cpu), 1.0), 0.0)
+    flipped = (beyond & ~real if tolerance.jumps == 0.0 else beyond).any(axis=1)
+    off = off[~flipped]
+    size = np.maximum(np.abs(cpu), np.abs(gpu))[~flipped]
+    relative = np.divide(off, size, out=np.zeros_like(off), where=size > 0.0)
+    return {
+        "law": name,
+        "absolute": float(off.max(initial=0.0)),
+        "relative": float(relative.max(initial=0.0)),
+        "flipped": float(flipped.mean()),
+        "tolerance": tolerance._asdict(),
+        "within": bool(flipped.mean() <= tolerance.jumps and not beyond[~flipped].any()),
+    }
+
+
+def compare(samples: int = 100_000, seed: int = 1) -> list[dict[str, Any]]:
+    """Return, law by law, how far the engines are apart and whether that is within tolerance.
+
+    ``flipped`` is the share of samples that differ in a whole number or a truth value, or lie
+    across a jump; ``absolute`` and ``relative`` are the largest differences of the others.
+    """
+    chance = np.random.default_rng(seed)
+    return [measured(name, samples, chance) for name in sorted(BY_NAME)]
+
+
+def printed(row: dict[str, Any]) -> str:
+    """Return a line about one law."""
+    steps, jumps = row["tolerance"].values()
+    allowed = (f"{steps:g} steps" if steps else "exact") + (f", {jumps:.2%}" if jumps else "")
+    numbers = "".join(f"{row[key]:10.1e}" for key in ("absolute", "relative", "flipped"))
+    return f"{row['law']:30s}{numbers}  {allowed}{'' if row['within'] else ' !'}"
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--samples", type=int, default=100_000, help="of each law")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if not SIMULATED and (problem := available.problem()):
+        raise SystemExit(f"no GPU can be used here: {problem}")
+    rows = compare(options.samples, options.seed)
+    print(f"{'law':30s}{'absolute':>10s}{'relative':>10s}{'flipped':>10s}  allowed")
+    print(*map(printed, rows), sep="\n")
+    raise SystemExit(0 if all(row["within"] for row in rows) else 1)
+
+
+if __name__ == "__main__":
+    main()
