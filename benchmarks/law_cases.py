@@ -184,6 +184,7 @@ CASES: dict[str, Kind] = {
     "geometry.body_point": args(NEARBY, NEARBY),
     "geometry.clip": args(BOUND, BOUND, NEARBY, SLOPE),
     "geometry.cos_sin": ANGLE,
+    "geometry.beyond": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
     "geometry.faces": args(NEARBY, NEARBY, DIRECTION),
     "geometry.farther": args(*[NEARBY] * 6),
     "geometry.nearer": args(*[NEARBY] * 6),

@@ -65,6 +65,7 @@ TOLERANCES = {
     "describing.wheel_bin": EXACT,
     # The direction to a point is lost as the point comes close to the body.
     "geometry.body_point": Tolerance(steps=64.0, jumps=5e-3),
+    "geometry.beyond": JUMPING,
     "geometry.faces": JUMPING,
     "geometry.farther": EXACT,
     "geometry.nearer": JUMPING,

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from qed import speed
-from qed.evolution import swarms
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.run import Run, Settings, drive
+from qed.swarm.simulate import Outcome, Pending
 
 HERE = Path(__file__).parent
 
@@ -27,16 +27,16 @@ def measure(algorithm: str, trials: int, seconds: float, generations: int) -> di
     """Return the time of a generation, of its simulation (s), and the rest's share."""
     simulating = 0.0
 
-    def timed(*args: Any) -> Any:
+    def timed(pending: Pending) -> Outcome:
         nonlocal simulating
-        begin = time.perf_counter()
+        started = time.perf_counter()
         try:
-            return perform(*args)
+            return outcome(pending)
         finally:
-            simulating += time.perf_counter() - begin
+            simulating += time.perf_counter() - started
 
-    perform = swarms.perform
-    swarms.perform = timed
+    outcome = Pending.outcome
+    Pending.outcome = timed  # type: ignore[method-assign]
     try:
         with tempfile.TemporaryDirectory() as folder:
             settings = Settings(
@@ -50,12 +50,12 @@ def measure(algorithm: str, trials: int, seconds: float, generations: int) -> di
             steps = drive([Run(settings, Path(folder) / "run")], every=0.0)
             next(steps), next(steps)  # the random ones, and everything compiled
             simulating = 0.0
-            begin = time.perf_counter()
+            started = time.perf_counter()
             for _ in steps:
                 pass
-            whole = time.perf_counter() - begin
+            whole = time.perf_counter() - started
     finally:
-        swarms.perform = perform
+        Pending.outcome = outcome  # type: ignore[method-assign]
     return {
         "generation_s": whole / generations,
         "simulation_s": simulating / generations,

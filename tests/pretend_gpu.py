@@ -24,14 +24,22 @@ def install(monkeypatch: pytest.MonkeyPatch, problem: str | None = None) -> list
     """Put the stand-in where the GPU engine is, with a problem if told; return its calls."""
     calls: list[Call] = []
 
-    def simulate(job: Any, sums: Any, progress: Any) -> Any:
-        from qed.swarm.cpu import engine
+    class Simulation:
+        def __init__(self, job: Any, sums: Any, progress: Any) -> None:
+            self.given = job, sums, progress
 
-        calls.append(Call(len(job.controllers), tuple(sums)))
-        return engine.simulate(job, sums, 2, progress)
+        def ready(self) -> bool:
+            return True
+
+        def results(self) -> Any:
+            from qed.swarm.cpu import engine
+
+            job, sums, progress = self.given
+            calls.append(Call(len(job.controllers), tuple(sums)))
+            return engine.simulate(job, sums, 2, progress)
 
     module: Any = ModuleType("qed.swarm.cuda")
-    module.engine = SimpleNamespace(simulate=simulate)
+    module.engine = SimpleNamespace(Simulation=Simulation)
     module.available = SimpleNamespace(problem=lambda: problem, name=lambda: NAME)
     monkeypatch.setitem(sys.modules, "qed.swarm.cuda", module)
     # The answer of the true machine is kept for the process; it is not that of the stand-in.

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import qed
 from qed.descriptors import hbd
+from qed.swarm.cpu.survey import survey
 
 NORMAL = qed.Environment()
 CELLS = 37 * 37
@@ -41,7 +42,9 @@ def of_trace(trace):
 def of_visits(*trials, radius=0.0, environment=NORMAL):
     """Return the descriptor of one controller with the given visits in each trial."""
     outcome = qed.Outcome(
-        {}, visits=[np.array(trials, np.int32)], radius=np.full((1, len(trials)), radius)
+        {},
+        spread=survey(np.array(trials, np.int32))[None],
+        radius=np.full((1, len(trials)), radius),
     )
     return hbd.describe(outcome, [environment])[0]
 
@@ -113,7 +116,7 @@ def test_any_visits(counts):
     uniformity, _, coverage = of_visits(counts)
     assert uniformity == pytest.approx(expected, abs=1e-12)
     assert -1e-12 <= uniformity <= 1 - 1 / n + 1e-12
-    assert coverage == n / len(counts)
+    assert coverage == n / CELLS
 
 
 def test_values_lie_between_0_and_1():

@@ -228,7 +228,7 @@ def test_other_tasks_and_algorithms_side_by_side_change_nothing(
     assert not calls
     # A GPU gets the batches of all tasks at once, those with the same descriptor together.
     assert evolved([Run(one, backend="cuda") for one in settings], tmp_path) == alone
-    descriptors = {"hbd", "sdbc", "spirit"}
+    descriptors = {"spread", "sdbc", "spirit"}
     kinds = {one.algorithm for one in settings}
     assert sum(call.swarms for call in calls) == 5 * 7 * 40
     assert len(calls) == 5 * len(kinds)

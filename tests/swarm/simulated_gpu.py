@@ -28,6 +28,7 @@ SUMS = {
     "border": "patrol",
     "radius": "hbd",
     "visits": "hbd",
+    "spread": "hbd",
     "features": "sdbc",
     "situations": "spirit",
 }
@@ -79,6 +80,15 @@ def main() -> None:
         sums=("centre_distance",),
         trials=3,
         start=qed.Start(crowd(9, 3, 0.115)),
+    )
+    compare(
+        "more than 32 pairs within hearing",
+        qed.Environment(robots=10, arena=2.0, obstacles=1, rab_range=2.0),
+        [qed.Controller.random(3)],
+        sums=("centre_distance", "spirit"),
+        seconds=0.6,
+        trials=3,
+        start=qed.Start(crowd(10, 3, 0.14), obstacles=np.full((3, 1, 2), 1.0)),
     )
     faults = qed.Faults("ROFS,PMIN,LW-H,PRAND,NONE,PMAX,BW-H")
     obstacles = np.array([[[0.6, 0.35], [0.35, 0.75]]] * 2)

@@ -20,7 +20,7 @@ from qed.cli import app, main
 from qed.errors import InputError, StoppedError
 from qed.study.study import Study
 from qed.swarm import backend
-from qed.swarm.backend import GPU_ROBOTS, chosen, described
+from qed.swarm.backend import MOST_OBSTACLES, MOST_ROBOTS, chosen, described
 
 PROBLEM = "the driver is on holiday"
 SIZE = ["--evaluations=40", "--initial=20", "--trials=1", "--seconds=4"]
@@ -110,18 +110,22 @@ def test_the_answer_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_large_swarms_stay_on_the_cpu(gpu: list[Call], archive: qed.Archive) -> None:
-    many = qed.Environment(robots=GPU_ROBOTS + 1)
+    many = qed.Environment(robots=MOST_ROBOTS + 1)
     mixed = [qed.Environment(), many]
     swarms = [qed.Controller.random(k) for k in range(2)]
     qed.simulate(swarms, mixed, tasks="patrolling", **HOW)
     faults = qed.Faults.none(many.robots)
     qed.recover(archive, "patrolling", faults, environment=many, **HOW)
     assert not gpu
-    with pytest.raises(InputError, match="at most 32 robots a swarm, got 33"):
+    with pytest.raises(InputError, match="at most 32 robots and 31 obstacles, got 33 and 0"):
         qed.simulate(swarms, mixed, tasks="patrolling", backend="cuda", **HOW)
-    with pytest.raises(InputError, match="at most 32 robots a swarm, got 33"):
+    with pytest.raises(InputError, match="at most 32 robots and 31 obstacles, got 33 and 0"):
         qed.recover(archive, "patrolling", faults, environment=many, backend="cuda", **HOW)
-    most = qed.Environment(robots=GPU_ROBOTS)
+    full = qed.Environment(robots=2, arena=5.0, obstacles=MOST_OBSTACLES + 1)
+    assert (chosen("auto", [full]), chosen("auto", [qed.Environment()])) == ("cpu", "cuda")
+    with pytest.raises(InputError, match="got 2 and 32"):
+        chosen("cuda", [full])
+    most = qed.Environment(robots=MOST_ROBOTS)
     qed.simulate(swarms, most, tasks="patrolling", backend="cuda", **HOW)
     assert gpu == [Call(2, ("patrol",))]
 

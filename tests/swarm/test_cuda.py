@@ -17,6 +17,7 @@ CASES = (
     "all sums",
     "mixed environments",
     "more than 32 contacts in a warp",
+    "more than 32 pairs within hearing",
     "faults and obstacles",
 )
 

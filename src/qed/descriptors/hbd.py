@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from qed.swarm.compile import entry
 from qed.swarm.environment import Environment
+from qed.swarm.laws.describing import fine_side
 from qed.swarm.simulate import Outcome
 
 NAMES = ("uniformity", "deviation", "coverage")
@@ -29,38 +28,15 @@ NAMES = ("uniformity", "deviation", "coverage")
 
 def describe(outcome: Outcome, environments: Sequence[Environment]) -> np.ndarray:
     """Return uniformity, deviation and coverage of each controller, (controllers, 3)."""
-    if outcome.radius is None:
+    if outcome.radius is None or outcome.spread is None:
         raise ValueError("the outcome holds no sums for HBD: simulate with descriptors=['hbd']")
-    found = np.empty((*outcome.radius.shape, len(NAMES)))
-    half_diagonal = np.array([environment.arena * math.sqrt(0.5) for environment in environments])
-    found[:, :, 1] = outcome.radius / half_diagonal[:, None]
-    for visits, trials in zip(outcome.visits, found, strict=True):
-        spread(np.ascontiguousarray(visits), trials[:, 0], trials[:, 2])
-    mean: np.ndarray = found.mean(axis=1)
+    total, visited, above, many = np.moveaxis(outcome.spread, 2, 0)
+    excess = (above * visited - many * total) / (visited * total)
+    sides = np.array([[environment.arena] for environment in environments])
+    features = (
+        (1.0 - 1.0 / visited) - excess,
+        outcome.radius / (sides * math.sqrt(0.5)),
+        visited / np.array([[fine_side(side) ** 2] for side in sides[:, 0]]),
+    )
+    mean: np.ndarray = np.stack(features, axis=2).mean(axis=1)
     return mean
-
-
-@entry
-def spread(visits: Any, uniformity: Any, coverage: Any) -> None:
-    """Fill in uniformity and coverage of each trial from its visits (trials, cells).
-
-    What lies above 1/n and what lies below it have the same sum, so the distance to uniform is
-    what the cells above it have too much: whole numbers until the last division.
-    """
-    trials, cells = visits.shape
-    for t in range(trials):
-        total = 0
-        visited = 0
-        for c in range(cells):
-            total += visits[t, c]
-            visited += visits[t, c] > 0
-        fair = total // visited
-        above = 0
-        many = 0
-        for c in range(cells):
-            if visits[t, c] > fair:
-                above += visits[t, c]
-                many += 1
-        excess = (above * visited - many * total) / (visited * total)
-        uniformity[t] = (1.0 - 1.0 / visited) - excess
-        coverage[t] = visited / cells

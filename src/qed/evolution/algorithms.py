@@ -62,7 +62,7 @@ def _spirit(evaluations: int, progress: Progress | None) -> Any:
 
 ALGORITHMS: dict[str, Algorithm] = {
     "qed": Algorithm("a cell is an environment", _categories),
-    "hbd": Algorithm("a cell is where robots go (3 features)", _grid, ("hbd",), hbd.describe),
+    "hbd": Algorithm("a cell is where robots go (3 features)", _grid, ("spread",), hbd.describe),
     "sdbc": Algorithm(
         "a cell is how the swarm moves (10 features)", _sdbc, ("sdbc",), sdbc.describe
     ),

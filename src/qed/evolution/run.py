@@ -27,7 +27,7 @@ from qed.archive.archive import Archive
 from qed.errors import InputError, StoppedError, choice, number, whole
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.map_elites import MapElites
-from qed.evolution.swarms import Swarms, together
+from qed.evolution.swarms import Evaluation, Swarms, parties
 from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import TASKS
 from qed.textfile import disk, made_by, toml, unfinished, write
@@ -119,6 +119,11 @@ class Run:
         self.saved_at = time.monotonic()
         self.saved_done = self.search.done
 
+    @property
+    def domain(self) -> Swarms:
+        """The swarms that learn."""
+        return self.search.domain  # type: ignore[return-value]
+
     def _claim(self, folder: Path, resume: bool) -> None:
         """Make the folder this run's, or raise StoppedError if it is not free for it."""
         config = folder / CONFIG
@@ -198,33 +203,67 @@ class Run:
 def drive(runs: Sequence[Run], every: float = 30.0) -> Iterator[list[Run]]:
     """Evolve runs side by side, yielding those that moved after each generation.
 
-    Their batches go to the simulator together, with the same result as one after the other;
-    tasks and algorithms may differ from run to run.
-    A checkpoint is made every so many seconds, at the end, and when interrupted.
+    Runs that suit each other go to the simulator as a party, with the same result as one after
+    the other; tasks and algorithms may differ from run to run.  A GPU simulates the parties'
+    next generations while the host looks after this one.  A checkpoint is made every so many
+    seconds, at the end, and when interrupted.
     """
+    going = [run for run in runs if not run.search.finished]
     try:
-        while active := [run for run in runs if not run.search.finished]:
-            batches = [run.search.ask() for run in active]
-            domains = [run.search.domain for run in active]
-            results = together(
-                domains,  # type: ignore[arg-type]
-                [batch.solutions for batch in batches],
-                [batch.environments for batch in batches],
-            )
-            for run, batch, result in zip(active, batches, results, strict=True):
-                run.search.tell(batch, *result)
-            for run in active:
+        under_way = [_Generation(party) for party in _parties(going)]
+        while under_way:
+            party = under_way.pop(_first_ready(under_way)).end()
+            if rest := [run for run in party if not run.search.finished]:
+                under_way.append(_Generation(rest))
+            for run in party:
                 if run.search.finished:
                     run.finish()
                 elif time.monotonic() - run.saved_at >= every:
                     run.checkpoint()
-            yield active
+            yield party
         for run in runs:
             run.finish()
     except (KeyboardInterrupt, GeneratorExit):
         for run in runs:
             run.checkpoint()
         raise
+
+
+def _parties(runs: Sequence[Run]) -> list[list[Run]]:
+    """Return the runs that are best simulated together."""
+    domains = [run.domain for run in runs]
+    batch = min((run.settings.batch for run in runs), default=1)
+    return [[runs[k] for k in party] for party in parties(domains, batch)]
+
+
+def _first_ready(generations: Sequence[_Generation]) -> int:
+    """Wait until a generation is simulated; return the place of the first that is."""
+    while True:
+        for k, generation in enumerate(generations):
+            if generation.evaluation.ready():
+                return k
+        time.sleep(0.0002)
+
+
+class _Generation:
+    """A generation of a party of runs, under way."""
+
+    def __init__(self, party: list[Run]) -> None:
+        self.party = party
+        self.batches = [run.search.ask() for run in party]
+        self.evaluation = Evaluation(
+            [run.domain for run in party],
+            [batch.solutions for batch in self.batches],
+            [batch.environments for batch in self.batches],
+        )
+
+    def end(self) -> list[Run]:
+        """Wait until it is simulated, tell the searches, and return the runs."""
+        for run, batch, result in zip(
+            self.party, self.batches, self.evaluation.results(), strict=True
+        ):
+            run.search.tell(batch, *result)
+        return self.party
 
 
 @contextlib.contextmanager

@@ -12,7 +12,9 @@ from qed.controller.variation import random_genomes, vary
 from qed.evolution.algorithms import Algorithm
 from qed.swarm.environment import Environment
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
-from qed.swarm.simulate import Job, Ready, cores, perform
+from qed.swarm.simulate import Job, Pending, Ready, cores
+
+TRIALS_IN_ONE_GO = 2000  # of a simulation on a GPU, at least, where there are so many
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Swarms:
         self, solutions: Genomes, environments: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return mean fitness over trials, and behaviour if cells are behaviours."""
-        [result] = together([self], [solutions], [environments])
+        [result] = Evaluation([self], [solutions], [environments]).results()
         return result
 
     def worlds(self, count: int, environments: np.ndarray | None) -> list[Environment]:
@@ -61,60 +63,73 @@ class Swarms:
 Evaluated = tuple[np.ndarray, np.ndarray | None]  # fitness, and behaviour if cells are that
 
 
-def together(
-    domains: Sequence[Swarms],
-    batches: Sequence[Genomes],
-    environments: Sequence[np.ndarray | None],
-) -> list[Evaluated]:
-    """Evaluate batches of several searches in as few simulations as is good for the engine.
+def parties(domains: Sequence[Swarms], batch: int) -> list[list[int]]:
+    """Return which of several searches are best simulated in one go.
 
-    Each search gets what it would get alone.
+    Each search gets what it would get alone.  On a GPU several simulations go on at the same
+    time, so that it has work while the host deals with the results of one; but a simulation
+    of very few trials is not worth its launch.
     """
     groups: dict[Hashable, list[int]] = {}
     for k, domain in enumerate(domains):
         groups.setdefault(domain.company(), []).append(k)
-    found: dict[int, Evaluated] = {}
-    for group in groups.values():
-        results = _at_once(
-            [domains[k] for k in group],
-            [batches[k] for k in group],
-            [environments[k] for k in group],
-        )
-        found.update(zip(group, results, strict=True))
-    return [found[k] for k in range(len(domains))]
-
-
-def _at_once(
-    domains: Sequence[Swarms],
-    batches: Sequence[Genomes],
-    environments: Sequence[np.ndarray | None],
-) -> list[Evaluated]:
-    """Evaluate batches in one simulation, which adds up what any of them needs."""
-    first = domains[0]
-    worlds = [
-        domain.worlds(len(batch.hidden), options)
-        for domain, batch, options in zip(domains, batches, environments, strict=True)
-    ]
-    sizes = [len(some) for some in worlds]
-    job = Job(
-        controllers=[Ready(made) for batch in batches for made in batch.networks()],
-        environments=[env for some in worlds for env in some],
-        faults=[None] * sum(sizes),
-        seeds=[d.seed for d, size in zip(domains, sizes, strict=True) for _ in range(size)],
-        trials=first.trials,
-        cycles=round(first.seconds / CYCLE),
-        start=None,
-        noise=PROXIMITY_NOISE,
-    )
-    tasks = list(dict.fromkeys(domain.task for domain in domains))
-    sums = list(dict.fromkeys(name for domain in domains for name in domain.algorithm.sums))
-    outcome = perform(job, tasks, sums, first.threads or cores(), None, first.backend)
     found = []
-    begin = 0
-    for domain, some in zip(domains, worlds, strict=True):
-        own = outcome.part(slice(begin, begin + len(some)))
-        describe = domain.algorithm.describe
-        behaviour = None if describe is None else describe(own, some)
-        found.append((own.fitness[domain.task].mean(1), behaviour))
-        begin += len(some)
+    for group in groups.values():
+        first = domains[group[0]]
+        size = len(group)
+        if first.backend == "cuda":
+            size = max(-(-TRIALS_IN_ONE_GO // (first.trials * batch)), 1)
+        found += [group[k : k + size] for k in range(0, len(group), size)]
     return found
+
+
+class Evaluation:
+    """Batches of several searches in one simulation, which adds up what any of them needs.
+
+    It begins at once, as far as the engine does.
+    """
+
+    def __init__(
+        self,
+        domains: Sequence[Swarms],
+        batches: Sequence[Genomes],
+        environments: Sequence[np.ndarray | None],
+    ) -> None:
+        self.domains = domains
+        self.worlds = [
+            domain.worlds(len(batch.hidden), options)
+            for domain, batch, options in zip(domains, batches, environments, strict=True)
+        ]
+        first = domains[0]
+        sizes = [len(some) for some in self.worlds]
+        job = Job(
+            controllers=[Ready(made) for batch in batches for made in batch.networks()],
+            environments=[env for some in self.worlds for env in some],
+            faults=[None] * sum(sizes),
+            seeds=[d.seed for d, size in zip(domains, sizes, strict=True) for _ in range(size)],
+            trials=first.trials,
+            cycles=round(first.seconds / CYCLE),
+            start=None,
+            noise=PROXIMITY_NOISE,
+        )
+        tasks = list(dict.fromkeys(domain.task for domain in domains))
+        sums = list(dict.fromkeys(name for domain in domains for name in domain.algorithm.sums))
+        threads = first.threads or cores()
+        self.pending = Pending(job, tasks, sums, threads, None, first.backend)
+
+    def ready(self) -> bool:
+        """Tell whether its results need not be waited for, or will not come without waiting."""
+        return self.pending.ready()
+
+    def results(self) -> list[Evaluated]:
+        """Wait for its end; return what each search would get alone."""
+        outcome = self.pending.outcome()
+        found = []
+        begin = 0
+        for domain, some in zip(self.domains, self.worlds, strict=True):
+            own = outcome.part(slice(begin, begin + len(some)))
+            describe = domain.algorithm.describe
+            behaviour = None if describe is None else describe(own, some)
+            found.append((own.fitness[domain.task].mean(1), behaviour))
+            begin += len(some)
+        return found

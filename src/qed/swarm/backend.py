@@ -8,32 +8,39 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 
 from qed.errors import InputError, StoppedError, choice
+from qed.swarm.environment import Environment
 
 BACKENDS = ("auto", "cpu", "cuda")
-GPU_ROBOTS = 32  # of a swarm, at most, on a GPU
+MOST_ROBOTS = 32  # of a swarm on a GPU: a lane each
+MOST_OBSTACLES = 31  # of an arena on a GPU: a bit each
 DRIVERS = ("libcuda.so.1", "nvcuda.dll", "/usr/lib/wsl/lib/libcuda.so.1")
 
 
-def chosen(backend: str, robots: int = 1) -> str:
-    """Return "cpu" or "cuda" for swarms of so many robots; "auto" takes a GPU if it can."""
+def chosen(backend: str, environments: Iterable[Environment] = ()) -> str:
+    """Return "cpu" or "cuda" for swarms in such environments; "auto" takes a GPU if it can."""
     name = choice("backend", backend, BACKENDS)
+    if name == "cpu":
+        return name
+    robots = max((env.robots for env in environments), default=1)
+    obstacles = max((env.obstacles for env in environments), default=0)
+    fits = robots <= MOST_ROBOTS and obstacles <= MOST_OBSTACLES
     if name == "auto":
-        return "cuda" if robots <= GPU_ROBOTS and likely() and problem() is None else "cpu"
-    if name == "cuda":
-        if robots > GPU_ROBOTS:
-            raise InputError(
-                f"backend cuda simulates at most {GPU_ROBOTS} robots a swarm, got {robots}; "
-                "take --backend cpu (or backend='cpu')"
-            )
-        if (why := problem()) is not None:
-            raise StoppedError(
-                f"backend cuda: no NVIDIA GPU can be used here: {why.rstrip('.')}; take "
-                "--backend cpu (or backend='cpu')"
-            )
+        return "cuda" if fits and likely() and problem() is None else "cpu"
+    if not fits:
+        raise InputError(
+            f"backend cuda simulates at most {MOST_ROBOTS} robots and {MOST_OBSTACLES} obstacles, "
+            f"got {robots} and {obstacles}; take --backend cpu (or backend='cpu')"
+        )
+    if (why := problem()) is not None:
+        raise StoppedError(
+            f"backend cuda: no NVIDIA GPU can be used here: {why.rstrip('.')}; take "
+            "--backend cpu (or backend='cpu')"
+        )
     return name
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,6 +29,8 @@ class Outcome:
     fitness : for each task, an array (controllers, trials)
     visits : hbd; for each controller an array (trials, fine cells), the robot-cycles spent in
         each fine cell; arenas of other sizes have other numbers of cells
+    spread : hbd; (controllers, trials, 4) sum of all visits, number of visited cells, sum and
+        number of those visited more often than the average of the visited
     radius : hbd; (controllers, trials) mean distance to the arena's centre (m)
     features : sdbc; (controllers, trials, 5, 2) mean and mean square over cycles of the mean
         over robots of: speed, turning, distance to the walls' middles (m), distance to other
@@ -37,6 +40,7 @@ class Outcome:
 
     fitness: dict[str, np.ndarray]
     visits: list[np.ndarray] = field(default_factory=list)
+    spread: np.ndarray | None = None
     radius: np.ndarray | None = None
     features: np.ndarray | None = None
     situations: np.ndarray | None = None
@@ -46,6 +50,7 @@ class Outcome:
         return Outcome(
             {name: values[rows] for name, values in self.fitness.items()},
             self.visits[rows],
+            None if self.spread is None else self.spread[rows],
             None if self.radius is None else self.radius[rows],
             None if self.features is None else self.features[rows],
             None if self.situations is None else self.situations[rows],
@@ -84,8 +89,8 @@ def simulate(
     descriptors : of "hbd", "sdbc", "spirit": what to add up for behavioural descriptors
     threads : CPU threads; all cores unless told
     progress : called with the number of robot-steps each time a part is done
-    backend : "cpu", "cuda" (an NVIDIA GPU, at most 32 robots a swarm), or "auto": the GPU where
-        it can be used, else the CPU
+    backend : "cpu", "cuda" (an NVIDIA GPU; at most 32 robots and 31 obstacles), or "auto": the
+        GPU where it can be used, else the CPU
 
     The result depends on these arguments alone: not on threads, nor on what else is simulated
     in the same call.  The results of the two engines differ in rounding; each alone is
@@ -100,7 +105,7 @@ def simulate(
     if not names and not wanted:
         raise InputError(f"tasks must name at least one of {', '.join(TASKS)}; got none")
     workers = whole("threads", threads, 1, 1024) if threads is not None else cores()
-    engine = chosen(backend, max(env.robots for env in job.environments))
+    engine = chosen(backend, set(job.environments))
     return perform(job, names, wanted, workers, progress, engine)
 
 
@@ -189,16 +194,41 @@ def perform(
     backend: str = "cpu",
 ) -> Outcome:
     """Simulate a checked job, on the "cpu" or with "cuda"."""
-    sums = [TASKS[name].sums for name in tasks] + list(descriptors)
-    if backend == "cuda":
-        from qed.swarm.cuda import engine as gpu
+    return Pending(job, tasks, descriptors, threads, progress, backend).outcome()
 
-        found = gpu.simulate(job, sums, progress)
-    else:
-        from qed.swarm.cpu import engine
 
-        found = engine.simulate(job, sums, threads, progress)
-    return _outcome(job, tasks, descriptors, found)
+class Pending:
+    """A simulation of a checked job that has begun.
+
+    A GPU works while others wait; a CPU begins when somebody waits.  Among the descriptors
+    "spread" stands for "hbd" without the visits themselves, which are much to bring back.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        tasks: Sequence[str],
+        descriptors: Sequence[str],
+        threads: int,
+        progress: Callable[[int], Any] | None = None,
+        backend: str = "cpu",
+    ) -> None:
+        self.job, self.tasks, self.descriptors = job, tasks, descriptors
+        self.ready: Callable[[], bool] = lambda: True
+        sums = [TASKS[name].sums for name in tasks] + list(descriptors)
+        if backend == "cuda":
+            from qed.swarm.cuda import engine as gpu
+
+            under_way = gpu.Simulation(job, sums, progress)
+            self.ready, self._results = under_way.ready, under_way.results
+        else:
+            from qed.swarm.cpu import engine
+
+            self._results = partial(engine.simulate, job, sums, threads, progress)
+
+    def outcome(self) -> Outcome:
+        """Wait for its end."""
+        return _outcome(self.job, self.tasks, self.descriptors, self._results())
 
 
 def cores() -> int:
@@ -252,8 +282,10 @@ def _outcome(
     }
     outcome = Outcome(fitness)
     if "hbd" in descriptors:
-        robots = np.array([[env.robots] for env in job.environments])
         outcome.visits = [sums["visits"] for sums in found]
+    if "hbd" in descriptors or "spread" in descriptors:
+        robots = np.array([[env.robots] for env in job.environments])
+        outcome.spread = np.array([sums["spread"] for sums in found])
         outcome.radius = np.array([sums["radius"] for sums in found]) / (robots * job.cycles)
     if "sdbc" in descriptors:
         outcome.features = np.array([sums["features"] for sums in found]) / job.cycles

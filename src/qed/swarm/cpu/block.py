@@ -23,10 +23,11 @@ from qed.swarm.cpu.cycle import (
     run,
 )
 from qed.swarm.cpu.rows import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
+from qed.swarm.cpu.survey import survey
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
 from qed.swarm.laws.contact import MARGIN_TIME
-from qed.swarm.laws.describing import FINE_CELL
+from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import GRID
 
 ALL_INPUTS = (1 << 15) - 1
@@ -37,6 +38,7 @@ WANTS = {
     "patrol": PATROLLING,
     "border": PATROLLING,
     "hbd": VISITS,
+    "spread": VISITS,
     "sdbc": FEATURES,
     "spirit": SITUATIONS,
 }
@@ -110,7 +112,7 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
     hidden = max(world.network.hidden for world in worlds)
     shifts = max(world.environment.robots // 2 for world in worlds)
     most_obstacles = max(world.environment.obstacles for world in worlds)
-    fine = max(_fine_side(world.environment) for world in worlds)
+    fine = max(fine_side(world.environment.arena) for world in worlds)
     contacts = max(most_obstacles * LANES, 1)
     neurons, biases, sources, weights = _networks(worlds)
     block = Block(
@@ -160,7 +162,7 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
             obstacles=env.obstacles,
             world=trial,
             deaf=int(any(FAULTS[name].deaf for name in world.faults or ())),
-            fine_side=_fine_side(env),
+            fine_side=fine_side(env.arena),
             size=env.robots * world.size,
         )
         block.limits[s] = _limits(world)
@@ -169,10 +171,6 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
         trial += world.size
         neuron += len(world.network.biases)
     return block
-
-
-def _fine_side(environment: Environment) -> int:
-    return math.ceil(environment.arena / FINE_CELL - 1e-9)
 
 
 def _networks(worlds: Sequence[World]) -> tuple[np.ndarray, ...]:
@@ -293,6 +291,7 @@ def results(block: Block, worlds: Sequence[World], cycles: int) -> list[dict[str
         }
         if block.wants & VISITS:
             sums["visits"] = block.fine[here, : segment.fine_side**2]
+            sums["spread"] = survey(sums["visits"])
         if block.wants & SITUATIONS:
             sums["situations"] = block.spirit[s]
         found.append(sums)

@@ -15,32 +15,29 @@ tanh = device(laws.tanh)
 
 
 @stage
-def think(sf, me, cycle, first, number, hidden, place, links, tables):
+def think(sf, me, cycle, first, links, neurons, place, all_links, tables):
     """Return the outputs of the wheels.
 
-    Hidden values lie in two sets of rows: read from one, written to the other, by turns.  The
-    table of rows that links read tells the rows of even cycles, then those of odd cycles.
+    ``links`` tells the first link of a network and the one after its last, each neuron's after
+    the other; a link tells twice the row that it reads, and one more if it is a neuron's last.
+    What neurons say lies in two sets of rows, for so many neurons each: read from one, written
+    to the other, by turns.  The table of rows tells those of even cycles, then of odd cycles.
     """
-    bounds, biases, rows, weights = tables
+    biases, rows, weights = tables
     odd = i32(cycle & i32(1))
-    reads = i32(odd * links)
-    new = i32(place + (i32(1) - odd) * hidden * i32(LANES))
-    left = f32(0.0)
-    right = f32(0.0)
-    u = i32(0)
-    link = bounds[at(first)]
-    while u < number:
-        end = bounds[at(first + u) + 1]
-        total = f32(0.0)
-        while link < end:
-            total += weights[at(link)] * sf[at(rows[at(reads + link)]) + me]
-            link = i32(link + i32(1))
-        out = tanh(GAIN * total + biases[at(first + u)])
-        if u == 0:
-            left = out
-        elif u == 1:
-            right = out
-        else:
-            sf[at(new + (u - i32(2)) * i32(LANES)) + me] = out
-        u = i32(u + i32(1))
-    return left, right
+    read = i32(odd * all_links)
+    wheels = i32(place + (i32(1) - odd) * neurons * i32(LANES))
+    out = wheels
+    neuron = first
+    total = f32(0.0)
+    link, end = links
+    while link < end:
+        code = rows[at(read + link)]
+        total += weights[at(link)] * sf[at(code >> i32(1)) + me]
+        link = i32(link + i32(1))
+        if code & i32(1):
+            sf[at(out) + me] = tanh(GAIN * total + biases[at(neuron)])
+            total = f32(0.0)
+            out = i32(out + i32(LANES))
+            neuron = i32(neuron + i32(1))
+    return sf[at(wheels) + me], sf[at(wheels) + LANES + me]

@@ -28,6 +28,7 @@ from qed.swarm.cuda.layout import (
     C_SPEED,
     CONTACT_FIELDS,
     COS,
+    INPUTS,
     KEPT,
     LANES,
     PARTNERS,
@@ -40,7 +41,7 @@ from qed.swarm.cuda.layout import (
     X,
     Y,
 )
-from qed.swarm.cuda.warp import at, ballot, count
+from qed.swarm.cuda.warp import at, ballot, count, lowest, together
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws import geometry
 from qed.swarm.laws.contact import (
@@ -60,7 +61,8 @@ press = device(laws.press)
 rub = device(laws.rub)
 wall_approach = device(laws.wall_approach)
 body_point = device(geometry.body_point)
-separation = device(geometry.separation)
+beyond = device(geometry.beyond)
+farther = device(geometry.farther)
 support = device(geometry.support)
 
 TWO_OUTER = f32(2.0 * BODY_OUTER_RADIUS)
@@ -108,31 +110,73 @@ def get(table, place):
 
 
 @stage
-def touching_pairs(
-    sf, si, base, lane, before, near, listed, work, margin, kept, mine, over, cycle
-):  # fmt: skip
-    """List the near pairs that may touch, with the impulses they had; return their number."""
-    contacts = i32(0)
-    reach = TWO_OUTER + margin
+def close_pairs(sf, si, base, lane, before, near, listed, reach):
+    """Keep only the pairs within reach (m) of a list; return their number."""
+    close = i32(0)
     start = i32(0)
     while start < near:
-        e = i32(start + lane)
-        touching = False
+        within = False
         code = i32(0)
-        i = k = at(base)
-        gap = nx = ny = arm = ZERO
-        if e < near:
-            code = si[at(listed + e)]
+        if start + lane < near:
+            code = si[at(listed + start + lane)]
             i = at(base + (code & i32(31)))
             k = at(base + ((code >> i32(5)) & i32(31)))
             dx = sf[X + k] - sf[X + i]
             dy = sf[Y + k] - sf[Y + i]
-            if dx * dx + dy * dy < reach * reach:
-                gap, nx, ny = separation(dx, dy, sf[COS + i], sf[SIN + i], sf[COS + k], sf[SIN + k])
-                arm = f32(0.5) * (nx * dx + ny * dy)
-                touching = gap < margin
+            within = dx * dx + dy * dy < reach * reach
+        word = ballot(si, base, lane, within)
+        if within:
+            si[at(listed + close + count(word & before))] = code
+        close = i32(close + count(word))
+        start = i32(start + i32(LANES))
+    return close
+
+
+@stage
+def touching_pairs(
+    sf, si, base, lane, before, near, listed, work, margin, kept, mine, over, cycle
+):  # fmt: skip
+    """List the near pairs that may touch, with the impulses they had; return their number.
+
+    Two lanes look at a pair, each at the faces of one body.
+    """
+    me = at(base + lane)
+    second = (lane & i32(1)) != 0
+    contacts = i32(0)
+    tasks = close_pairs(sf, si, base, lane, before, near, listed, TWO_OUTER + margin)
+    tasks = i32(tasks + tasks)
+    together()
+    start = i32(0)
+    while start < tasks:
+        task = i32(start + lane)
+        code = si[at(listed + (task >> i32(1)))] if task < tasks else i32(0)
+        i = at(base + (code & i32(31)))
+        k = at(base + ((code >> i32(5)) & i32(31)))
+        one = k if second else i
+        two = i if second else k
+        dx = sf[X + two] - sf[X + one]
+        dy = sf[Y + two] - sf[Y + one]
+        gap, nx, ny = beyond(dx, dy, sf[COS + one], sf[SIN + one], sf[COS + two], sf[SIN + two])
+        # The sensors' rows are free until robots look again.
+        sf[INPUTS + me] = gap
+        sf[INPUTS + LANES + me] = -nx
+        sf[INPUTS + 2 * LANES + me] = -ny
+        together()
+        touching = False
+        if task < tasks and not second:
+            its = me + 1
+            gap, nx, ny = farther(
+                gap,
+                nx,
+                ny,
+                sf[INPUTS + its],
+                sf[INPUTS + LANES + its],
+                sf[INPUTS + 2 * LANES + its],
+            )
+            touching = gap < margin
         word = ballot(si, base, lane, touching)
         if touching:
+            arm = f32(0.5) * (nx * dx + ny * dy)
             place = i32(contacts + count(word & before))
             pair = at(mine + i32(KEPT) * (code >> i32(10)))
             fresh = kept[pair + 2] != f32(cycle - 1)
@@ -147,6 +191,7 @@ def touching_pairs(
                 put(kept, over_place(over, place - (place & i32(31)), place & i32(31)), found)
         contacts = i32(contacts + count(word))
         start = i32(start + i32(LANES))
+        together()
     return contacts
 
 
@@ -280,11 +325,12 @@ def push_walls(vx, vy, turn, wx, wy):
 
 
 @stage
-def touching_obstacles(sf, x, y, c, s, reach, centres, number, blocks, mine, cycle):
-    """Note the obstacles a robot may touch; return a bit for each."""
+def touching_obstacles(sf, x, y, c, s, reach, centres, nearby, blocks, mine, cycle):
+    """Note the nearby obstacles (a bit each) that a robot may touch; return a bit for each."""
     word = i32(0)
-    o = i32(0)
-    while o < number:
+    while nearby != 0:
+        o = lowest(nearby)
+        nearby = i32(nearby & (nearby - i32(1)))
         dx = sf[at(centres + o + o)] - x
         dy = sf[at(centres + o + o) + 1] - y
         if dx * dx + dy * dy < reach * reach:
@@ -300,42 +346,37 @@ def touching_obstacles(sf, x, y, c, s, reach, centres, number, blocks, mine, cyc
                 blocks[b + B_RUB * LANES] = ZERO
             blocks[b + B_CYCLE * LANES] = f32(cycle)
             word = i32(word | i32(i32(1) << o))
-        o = i32(o + i32(1))
     return word
 
 
 @stage
-def warm_obstacles(vx, vy, word, number, blocks, mine):
+def warm_obstacles(vx, vy, word, blocks, mine):
     """Begin with the obstacles' impulses of the last cycle."""
-    o = i32(0)
-    while o < number:
-        if (word >> o) & i32(1):
-            b = at(mine + o * i32(BLOCK_FIELDS * LANES))
-            nx, ny = blocks[b + B_NX * LANES], blocks[b + B_NY * LANES]
-            pressed, rubbed = blocks[b + B_PRESS * LANES], blocks[b + B_RUB * LANES]
-            vx -= pressed * nx - rubbed * ny
-            vy -= pressed * ny + rubbed * nx
-        o = i32(o + i32(1))
+    while word != 0:
+        b = at(mine + lowest(word) * i32(BLOCK_FIELDS * LANES))
+        word = i32(word & (word - i32(1)))
+        nx, ny = blocks[b + B_NX * LANES], blocks[b + B_NY * LANES]
+        pressed, rubbed = blocks[b + B_PRESS * LANES], blocks[b + B_RUB * LANES]
+        vx -= pressed * nx - rubbed * ny
+        vy -= pressed * ny + rubbed * nx
     return vx, vy
 
 
 @stage
-def push_obstacles(vx, vy, turn, word, number, blocks, mine):
+def push_obstacles(vx, vy, turn, word, blocks, mine):
     """Correct a robot at the obstacles it may touch, one after the other."""
-    o = i32(0)
-    while o < number:
-        if (word >> o) & i32(1):
-            b = at(mine + o * i32(BLOCK_FIELDS * LANES))
-            nx, ny = blocks[b + B_NX * LANES], blocks[b + B_NY * LANES]
-            old_press, old_rub = blocks[b + B_PRESS * LANES], blocks[b + B_RUB * LANES]
-            pressed = press(old_press, ONE, (vx * nx + vy * ny) - blocks[b + B_SPEED * LANES])
-            sliding = (vy * nx - vx * ny) + blocks[b + B_ARM * LANES] * turn
-            rubbed = rub(old_rub, ONE, sliding, WALL_FRICTION * pressed)
-            dp = pressed - old_press
-            dr = rubbed - old_rub
-            vx -= dp * nx - dr * ny
-            vy -= dp * ny + dr * nx
-            blocks[b + B_PRESS * LANES] = pressed
-            blocks[b + B_RUB * LANES] = rubbed
-        o = i32(o + i32(1))
+    while word != 0:
+        b = at(mine + lowest(word) * i32(BLOCK_FIELDS * LANES))
+        word = i32(word & (word - i32(1)))
+        nx, ny = blocks[b + B_NX * LANES], blocks[b + B_NY * LANES]
+        old_press, old_rub = blocks[b + B_PRESS * LANES], blocks[b + B_RUB * LANES]
+        pressed = press(old_press, ONE, (vx * nx + vy * ny) - blocks[b + B_SPEED * LANES])
+        sliding = (vy * nx - vx * ny) + blocks[b + B_ARM * LANES] * turn
+        rubbed = rub(old_rub, ONE, sliding, WALL_FRICTION * pressed)
+        dp = pressed - old_press
+        dr = rubbed - old_rub
+        vx -= dp * nx - dr * ny
+        vy -= dp * ny + dr * nx
+        blocks[b + B_PRESS * LANES] = pressed
+        blocks[b + B_RUB * LANES] = rubbed
     return vx, vy

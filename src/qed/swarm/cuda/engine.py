@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numba import cuda
 
-from qed.controller.network import CONSTANT, FIRST_HIDDEN
+from qed.controller.network import CONSTANT, LEFT
+from qed.swarm.backend import MOST_ROBOTS
 from qed.swarm.cuda import kernel as kernels
+from qed.swarm.cuda import survey
+from qed.swarm.cuda.desk import Desk
 from qed.swarm.cuda.device import SIMULATED
 from qed.swarm.cuda.layout import (
     INPUTS,
     LANES,
-    MOST_ROBOTS,
     S_BORDER,
     S_CENTRE,
     S_FEATURES,
@@ -23,11 +27,15 @@ from qed.swarm.cuda.layout import (
     S_PATROL,
     S_RADIUS,
     SUMS,
+    W_ROBOTS,
     WARPS,
+    WARPS_AT_OBSTACLES,
+    X,
     most_pairs,
 )
-from qed.swarm.cuda.packing import Ground, Packed, fine_side, packed
+from qed.swarm.cuda.packing import NOTHING, Ground, Packed, packed
 from qed.swarm.laws.contact import SWEEPS
+from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import FULL, GRID
 
 WANTS = {
@@ -37,108 +45,195 @@ WANTS = {
     "patrol": kernels.PATROLLING,
     "border": kernels.PATROLLING,
     "hbd": kernels.VISITS,
+    "spread": kernels.VISITS,
     "sdbc": kernels.FEATURES,
     "spirit": kernels.SITUATIONS,
 }
 TRIALS_AT_ONCE = 200_000  # of a launch; larger batches are split
 VISITS_AT_ONCE = 1_000_000_000  # fine cells of a launch
-SHARED = 48 * 1024  # bytes of shared memory that a block may have
+UNASKED = 48 * 1024  # bytes of shared memory that a block may have without asking
 # Swarms of up to so many robots share a kernel: its lists are as long as they may need.
 SIZES = (10, 20, MOST_ROBOTS)
 
 _ground = Ground()
 _sent: dict[str, tuple[int, Any]] = {}  # tables of the ground on the GPU, and how long they were
+_granted: dict[Any, int] = {}  # shared memory (bytes) that kernels may have
+_free: list[Desk] = []  # desks that nobody works at
 
 
 def simulate(
     job: Any, sums: Sequence[str], progress: Callable[[int], Any] | None = None
 ) -> list[dict[str, np.ndarray]]:
     """Return, for each controller, the wanted sums of all its trials."""
-    wants = 0
-    for name in sums:
-        wants |= WANTS[name]
-    ground = _ground if job.start is None else Ground()
-    found: list[dict[str, np.ndarray]] = []
-    for some in _parts(job, wants):
-        tables = packed(job, some, ground, bool(wants & kernels.SITUATIONS))
-        total, visits, spirit = launch(tables, ground, wants, job.cycles)
-        found += _results(job, some, wants, total, visits, spirit)
-        if progress is not None:
-            robots = sum(env.robots for env in job.environments[some])
-            progress(robots * job.trials * job.cycles)
-    return found
+    return Simulation(job, sums, progress).results()
+
+
+class Simulation:
+    """A simulation under way: one launch after the other, the first at once.
+
+    Several may be under way: they share the GPU, and the host is free meanwhile.
+    """
+
+    def __init__(
+        self, job: Any, sums: Sequence[str], progress: Callable[[int], Any] | None = None
+    ) -> None:
+        self.job = job
+        self.wants = 0
+        for name in sums:
+            self.wants |= WANTS[name]
+        self.with_visits = "hbd" in sums
+        self.progress = progress
+        self.ground = _ground if job.start is None else Ground()
+        self.desk = _free.pop() if _free else Desk()
+        self.parts = _parts(job, self.wants)
+        self._depart()
+
+    def _depart(self) -> None:
+        """Launch the next part, if there is one."""
+        self.flight = None
+        for some in self.parts:
+            tables = packed(self.job, some, self.ground, bool(self.wants & kernels.SITUATIONS))
+            self.flight = launch(self.desk, tables, self.ground, self.wants, self.job.cycles)
+            self.some = some
+            break
+
+    def ready(self) -> bool:
+        """Tell whether the launch has ended."""
+        return self.desk.idle()
+
+    def results(self) -> list[dict[str, np.ndarray]]:
+        """Wait, and return the sums of each controller by name."""
+        found: list[dict[str, np.ndarray]] = []
+        while self.flight is not None:
+            found += _results(self.job, self.some, self.flight.land(self.with_visits))
+            if self.progress is not None:
+                robots = sum(env.robots for env in self.job.environments[self.some])
+                self.progress(robots * self.job.trials * self.job.cycles)
+            self._depart()
+        _free.append(self.desk)
+        return found
 
 
 def _parts(job: Any, wants: int) -> Iterator[slice]:
     """Yield the controllers of one launch after the other."""
     size = max(TRIALS_AT_ONCE // job.trials, 1)
     if wants & kernels.VISITS:
-        cells = max(fine_side(env) for env in set(job.environments)) ** 2
+        cells = max(fine_side(env.arena) for env in set(job.environments)) ** 2
         size = max(min(size, VISITS_AT_ONCE // (job.trials * cells)), 1)
     for begin in range(0, len(job.controllers), size):
         yield slice(begin, min(begin + size, len(job.controllers)))
 
 
-def launch(
-    tables: Packed, ground: Ground, wants: int, cycles: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Run the kernel; return sums (trials, fields), visits (trials, cells) and SPIRIT's counts."""
+@dataclass
+class Flight:
+    """A launch under way, and the memory it reads and writes."""
+
+    desk: Desk
+    wants: int
+    found: dict[str, Any]  # arrays on the GPU, one row a trial (of situations, a controller)
+    needed: list[Any]  # what the kernel reads
+
+    def land(self, with_visits: bool = False) -> dict[str, np.ndarray]:
+        """Wait for the kernel's end and return what it found."""
+        names = ["sums"]
+        if self.wants & kernels.VISITS:
+            names += ["spread", "visits"] if with_visits else ["spread"]
+        if self.wants & kernels.SITUATIONS:
+            names.append("situations")
+        arrays = self.desk.fetch(*(self.found[name] for name in names))
+        return dict(zip(names, arrays, strict=True))
+
+
+def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) -> Flight:
+    """Start the kernel at a desk."""
     capacity = most_pairs(next(size for size in SIZES if tables.robots <= size))
     run = kernels.kernel(
         wants, tables.with_obstacles, tables.with_faults, tables.with_deaf, capacity
     )
     place = kernels.spare(capacity, tables.with_faults)
-    stride = place + 2 * LANES * tables.hidden
+    stride = place + 2 * LANES * tables.neurons
     if wants & kernels.PATROLLING:
-        fewest = int(tables.warps[:, 2].min())
+        fewest = int(tables.warps[:, W_ROBOTS].min())
         stride += (LANES // fewest) * GRID * GRID
     if wants & kernels.SITUATIONS:
         stride += kernels.SITUATION_COUNTS // 2
     stride += 2 * max(LANES // env_robots * n for env_robots, n in tables.obstacles)
-    warps = 1 if SIMULATED else max(min(WARPS, SHARED // (4 * stride)), 1)
+    warps = 1
+    if not SIMULATED:
+        warps = min(
+            WARPS_AT_OBSTACLES if tables.with_obstacles else WARPS, _shared_memory() // (4 * stride)
+        )
     blocks = -(-len(tables.warps) // warps)
-    sums = cuda.device_array((tables.trials, SUMS), np.float64)
-    visits = cuda.device_array(
-        (tables.trials, tables.fine) if wants & kernels.VISITS else (1, 1), np.int32
-    )
     counts = kernels.SITUATION_COUNTS if wants & kernels.SITUATIONS else 1
-    spirit = cuda.to_device(np.zeros((len(tables.networks), counts), np.int32))
-    run[blocks, warps * LANES, 0, 4 * stride * warps](
-        cuda.to_device(tables.warps),
-        cuda.to_device(tables.limits),
+    found = {
+        "sums": desk.room("sums", (tables.trials, SUMS), np.float64),
+        "visits": desk.room(
+            "visits", (tables.trials, tables.fine) if wants & kernels.VISITS else (1, 1), np.int32
+        ),
+        "situations": desk.send("situations", np.zeros((len(tables.networks), counts), np.int32)),
+    }
+    needed = [
+        desk.send("warps", tables.warps),
+        desk.send("limits", tables.limits),
         _on_gpu("poses", ground),
         _on_gpu("keys", ground),
-        cuda.to_device(tables.faults),
+        desk.send("faults", tables.faults),
         _on_gpu("centres", ground),
-        cuda.to_device(tables.networks),
+        desk.send("networks", tables.networks),
         (
-            cuda.to_device(tables.bounds),
-            cuda.to_device(tables.biases),
-            cuda.to_device(_rows(tables, place)),
-            cuda.to_device(tables.weights),
+            desk.send("biases", tables.biases),
+            desk.send("rows", _rows(tables, place)),
+            desk.send("weights", tables.weights),
         ),
-        cuda.device_array(tables.kept, np.float32),
-        cuda.device_array(tables.blocks, np.float32),
-        sums,
-        visits,
-        spirit,
-        np.int32(cycles),
-        np.int32(stride),
-        np.int32(tables.hidden),
-        np.int32(SWEEPS),
-        np.int32(len(tables.sources)),
-    )
-    return sums.copy_to_host(), visits.copy_to_host(), spirit.copy_to_host()
+        desk.room("kept", (tables.kept,), np.float32),
+        desk.room("blocks", (tables.blocks,), np.float32),
+    ]
+    numbers = (cycles, stride, tables.neurons, SWEEPS, len(tables.sources))
+    arguments = (*needed, *found.values(), *map(np.int32, numbers))
+    shared = 4 * stride * warps
+    _grant(run, arguments, shared)
+    run[blocks, warps * LANES, desk.stream, shared](*arguments)
+    if wants & kernels.VISITS:
+        found["spread"] = desk.room("spread", (tables.trials, survey.COLUMNS), np.int32)
+        survey.kernel()[tables.trials, LANES, desk.stream](
+            found["visits"], desk.send("cells", tables.cells), found["spread"]
+        )
+    desk.leave()
+    return Flight(desk, wants, found, needed)
+
+
+def _grant(run: Any, arguments: Sequence[Any], shared: int) -> None:
+    """Let a kernel have more shared memory (bytes) than GPUs give unasked."""
+    if shared <= UNASKED or _granted.get(run, 0) >= shared:
+        return
+    from numba.cuda.cudadrv.driver import binding, driver
+
+    made = run.compile(tuple(run.typeof_pyval(argument) for argument in arguments))
+    function = made._codelibrary.get_cufunc()
+    most = binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    driver.cuKernelSetAttribute(most, shared, function.handle, function.device.id)
+    _granted[run] = shared
+
+
+@cache
+def _shared_memory() -> int:
+    """Return the shared memory (bytes) that a block may have here."""
+    return int(cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
 
 
 def _rows(tables: Packed, place: int) -> np.ndarray:
-    """Return which row of shared memory each link reads, in even cycles and in odd ones."""
+    """Return which row of shared memory each link reads, in even cycles and in odd ones.
+
+    Who reads nothing reads a place, which is finite, with weight 0; a neuron's last link is
+    marked.
+    """
     sources = tables.sources
-    inputs = INPUTS + LANES * sources
-    kept = place + LANES * (sources - FIRST_HIDDEN)
-    even = np.where(sources < CONSTANT, inputs, kept)
-    odd = np.where(sources < CONSTANT, inputs, kept + LANES * tables.hidden)
-    return np.concatenate([even, odd, [0]]).astype(np.int32)
+    inputs = np.where(sources == NOTHING, X, INPUTS + LANES * sources)
+    kept = place + LANES * (sources - LEFT)
+    rows = np.stack([kept, kept + LANES * tables.neurons])
+    rows = 2 * np.where(sources < CONSTANT, inputs, rows)
+    rows[:, tables.last] += 1
+    return rows.ravel().astype(np.int32)
 
 
 def _on_gpu(name: str, ground: Ground) -> Any:
@@ -151,26 +246,27 @@ def _on_gpu(name: str, ground: Ground) -> Any:
     return _sent[name][1]
 
 
-def _results(
-    job: Any, some: slice, wants: int, sums: np.ndarray, visits: np.ndarray, spirit: np.ndarray
-) -> list[dict[str, np.ndarray]]:
+def _results(job: Any, some: slice, found: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
     """Return the sums of each controller by name."""
-    found = []
+    sums = found["sums"]
+    whole = {
+        "centre_distance": sums[:, S_CENTRE],
+        "nearest_distance": sums[:, S_NEAREST],
+        "flock": sums[:, S_FLOCK],
+        "patrol": sums[:, S_PATROL] / FULL,
+        "border": sums[:, S_BORDER] / FULL,
+        "radius": sums[:, S_RADIUS],
+        "features": sums[:, S_FEATURES:].reshape(-1, 5, 2),
+    }
+    if "spread" in found:
+        whole["spread"] = found["spread"].astype(np.int64)
+    results = []
     for k, env in enumerate(job.environments[some]):
         here = slice(k * job.trials, (k + 1) * job.trials)
-        mine = sums[here]
-        result = {
-            "centre_distance": mine[:, S_CENTRE],
-            "nearest_distance": mine[:, S_NEAREST],
-            "flock": mine[:, S_FLOCK],
-            "patrol": mine[:, S_PATROL] / FULL,
-            "border": mine[:, S_BORDER] / FULL,
-            "radius": mine[:, S_RADIUS],
-            "features": mine[:, S_FEATURES:].reshape(-1, 5, 2),
-        }
-        if wants & kernels.VISITS:
-            result["visits"] = visits[here, : fine_side(env) ** 2]
-        if wants & kernels.SITUATIONS:
-            result["situations"] = spirit[k]
-        found.append(result)
-    return found
+        mine = {name: values[here] for name, values in whole.items()}
+        if "visits" in found:
+            mine["visits"] = found["visits"][here, : fine_side(env.arena) ** 2]
+        if "situations" in found:
+            mine["situations"] = found["situations"][k]
+        results.append(mine)
+    return results

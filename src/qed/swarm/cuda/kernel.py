@@ -41,10 +41,10 @@ from qed.swarm.cuda.layout import (
     L_SIDE,
     L_SPEED,
     LANES,
-    N_COUNT,
+    N_END,
     N_FIRST,
+    N_LINK,
     N_LIVE,
-    N_SPIRIT,
     OFFSET,
     PARTNERS,
     RAY_LIST,
@@ -73,6 +73,7 @@ from qed.swarm.cuda.layout import (
     W_PLACE,
     W_ROBOTS,
     W_TRIALS,
+    WAITING,
     X,
     Y,
 )
@@ -102,6 +103,8 @@ PER_CYCLE = f32(1.0 / CYCLE)
 ZERO = f32(0.0)
 ONE = f32(1.0)
 NOWHERE = f32(500.0)
+REGISTERS = 96  # of a thread: five warps fit a quarter of an SM
+SLACK = f32(0.005)  # m, for rounding
 
 
 def rows(with_faults: bool) -> int:
@@ -113,7 +116,7 @@ def rows(with_faults: bool) -> int:
 
 def spare(capacity: int, with_faults: bool) -> int:
     """Return the place, in a warp's shared memory, after its rows and lists."""
-    lists = capacity + max(CONTACT_FIELDS * LANES, capacity, RAY_LIST)
+    lists = capacity + max(CONTACT_FIELDS * LANES, capacity + WAITING, RAY_LIST)
     return rows(with_faults) * LANES + lists
 
 
@@ -134,7 +137,7 @@ def kernel(
     need_speed = bool(wants & (FLOCKING | FEATURES))
 
     def run(warps, limits, poses, keys, faults, centres, networks, tables, kept, blocks, sums,
-            visits, spirit, cycles, stride, hidden, sweeps, links):  # fmt: skip
+            visits, spirit, cycles, stride, neurons, sweeps, links):  # fmt: skip
         sf = cuda.shared.array(0, float32)
         si = cuda.shared.array(0, int32)
         lane = i32(i32(cuda.threadIdx.x) & i32(31))
@@ -155,7 +158,7 @@ def kernel(
         out = at(warps[w, W_OUT] + (trial if active else i32(0)))
         network = at(warps[w, W_NETWORK])
         neuron = networks[network, N_FIRST]
-        neurons = networks[network, N_COUNT]
+        own_links = (networks[network, N_LINK], networks[network, N_END])
         live = u32(networks[network, N_LIVE])
         limit = at(warps[w, W_LIMITS])
         side = limits[limit, L_SIDE] if active else f32(2.0) * NOWHERE
@@ -172,8 +175,10 @@ def kernel(
         over = warps[w, W_OVER]
         blocks_kept = i32(warps[w, W_BLOCKS] + lane)
         blocking = contact.OBSTACLE + contact.OUTER + contact.MARGIN_SECONDS * top_speed
-        hidden_rows = i32(base + i32(after))
-        count_place = i32(hidden_rows + i32(2 * LANES) * hidden)
+        # Contacts are looked for after the lag, in which a robot can come closer.
+        beside = max(blocking + f32(2.0) * LAG * top_speed + SLACK, reach + sensing.BEYOND)
+        neuron_rows = i32(base + i32(after))
+        count_place = i32(neuron_rows + i32(2 * LANES) * neurons)
         patrol_place = i32(count_place + i32(SITUATION_COUNTS // 2 if counts else 0))
         # Obstacles of each trial: x and y, one after the other.
         centre_place = i32(
@@ -182,6 +187,7 @@ def kernel(
         obstacle = i32(centre_place + (trial if active else i32(0)) * (obstacles + obstacles))
         near_place = i32(base + i32(near_list))
         work_place = i32(base + i32(work))
+        queue_place = i32(work_place + i32(capacity))
         key = keys[place]
         x = poses[place, 0] if active else NOWHERE
         y = poses[place, 1] if active else NOWHERE
@@ -197,6 +203,7 @@ def kernel(
         border = i64(0)
         fine = i32(-1)
         since = i32(0)
+        nearby = i32(i32(i32(1) << obstacles) - i32(1)) if active else i32(0)
         si[FIRST + me] = first
         si[CENTRES + me] = obstacle
         if with_obstacles:
@@ -213,6 +220,7 @@ def kernel(
         left_wheel = faults[fault, F_LEFT] if active else ZERO
         right_wheel = faults[fault, F_RIGHT] if active else ZERO
         noise = limits[limit, L_NOISE]
+        fine_side = i32(limits[limit, L_FINE])
         # Begin with nothing kept and nothing counted.
         e = i32(lane)
         while e < i32(KEPT * LANES) * (robots // i32(2)):
@@ -228,7 +236,7 @@ def kernel(
             for column in range(SUMS):
                 sums[out, column] = 0.0
         if wants & VISITS:
-            cells = i32(limits[limit, L_FINE]) * i32(limits[limit, L_FINE])
+            cells = i32(fine_side * fine_side)
             t = i32(0)
             while t < trials:
                 e = i32(lane)
@@ -237,8 +245,8 @@ def kernel(
                     e = i32(e + i32(LANES))
                 t = i32(t + i32(1))
         row = i32(0)
-        while row < hidden * i32(2):
-            sf[at(hidden_rows + row * i32(LANES)) + at(lane)] = ZERO
+        while row < neurons * i32(2):
+            sf[at(neuron_rows + row * i32(LANES)) + at(lane)] = ZERO
             row = i32(row + i32(1))
         if patrols:
             e = i32(lane)
@@ -285,10 +293,9 @@ def kernel(
             touched = si[PARTNERS + me] > 0
             blocked = i32(0)
             if with_obstacles:
-                if active:
-                    blocked = contact.touching_obstacles(
-                        sf, x, y, c, s, blocking, obstacle, obstacles, blocks, blocks_kept, cycle
-                    )
+                blocked = contact.touching_obstacles(
+                    sf, x, y, c, s, blocking, obstacle, nearby, blocks, blocks_kept, cycle
+                )
                 touched = touched or blocked != 0
             room = min(min(x, side - x), min(y, side - y))
             at_wall = False
@@ -320,7 +327,7 @@ def kernel(
                 ux += px - (wx[0] * wx[3] - wy[0] * wy[4])
                 uy += py - (wx[0] * wx[4] + wy[0] * wy[3])
                 if with_obstacles:
-                    ux, uy = contact.warm_obstacles(ux, uy, blocked, obstacles, blocks, blocks_kept)
+                    ux, uy = contact.warm_obstacles(ux, uy, blocked, blocks, blocks_kept)
                 turn_number = i32(0)
                 while turn_number < sweeps:
                     ax, ay = contact.drive(px, py, tx - ux, ty - uy)
@@ -338,9 +345,7 @@ def kernel(
                         together()
                         ux, uy = contact.take(si, me, ux, uy)
                     if with_obstacles:
-                        ux, uy = contact.push_obstacles(
-                            ux, uy, turn, blocked, obstacles, blocks, blocks_kept
-                        )
+                        ux, uy = contact.push_obstacles(ux, uy, turn, blocked, blocks, blocks_kept)
                     if walls:
                         ux, uy, wx, wy = contact.push_walls(ux, uy, turn, wx, wy)
                     turn_number = i32(turn_number + i32(1))
@@ -360,7 +365,7 @@ def kernel(
             x = within(x + DRIVE * vx, side)
             y = within(y + DRIVE * vy, side)
             # Sensors, at the new poses.
-            together()
+            in_phase()
             sf[X + me] = x
             sf[Y + me] = y
             if hearing:
@@ -370,26 +375,31 @@ def kernel(
                 sf, si, base, lane, before, robot, robots, active, near2, rab2,
                 near_place, work_place,
             )  # fmt: skip
-            sensing.at_walls(sf, me, live, x, y, c, s, side)
-            if with_obstacles:
-                sensing.at_obstacles(sf, me, live, x, y, c, s, reach, obstacle, obstacles)
             together()
             listen(
-                sf, si, base, lane, audible, work_place, robots, live, cycle,
-                obstacles,
-                (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS]),
+                sf, si, base, lane, before, audible, work_place, queue_place, robots, live, rab,
+                cycle, obstacles, (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS]),
                 with_obstacles, with_deaf,
             )  # fmt: skip
+            sensing.at_walls(sf, me, live, x, y, c, s, side)
+            if with_obstacles:
+                if active:
+                    nearby = sensing.nearby_obstacles(sf, x, y, beside, obstacle, obstacles)
+                sensing.at_obstacles(sf, me, live, x, y, c, s, reach, obstacle, nearby)
+            in_phase()
             if (live & u32(PROXIMITY_BITS)) != u32(0):
                 sensing.at_robots(
                     sf, si, base, lane, before, near, near_place, work_place,
                     live, reach,
                 )  # fmt: skip
+            in_phase()
             if hearing:
                 sensing.scale_cones(sf, me, ONE / rab)
             sensing.read(sf, me, live, key, cycle, ONE / reach, noise, with_faults)
             # Networks.
-            left, right = think(sf, me, cycle, neuron, neurons, hidden, i32(after), links, tables)
+            left, right = think(
+                sf, me, cycle, neuron, own_links, neurons, i32(after), links, tables
+            )
             left *= left_wheel
             right *= right_wheel
             # Tasks and descriptors.
@@ -418,7 +428,7 @@ def kernel(
                     dx = x - f32(0.5) * side
                     dy = y - f32(0.5) * side
                     radius_sum += f32(math.sqrt(dx * dx + dy * dy))
-                    cell = tally.fine_cell(x, y, i32(limits[limit, L_FINE]))
+                    cell = tally.fine_cell(x, y, fine_side)
                     if cell != fine:
                         if fine >= 0:
                             cuda.atomic.add(visits, (out, at(fine)), cycle - since)
@@ -443,9 +453,7 @@ def kernel(
                     cuda.atomic.add(si, at(count_place + (what >> i32(1))), half)
                 if cycle % i32(FLUSH) == 0 or cycle == cycles:
                     together()
-                    tally.flush(
-                        si, count_place, lane, spirit, at(networks[network, N_SPIRIT]), exists
-                    )
+                    tally.flush(si, count_place, lane, spirit, network, exists)
                     together()
             cycle = i32(cycle + i32(1))
         # Close the books.
@@ -468,4 +476,4 @@ def kernel(
         if wants & VISITS:
             tally.write_total(sf, base, first, robots, me, radius_sum, sums, out, S_RADIUS, leads)
 
-    return cuda.jit(run) if SIMULATED else cuda.jit(fastmath=ROUGHLY)(run)
+    return cuda.jit(run) if SIMULATED else cuda.jit(fastmath=ROUGHLY, max_registers=REGISTERS)(run)

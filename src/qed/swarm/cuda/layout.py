@@ -9,28 +9,30 @@ as the whole number of its bits, whose order is the same, by an atomic minimum.
 from __future__ import annotations
 
 LANES = 32
-WARPS = 4  # of a block, at most
-MOST_ROBOTS = 32
+WARPS, WARPS_AT_OBSTACLES = 4, 8  # of a block; the more code, the more warps should share it
 
 # Rows: the pose, the velocity after drives, the turn rate,
 X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
-# sums of impulses (whole numbers) and partners in contact, scratch, the first lane of each
-# lane's trial, the place of the trial's obstacles,
-SUM_X, SUM_Y, PARTNERS, SCRATCH, FIRST, CENTRES = (LANES * n for n in range(7, 13))
+# sums of impulses (whole numbers), scratch, the first lane of each lane's trial, the place of
+# the trial's obstacles, partners in contact,
+SUM_X, SUM_Y, SCRATCH, FIRST, CENTRES, PARTNERS = (LANES * n for n in range(7, 13))
 # what the network reads: seven proximity sensors, eight cones,
 INPUTS = LANES * 13
 RAB = INPUTS + 7 * LANES
+# before robots look, the nearest robot in each cone, hidden or not: eight rows that are free then,
+NEAREST = PARTNERS
 # faults of front sensors, where there are any; votes, in the simulator.
 GAIN, AMPLITUDE, OFFSET = (LANES * n for n in range(28, 31))
 VOTE = LANES * 31
 ROWS, ROWS_WITH_FAULTS, ROWS_IN_SIMULATOR = 28, 31, 32
 
 # Lists: near pairs, kept for the next cycle; then, one after the other in the same place, the
-# first 32 contacts (which lanes take over), pairs within hearing, rays that may hit.  Contacts
-# beyond lie in the GPU's memory.
+# first 32 contacts (which lanes take over), pairs within hearing and those of them that wait,
+# rays that may hit.  Contacts beyond lie in the GPU's memory.
 CONTACT_FIELDS = 8
 (C_CODE, C_NX, C_NY, C_ARM, C_SPEED, C_SHARE, C_PRESS, C_RUB) = range(CONTACT_FIELDS)
 RAY_LIST = 7 * LANES  # rays that may hit, of 32 robots that look
+WAITING = 2 * LANES  # pairs within hearing that wait to be looked at
 
 
 def most_pairs(robots: int) -> int:
@@ -51,9 +53,9 @@ LIMITS = 10
 # Columns of the table of robots' faults: wheels (m/s at full output), front sensors, hearing.
 (F_LEFT, F_RIGHT, F_GAIN, F_AMPLITUDE, F_OFFSET, F_DEAF) = range(6)
 FAULT_FIELDS = 6
-# Columns of the table of networks.
-N_FIRST, N_COUNT, N_LIVE, N_HIDDEN, N_SPIRIT = range(5)
-NETWORK_FIELDS = 5
+# Columns of the table of networks: the first neuron, the links from ... to ..., live inputs.
+N_FIRST, N_LINK, N_END, N_LIVE = range(4)
+NETWORK_FIELDS = 4
 # What is kept of a pair in contact, and of a robot at an obstacle, from cycle to cycle.
 KEPT = 3  # press, rub, cycle
 BLOCK_FIELDS = 7  # normal, speed, arm, press, rub, cycle

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.controller.network import Network
+from qed.controller.network import CONSTANT, Network
 from qed.swarm import robot
 from qed.swarm.cuda.layout import (
     BLOCK_FIELDS,
@@ -17,6 +17,10 @@ from qed.swarm.cuda.layout import (
     KEPT,
     LANES,
     LIMITS,
+    N_END,
+    N_FIRST,
+    N_LINK,
+    N_LIVE,
     NETWORK_FIELDS,
     W_NETWORK,
     W_OUT,
@@ -26,10 +30,11 @@ from qed.swarm.cuda.layout import (
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
 from qed.swarm.laws.contact import MARGIN_TIME
-from qed.swarm.laws.describing import FINE_CELL
+from qed.swarm.laws.describing import fine_side
 from qed.swarm.placing import noise_keys, place
 
 ALL_INPUTS = (1 << 15) - 1
+NOTHING = -1  # the source of a neuron that reads nothing
 
 
 class Ground:
@@ -70,15 +75,16 @@ class Packed:
     limits: np.ndarray  # float32 (environments, fields)
     faults: np.ndarray  # float32 (robots, fields)
     networks: np.ndarray  # int32 (networks, fields)
-    bounds: np.ndarray  # int32 (neurons + 1,): links of neuron u lie from bounds[u] on
-    biases: np.ndarray
-    sources: np.ndarray
-    weights: np.ndarray
+    biases: np.ndarray  # float32, one a neuron
+    sources: np.ndarray  # int32, one a link; NOTHING for a neuron that reads nothing
+    weights: np.ndarray  # float32, one a link
+    last: np.ndarray  # the last link of each neuron
     trials: int  # of all worlds
-    hidden: int  # of the largest network
+    neurons: int  # of the largest network
     kept: int  # numbers to keep of pairs in contact
     blocks: int  # and of robots at obstacles
     fine: int  # fine cells of the largest arena
+    cells: np.ndarray  # int32, fine cells of each trial
     robots: int  # of the largest swarm
     obstacles: list[tuple[int, int]]  # robots and obstacles of each environment
     with_obstacles: bool
@@ -86,8 +92,8 @@ class Packed:
     with_deaf: bool
 
 
-def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
-    """Return the tables of some of a job's controllers."""
+def packed(job: Any, some: slice, ground: Ground, all_inputs: bool, most: int = LANES) -> Packed:
+    """Return the tables of some of a job's controllers, with at most so many trials a warp."""
     environments = job.environments[some]
     broken = job.faults[some]
     limits: dict[Environment, int] = {}
@@ -127,7 +133,7 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
     table = np.concatenate(warps)
     networks = _networks([b.network() for b in job.controllers[some]], all_inputs)
     # The dearest first, so that none is left over at the end: large swarms, then large networks.
-    cost = _instructions(networks)[table[:, W_NETWORK]]
+    cost = networks.pop("cost")[table[:, W_NETWORK]]
     dearest = np.lexsort((-cost, -table[:, W_ROBOTS]))
     return Packed(
         warps=table[dearest],
@@ -137,18 +143,16 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         trials=outs,
         kept=max(kept, 1),
         blocks=max(blocks, 1),
-        fine=max(fine_side(env) for env in limits) ** 2,
+        fine=max(fine_side(env.arena) for env in limits) ** 2,
+        cells=np.repeat([fine_side(e.arena) ** 2 for e in environments], job.trials).astype(
+            np.int32
+        ),
         robots=max(env.robots for env in limits),
         obstacles=[(env.robots, env.obstacles) for env in limits],
         with_obstacles=any(env.obstacles for env in limits),
         with_faults=any(fault is not None for _, fault in faults),
         with_deaf=any(FAULTS[name].deaf for _, fault in faults for name in fault or ()),
     )
-
-
-def fine_side(env: Environment) -> int:
-    """Return the number of fine cells along a side of the arena."""
-    return math.ceil(env.arena / FINE_CELL - 1e-9)
 
 
 def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray:
@@ -187,40 +191,43 @@ def _limits(env: Environment, noise: float) -> tuple[float, ...]:
         MARGIN_TIME * env.max_speed,
         noise,
         env.obstacles,
-        fine_side(env),
+        fine_side(env.arena),
     )
     assert len(row) == LIMITS
     return row
 
 
-def _instructions(tables: dict[str, Any]) -> np.ndarray:
+def _instructions(networks: np.ndarray, neurons: np.ndarray) -> np.ndarray:
     """Return about how many instructions a network and its sensors take in a cycle."""
-    table = tables["networks"]
-    links = np.diff(tables["bounds"][np.append(table[:, 0], table[-1, 0] + table[-1, 1])])
-    live = table[:, 2]
+    live = networks[:, N_LIVE]
     rays = sum((live >> k) & 1 for k in range(7))
-    cost: np.ndarray = 14 * links + 40 * table[:, 1] + 60 * rays + 600 * (live > 127)
+    links = networks[:, N_END] - networks[:, N_LINK]
+    cost: np.ndarray = 12 * links + 35 * neurons + 60 * rays + 600 * (live > 127)
     return cost
 
 
 def _networks(networks: Sequence[Network], all_inputs: bool) -> dict[str, Any]:
     """Return the tables of networks: neurons and links of all, one after the other."""
-    neurons = np.cumsum([0, *(len(n.biases) for n in networks)])
-    links = np.cumsum([0, *(len(n.sources) for n in networks)])
-    table = np.zeros((len(networks), NETWORK_FIELDS), np.int32)
-    table[:, 0] = neurons[:-1]
-    table[:, 1] = np.diff(neurons)
-    table[:, 2] = [ALL_INPUTS if all_inputs else n.live for n in networks]
-    table[:, 3] = table[:, 1] - 2
-    table[:, 4] = np.arange(len(networks))
-    ends = [
-        n.first_link[1:] + first for n, first in zip(networks, links[:-1].tolist(), strict=True)
-    ]
+    neurons = np.array([len(n.biases) for n in networks])
+    counts = np.concatenate([np.diff(n.first_link) for n in networks])
+    nothing = np.flatnonzero(counts == 0)
+    before = np.cumsum(counts)[nothing]
+    sources = np.insert(np.concatenate([n.sources for n in networks]), before, NOTHING)
+    weights = np.insert(np.concatenate([n.weights for n in networks]), before, 0.0)
+    ends = np.cumsum(np.maximum(counts, 1))
+    table = np.empty((len(networks), NETWORK_FIELDS), np.int32)
+    table[:, N_FIRST] = np.cumsum(neurons) - neurons
+    table[:, N_END] = ends[np.cumsum(neurons) - 1]
+    table[:, N_LINK] = np.append(0, table[:-1, N_END])
+    bits = np.where((sources >= 0) & (sources < CONSTANT), 1 << np.maximum(sources, 0), 0)
+    live = np.bitwise_or.reduceat(bits, table[:, N_LINK])
+    table[:, N_LIVE] = ALL_INPUTS if all_inputs else live
     return {
         "networks": table,
-        "bounds": np.concatenate([[0], *ends]).astype(np.int32),
         "biases": np.concatenate([n.biases for n in networks]),
-        "sources": np.concatenate([np.zeros(1, np.int32), *(n.sources for n in networks)])[1:],
-        "weights": np.concatenate([np.zeros(1, np.float32), *(n.weights for n in networks)])[1:],
-        "hidden": int(table[:, 3].max()),
+        "sources": sources,
+        "weights": weights,
+        "last": ends - 1,
+        "neurons": int(neurons.max()),
+        "cost": _instructions(table, neurons),
     }

@@ -62,7 +62,9 @@ OUTER2 = f32(BODY_OUTER_RADIUS**2)
 INNER = f32(BODY_INNER_RADIUS)
 INNER2 = f32(BODY_INNER_RADIUS**2)
 OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
+BEYOND = REACH + RADIUS  # m, from a robot's centre to an obstacle's, besides the range
 EAR_PURPOSE = 8
+LAST_SENSOR = 1 << (SENSORS - 1)
 ZERO = f32(0.0)
 ONE = f32(1.0)
 
@@ -71,36 +73,41 @@ ONE = f32(1.0)
 def search(sf, si, base, lane, before, robot, robots, active, near2, rab2, near_list, heard_list):
     """List the warp's near pairs and those within hearing; return how many there are.
 
-    Robot i meets robot i + k of its trial; each pair is met once.
+    Robot i meets robot i + k of its trial; each pair is met once.  A pair's code is its two
+    lanes, 5 bits each, and above them where its impulses are kept.
     """
     near = i32(0)
     hear = i32(0)
     me = at(base + lane)
     x = sf[X + me]
     y = sf[Y + me]
-    k = i32(1)
     half = i32(robots >> i32(1))
+    even = i32(robots - half)  # with an even number, halfway round each pair would be met twice
+    other = i32(lane)
+    last = i32(lane - robot + robots)
+    code = i32(lane | (lane << i32(10)))
+    k = i32(1)
     while k <= half:
-        other = i32(lane + k)
-        if i32(robot + k) >= robots:
+        other = i32(other + i32(1))
+        if other == last:
             other = i32(other - robots)
-        valid = active and not (i32(k + k) == robots and robot >= k)
         square = f32(1e9)
-        if valid:
+        if active and (k < even or robot < k):
             dx = sf[X + at(base + other)] - x
             dy = sf[Y + at(base + other)] - y
             square = dx * dx + dy * dy
-        word = ballot(si, base, lane, square < near2)
-        code = i32(
-            lane | (other << i32(5)) | ((k << i32(15)) - i32(LANES << 10) + (lane << i32(10)))
-        )
-        if square < near2:
-            si[at(near_list + near + count(word & before))] = code
+        pair = i32(code | (other << i32(5)))
+        is_near = square < near2
+        word = ballot(si, base, lane, is_near)
+        if is_near:
+            si[at(near_list + near + count(word & before))] = pair
         near = i32(near + count(word))
-        word = ballot(si, base, lane, square < rab2)
-        if square < rab2:
-            si[at(heard_list + hear + count(word & before))] = code
+        is_heard = square < rab2
+        word = ballot(si, base, lane, is_heard)
+        if is_heard:
+            si[at(heard_list + hear + count(word & before))] = pair
         hear = i32(hear + count(word))
+        code = i32(code + i32(LANES << 10))
         k = i32(k + i32(1))
     return near, hear
 
@@ -118,29 +125,41 @@ def at_walls(sf, me, live, x, y, c, s, side):
 
 
 @stage
-def at_obstacles(sf, me, live, x, y, c, s, reach, centres, number):
-    """Shorten the rays that meet an obstacle."""
-    far = reach + REACH + RADIUS
+def nearby_obstacles(sf, x, y, reach, centres, number):
+    """Return a bit for each obstacle within reach (m)."""
+    word = i32(0)
     o = i32(0)
     while o < number:
         dx = sf[at(centres + o + o)] - x
         dy = sf[at(centres + o + o) + 1] - y
-        if dx * dx + dy * dy < far * far:
-            ahead = c * dx + s * dy
-            left = c * dy - s * dx
-            for sensor in range(SENSORS):
-                if (live >> u32(sensor)) & u32(1):
-                    way = ray_disc(
-                        AT_X[sensor] - ahead,
-                        AT_Y[sensor] - left,
-                        AIM_X[sensor],
-                        AIM_Y[sensor],
-                        RADIUS,
-                    )
-                    place = INPUTS + sensor * LANES + me
-                    if way < min(sf[place], reach):
-                        sf[place] = way
+        if dx * dx + dy * dy < reach * reach:
+            word = i32(word | i32(i32(1) << o))
         o = i32(o + i32(1))
+    return word
+
+
+@stage
+def at_obstacles(sf, me, live, x, y, c, s, reach, centres, nearby):
+    """Shorten the rays that meet one of the nearby obstacles (a bit each)."""
+    while nearby != 0:
+        o = lowest(nearby)
+        nearby = i32(nearby & (nearby - i32(1)))
+        dx = sf[at(centres + o + o)] - x
+        dy = sf[at(centres + o + o) + 1] - y
+        ahead = c * dx + s * dy
+        left = c * dy - s * dx
+        for sensor in range(SENSORS):
+            if (live >> u32(sensor)) & u32(1):
+                way = ray_disc(
+                    AT_X[sensor] - ahead,
+                    AT_Y[sensor] - left,
+                    AIM_X[sensor],
+                    AIM_Y[sensor],
+                    RADIUS,
+                )
+                place = INPUTS + sensor * LANES + me
+                if way < min(sf[place], reach):
+                    sf[place] = way
 
 
 @stage
@@ -244,23 +263,34 @@ def at_robots(sf, si, base, lane, before, near, near_list, rays, live, reach):
 
 
 @stage
+def read_one(sf, me, sensor, chance_, per_range, noise, with_faults):
+    """Turn a sensor's distance into what the network is told: curve, noise, faults, scale."""
+    place = INPUTS + sensor * LANES + me
+    true = reading(sf[place], per_range)
+    if with_faults and sensor < FRONT_SENSORS:
+        sf[place] = sensed(true, chance_, sf[GAIN + me], sf[AMPLITUDE + me], sf[OFFSET + me])
+    else:
+        sf[place] = sensed(true, chance_, ONE, noise, ZERO)
+
+
+@stage
+def read_two(sf, me, live, key, cycle, first, per_range, noise, with_faults):
+    """Read a sensor and the next, which share a random number, if they are live."""
+    if (live >> u32(first)) & u32(3):
+        bits = draw(key, cycle, first)
+        if (live >> u32(first)) & u32(1):
+            read_one(sf, me, first, low_noise(bits), per_range, noise, with_faults)
+        if (live >> u32(first)) & u32(2):
+            read_one(sf, me, first + 1, high_noise(bits), per_range, noise, with_faults)
+
+
+@stage
 def read(sf, me, live, key, cycle, per_range, noise, with_faults):
-    """Turn distances into what the network is told: curve, noise, faults, scale."""
-    bits = u32(0)
-    for sensor in range(SENSORS):
-        if sensor % 2 == 0 and (live >> u32(sensor)) & u32(3):
-            bits = draw(key, cycle, sensor)
-        if (live >> u32(sensor)) & u32(1):
-            front = sensor < FRONT_SENSORS
-            chance_ = low_noise(bits) if sensor % 2 == 0 else high_noise(bits)
-            place = INPUTS + sensor * LANES + me
-            sf[place] = sensed(
-                reading(sf[place], per_range),
-                chance_,
-                sf[GAIN + me] if front and with_faults else ONE,
-                sf[AMPLITUDE + me] if front and with_faults else noise,
-                sf[OFFSET + me] if front and with_faults else ZERO,
-            )
+    """Read all proximity sensors that are live."""
+    read_two(sf, me, live, key, cycle, 0, per_range, noise, with_faults)
+    read_two(sf, me, live, key, cycle, 2, per_range, noise, with_faults)
+    read_two(sf, me, live, key, cycle, 4, per_range, noise, with_faults)
+    read_two(sf, me, live & u32(LAST_SENSOR), key, cycle, 6, per_range, noise, with_faults)
 
 
 @stage
@@ -280,20 +310,23 @@ def scale_cones(sf, me, per_range):
 @stage
 def blockers(sf, base, i, k, first, robots, dx, dy, per_square):
     """Return whether a body surely hides a pair, and a bit for each that may."""
-    hidden = False
+    hides = u32(0)
     doubts = u32(0)
     x = sf[X + at(base + i)]
     y = sf[Y + at(base + i)]
-    r = i32(0)
-    while r < robots:
-        other = i32(first + r)
-        b = at(base + other)
+    bit = u32(u32(1) << u32(first))
+    b = at(base + first)
+    end = at(base + first + robots)
+    while b < end:
         off = off_line(sf[X + b] - x, sf[Y + b] - y, dx, dy, per_square)
-        if off < OUTER2 and other != i and other != k:
-            doubts = u32(doubts | u32(u32(1) << u32(other)))
-            hidden = hidden or off < INNER2
-        r = i32(r + i32(1))
-    return hidden, doubts
+        if off < OUTER2:
+            doubts = u32(doubts | bit)
+        if off < INNER2:
+            hides = u32(hides | bit)
+        bit = u32(bit << u32(1))
+        b += 1
+    others = u32(~u32(u32(u32(1) << u32(i)) | u32(u32(1) << u32(k))))
+    return u32(hides & others) != u32(0), u32(doubts & others)
 
 
 @stage

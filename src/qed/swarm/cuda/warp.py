@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from numpy import int32 as i32
-from numpy import int64 as i64
 from numpy import uint32 as u32
 
 from qed.swarm.cuda.device import SIMULATED, cuda, stage
@@ -53,6 +52,9 @@ if SIMULATED:
         return int(value)
 
 else:
+    from llvmlite import ir
+    from numba import types
+    from numba.cuda.extending import intrinsic
 
     @stage
     def ballot(si, base, lane, yes):
@@ -68,7 +70,7 @@ else:
     def in_phase():
         """Keep the warps of a block together: they fetch the same code at the same time.
 
-        What lanes told each other in a cycle is read by all before the next one begins.
+        What lanes told each other before is read by all, and may be overwritten.
         """
         cuda.syncthreads()
 
@@ -82,7 +84,19 @@ else:
         """Return the place of the lowest bit set."""
         return i32(cuda.ffs(u32(word))) - i32(1)
 
-    @stage
-    def at(value):
-        """Return an index that the compiler sees is not negative."""
-        return i64(u32(value))
+    @intrinsic
+    def at(context, value):
+        """Return an index that the compiler knows is not negative."""
+
+        def code(context, builder, signature, arguments):
+            [number] = arguments
+            if number.type.width > 32:
+                number = builder.trunc(number, ir.IntType(32))
+            wide = builder.sext(number, ir.IntType(64))
+            assume = builder.module.declare_intrinsic(
+                "llvm.assume", (), ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
+            )
+            builder.call(assume, [builder.icmp_signed(">=", wide, ir.Constant(wide.type, 0))])
+            return wide
+
+        return types.int64(value), code

@@ -19,6 +19,11 @@ PER_FULL_TURN = f32(robot.WHEEL_BASE / (2.0 * robot.CYCLE))
 HALF_SPEED = f32(0.05)  # m/s, border of SPIRIT's wheel bins, right-closed
 
 
+def fine_side(side: float) -> int:
+    """Return the number of fine cells along a side (m) of the arena."""
+    return math.ceil(side / FINE_CELL - 1e-9)
+
+
 @law
 def turn_feature(turn: Any, per_speed: Any) -> Any:
     """Return SDBC's turning feature of a robot from its turn in a cycle (rad)."""

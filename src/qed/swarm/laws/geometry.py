@@ -171,23 +171,27 @@ def faces(x: Any, y: Any, c: Any, s: Any) -> Any:
 
 
 @law
+def beyond(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> Any:
+    """Return how far a body that is (dx, dy) away is beyond the faces of this one (m).
+
+    With it comes the normal of the face that it is farthest beyond.
+    """
+    turn_c = c * other_c + s * other_s
+    turn_s = c * other_s - s * other_c
+    gap, nx, ny = faces(c * dx + s * dy, c * dy - s * dx, turn_c, turn_s)
+    return gap, c * nx - s * ny, s * nx + c * ny
+
+
+@law
 def separation(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> Any:
     """Return gap (m; negative: overlap) and normal from a body to one that is (dx, dy) away.
 
     Convex bodies are apart exactly if a face of one has the other beyond it; the face with
     the largest gap, of either body, gives the normal, which points to the other body.
     """
-    turn_c = c * other_c + s * other_s
-    turn_s = c * other_s - s * other_c
-    gap, nx, ny = faces(c * dx + s * dy, c * dy - s * dx, turn_c, turn_s)
-    back_x = -(other_c * dx + other_s * dy)
-    back_y = other_s * dx - other_c * dy
-    other, mx, my = faces(back_x, back_y, turn_c, -turn_s)
-    my_x = c * nx - s * ny
-    my_y = s * nx + c * ny
-    its_x = other_s * my - other_c * mx
-    its_y = -(other_s * mx + other_c * my)
-    return farther(gap, my_x, my_y, other, its_x, its_y)
+    gap, nx, ny = beyond(dx, dy, c, s, other_c, other_s)
+    other, mx, my = beyond(-dx, -dy, other_c, other_s, c, s)
+    return farther(gap, nx, ny, other, -mx, -my)
 
 
 @law
