@@ -73,7 +73,6 @@ from qed.swarm.cuda.layout import (
     W_PLACE,
     W_ROBOTS,
     W_TRIALS,
-    WAITING,
     X,
     Y,
 )
@@ -116,7 +115,7 @@ def rows(with_faults: bool) -> int:
 
 def spare(capacity: int, with_faults: bool) -> int:
     """Return the place, in a warp's shared memory, after its rows and lists."""
-    lists = capacity + max(CONTACT_FIELDS * LANES, capacity + WAITING, RAY_LIST)
+    lists = capacity + max(CONTACT_FIELDS * LANES, capacity, RAY_LIST)
     return rows(with_faults) * LANES + lists
 
 
@@ -187,7 +186,6 @@ def kernel(
         obstacle = i32(centre_place + (trial if active else i32(0)) * (obstacles + obstacles))
         near_place = i32(base + i32(near_list))
         work_place = i32(base + i32(work))
-        queue_place = i32(work_place + i32(capacity))
         key = keys[place]
         x = poses[place, 0] if active else NOWHERE
         y = poses[place, 1] if active else NOWHERE
@@ -375,17 +373,18 @@ def kernel(
                 sf, si, base, lane, before, robot, robots, active, near2, rab2,
                 near_place, work_place,
             )  # fmt: skip
-            together()
-            listen(
-                sf, si, base, lane, before, audible, work_place, queue_place, robots, live, rab,
-                cycle, obstacles, (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS]),
-                with_obstacles, with_deaf,
-            )  # fmt: skip
             sensing.at_walls(sf, me, live, x, y, c, s, side)
             if with_obstacles:
                 if active:
                     nearby = sensing.nearby_obstacles(sf, x, y, beside, obstacle, obstacles)
                 sensing.at_obstacles(sf, me, live, x, y, c, s, reach, obstacle, nearby)
+            together()
+            listen(
+                sf, si, base, lane, audible, work_place, robots, live, cycle,
+                obstacles,
+                (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS]),
+                with_obstacles, with_deaf,
+            )  # fmt: skip
             in_phase()
             if (live & u32(PROXIMITY_BITS)) != u32(0):
                 sensing.at_robots(

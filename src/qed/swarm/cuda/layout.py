@@ -19,20 +19,17 @@ SUM_X, SUM_Y, SCRATCH, FIRST, CENTRES, PARTNERS = (LANES * n for n in range(7, 1
 # what the network reads: seven proximity sensors, eight cones,
 INPUTS = LANES * 13
 RAB = INPUTS + 7 * LANES
-# before robots look, the nearest robot in each cone, hidden or not: eight rows that are free then,
-NEAREST = PARTNERS
 # faults of front sensors, where there are any; votes, in the simulator.
 GAIN, AMPLITUDE, OFFSET = (LANES * n for n in range(28, 31))
 VOTE = LANES * 31
 ROWS, ROWS_WITH_FAULTS, ROWS_IN_SIMULATOR = 28, 31, 32
 
 # Lists: near pairs, kept for the next cycle; then, one after the other in the same place, the
-# first 32 contacts (which lanes take over), pairs within hearing and those of them that wait,
-# rays that may hit.  Contacts beyond lie in the GPU's memory.
+# first 32 contacts (which lanes take over), pairs within hearing, rays that may hit.  Contacts
+# beyond lie in the GPU's memory.
 CONTACT_FIELDS = 8
 (C_CODE, C_NX, C_NY, C_ARM, C_SPEED, C_SHARE, C_PRESS, C_RUB) = range(CONTACT_FIELDS)
 RAY_LIST = 7 * LANES  # rays that may hit, of 32 robots that look
-WAITING = 2 * LANES  # pairs within hearing that wait to be looked at
 
 
 def most_pairs(robots: int) -> int:
