@@ -330,22 +330,29 @@ def touching_obstacles(sf, x, y, c, s, reach, centres, nearby, blocks, mine, cyc
     word = i32(0)
     while nearby != 0:
         o = lowest(nearby)
-        nearby = i32(nearby & (nearby - i32(1)))
         dx = sf[at(centres + o + o)] - x
         dy = sf[at(centres + o + o) + 1] - y
         if dx * dx + dy * dy < reach * reach:
-            nx, ny, gap, arm = body_point(c * dx + s * dy, c * dy - s * dx)
-            b = at(mine + o * i32(BLOCK_FIELDS * LANES))
-            fresh = blocks[b + B_CYCLE * LANES] != f32(cycle - 1)
-            blocks[b + B_NX * LANES] = c * nx - s * ny
-            blocks[b + B_NY * LANES] = s * nx + c * ny
-            blocks[b + B_SPEED * LANES] = approach(gap - OBSTACLE)
-            blocks[b + B_ARM * LANES] = arm
-            if fresh:
-                blocks[b + B_PRESS * LANES] = ZERO
-                blocks[b + B_RUB * LANES] = ZERO
-            blocks[b + B_CYCLE * LANES] = f32(cycle)
-            word = i32(word | i32(i32(1) << o))
+            word = i32(word | (nearby & -nearby))
+        nearby = i32(nearby & (nearby - i32(1)))
+    # Robots take their first, their second, ... at the same time.
+    rest = word
+    while rest != 0:
+        o = lowest(rest)
+        rest = i32(rest & (rest - i32(1)))
+        dx = sf[at(centres + o + o)] - x
+        dy = sf[at(centres + o + o) + 1] - y
+        nx, ny, gap, arm = body_point(c * dx + s * dy, c * dy - s * dx)
+        b = at(mine + o * i32(BLOCK_FIELDS * LANES))
+        fresh = blocks[b + B_CYCLE * LANES] != f32(cycle - 1)
+        blocks[b + B_NX * LANES] = c * nx - s * ny
+        blocks[b + B_NY * LANES] = s * nx + c * ny
+        blocks[b + B_SPEED * LANES] = approach(gap - OBSTACLE)
+        blocks[b + B_ARM * LANES] = arm
+        if fresh:
+            blocks[b + B_PRESS * LANES] = ZERO
+            blocks[b + B_RUB * LANES] = ZERO
+        blocks[b + B_CYCLE * LANES] = f32(cycle)
     return word
 
 
