@@ -1,17 +1,20 @@
 """Compare the GPU engine with the CPU's, and measure its speed.
 
-    python benchmarks/gpu.py [--quick] [--keep-parity]
+    python benchmarks/gpu.py [--quick] [--parts laws parity switch throughput evolution]
 
 Prints a short table and saves all numbers as benchmarks/results/gpu.json, with the figure
-docs/results/gpu.png.  A robot-step is one control cycle of one robot.
+docs/results/gpu.png.  Each part is saved as soon as it is measured, with a digest of the code it
+measured; parts that are not asked for stay as they were.  A robot-step is one control cycle of
+one robot.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,10 +24,14 @@ import numpy as np
 if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has it no more
     setattr(np, "row_stack", np.vstack)  # noqa: B010
 
+import law_parity
+
 import qed
 from qed import speed
 from qed.evolution.run import Run, Settings, drive
+from qed.swarm import compile as compiling
 from qed.swarm.cuda import available, engine, packing
+from qed.swarm.cuda.desk import Desk
 from qed.swarm.simulate import Job, checked, perform
 from qed.swarm.tasks import TASKS
 
@@ -41,38 +48,68 @@ def job(count: int, environment: Any = None, trials: int = 50, seconds: float = 
     )  # fmt: skip
 
 
-def parity() -> list[dict[str, Any]]:
-    """Compare fitness of 100 random controllers, task by task, and short runs."""
-    rows = []
-    for name in TASKS:
-        both = [
-            perform(job(100, trials=20, seconds=100.0), [name], [], speed.cores(), None, backend)
+def laws(quick: bool) -> list[dict[str, Any]]:
+    """Compare every law on both engines."""
+    rows = law_parity.compare(samples=10_000 if quick else 100_000)
+    print(*(law_parity.printed(row) for row in rows if not row["within"]), sep="\n")
+    print(f"{sum(row['within'] for row in rows)} of {len(rows)} laws agree", flush=True)
+    return rows
+
+
+def parity(quick: bool) -> list[dict[str, Any]]:
+    """Compare fitness of 100 random controllers, task by task, and short runs.
+
+    Twenty trials each: 100 s, and 4 s, after which chaos has not come far.
+    """
+    names = list(TASKS)
+
+    def both(seconds: float) -> list[Any]:
+        given = job(20 if quick else 100, trials=20, seconds=seconds)
+        return [
+            perform(given, names, [], speed.cores(), None, backend).fitness
             for backend in ("cuda", "cpu")
         ]
-        gpu, cpu = (outcome.fitness[name] for outcome in both)
+
+    long, short = both(100.0), both(4.0)
+    rows = []
+    for name in names:
+        gpu, cpu = (fitness[name] for fitness in long)
         off = gpu.mean(1) - cpu.mean(1)
         error = np.sqrt((gpu.var(1, ddof=1) + cpu.var(1, ddof=1)) / gpu.shape[1])
-        short = [
-            perform(job(100, trials=20, seconds=4.0), [name], [], speed.cores(), None, backend)
-            for backend in ("cuda", "cpu")
-        ]
-        apart = np.abs(short[0].fitness[name] - short[1].fitness[name])
+        apart = np.abs(short[0][name] - short[1][name])
         rows.append(
             {
                 "task": name,
                 "bias": float(off.mean()),
-                "bias_error": float(off.std(ddof=1) / 10),
+                "bias_error": float(off.std(ddof=1) / np.sqrt(len(off))),
                 "largest": float(np.abs(off).max()),
                 "largest_z": float(np.abs(off / np.maximum(error, 1e-9)).max()),
                 "after_4_s": float(apart.max()),
             }
         )
         print(
-            f"{name:18s} bias {off.mean():+.5f}, largest of 100 {np.abs(off).max():.4f} "
-            f"(z {rows[-1]['largest_z']:.2f}), after 4 s {apart.max():.1e}",
+            f"{name:18s} bias {off.mean():+.5f} +- {rows[-1]['bias_error']:.5f}, largest "
+            f"{np.abs(off).max():.4f} (z {rows[-1]['largest_z']:.2f}), after 4 s "
+            f"{apart.max():.1e}",
             flush=True,
         )
     return rows
+
+
+def switch(quick: bool) -> dict[str, Any]:
+    """Evolve on the CPU, go on with the GPU and again with the CPU, from checkpoints."""
+    settings = Settings("patrolling", "qed", evaluations=960, initial=320, trials=3, seconds=60.0)
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, backend in enumerate(("cpu", "cuda", "cpu")):
+            run = Run(settings, Path(folder) / "run", resume=number > 0, backend=backend)
+            steps = drive([run])
+            for _ in range(4):
+                next(steps)
+            steps.close()
+            found.append({"backend": backend, "evaluations": run.search.done})
+    print(*(f"{row['backend']} to {row['evaluations']}" for row in found), sep=", ", flush=True)
+    return {"stages": found, "finished": run.search.finished}
 
 
 def throughput(quick: bool) -> list[dict[str, Any]]:
@@ -88,19 +125,23 @@ def throughput(quick: bool) -> list[dict[str, Any]]:
         ("QED's environments", 80, qed.Environment.sample(80), ["patrol"]),
         ("QED's environments", 400, qed.Environment.sample(400), ["patrol"]),
     ]
-    cases += [(f"with {name}", 400, normal, ["patrol", name]) for name in ("hbd", "sdbc", "spirit")]
+    cases.append(("20 robots", 1000, qed.Environment(robots=20), ["patrol"]))
+    cases += [
+        (f"with {name}", 400, normal, ["patrol", name]) for name in ("spread", "sdbc", "spirit")
+    ]
     rows = []
+    desk = Desk()
     for label, count, env, sums in cases[:: 4 if quick else 1]:
         whole = job(count, env)
         wants = sum({engine.WANTS[name] for name in sums})
         begin = time.perf_counter()
         tables = packing.packed(whole, slice(0, count), engine._ground, "spirit" in sums)
         packed = time.perf_counter() - begin
-        engine.launch(tables, engine._ground, wants, 5)
+        engine.launch(desk, tables, engine._ground, wants, 5).land()
         walls = []
         for _ in range(3):
             begin = time.perf_counter()
-            engine.launch(tables, engine._ground, wants, whole.cycles)
+            engine.launch(desk, tables, engine._ground, wants, whole.cycles).land()
             walls.append(time.perf_counter() - begin)
         steps = sum(env.robots for env in whole.environments) * whole.trials * whole.cycles
         rate = steps / median(walls)
@@ -112,19 +153,23 @@ def throughput(quick: bool) -> list[dict[str, Any]]:
     return rows
 
 
-def evolution(seconds: float) -> list[dict[str, Any]]:
-    """Evolve for so long, alone and five side by side, and say how long a whole run would take."""
+def evolution(quick: bool) -> list[dict[str, Any]]:
+    """Evolve for a while, alone and side by side, and say how long a whole run would take."""
     rows = []
-    for algorithm, count in (("hbd", 1), ("hbd", 5), ("spirit", 5), ("qed", 1), ("qed", 5)):
+    kinds = [("hbd", 1), ("hbd", 5), ("sdbc", 5), ("spirit", 5), ("qed", 1), ("qed", 5)]
+    for algorithm, count in kinds[:: 4 if quick else 1]:
+        # Just below the size from which on centroids are those of a full run: the cells are no
+        # fewer, and nobody waits for k-means.
         runs = [
-            Run(Settings("patrolling", algorithm, seed=k + 1), backend="cuda") for k in range(count)
+            Run(Settings("patrolling", algorithm, seed=k + 1, evaluations=999_999), backend="cuda")
+            for k in range(count)
         ]
         steps = drive(runs)
-        for _ in range(30):  # the random ones, and a few generations
+        while min(run.search.done for run in runs) < 2800:  # the random ones, and some children
             next(steps)
         before = sum(run.search.done for run in runs)
         begin = time.perf_counter()
-        while time.perf_counter() - begin < seconds:
+        while time.perf_counter() - begin < (2.0 if quick else 5.0):
             next(steps)
         rate = (sum(run.search.done for run in runs) - before) / (time.perf_counter() - begin)
         rows.append({"algorithm": algorithm, "side_by_side": count, "evaluations": rate})
@@ -134,6 +179,15 @@ def evolution(seconds: float) -> list[dict[str, Any]]:
             flush=True,
         )
     return rows
+
+
+PARTS: dict[str, Callable[[bool], Any]] = {
+    "laws": laws,
+    "parity": parity,
+    "switch": switch,
+    "throughput": throughput,
+    "evolution": evolution,
+}
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
@@ -172,20 +226,24 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="fewer cases, shorter")
-    parser.add_argument("--keep-parity", action="store_true", help="as it was measured before")
-    parser.add_argument("--seconds", type=float, default=12.0, help="of each evolution")
+    parser.add_argument("--quick", action="store_true", help="fewer cases, shorter; not saved")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     options = parser.parse_args()
     if problem := available.problem():
         raise SystemExit(f"no GPU can be used here: {problem}")
     target = HERE / "results" / "gpu.json"
-    known = json.loads(target.read_text())["parity"] if options.keep_parity else parity()
-    found = {"gpu": available.name(), "machine": speed.machine(), "parity": known}
-    found["throughput"] = throughput(options.quick)
-    found["evolution"] = evolution(2.0 if options.quick else options.seconds)
-    target.write_text(json.dumps(found, indent=1) + "\n")
-    if not options.quick:
-        draw(found["throughput"], HERE.parent / "docs" / "results" / "gpu.png")
+    code = compiling.digest(Path(engine.__file__).parents[1])
+    for part in options.parts:
+        found = PARTS[part](options.quick)
+        if options.quick:
+            continue
+        known = json.loads(target.read_text()) if target.exists() else {}
+        known[part] = {
+            "gpu": available.name(), "machine": speed.machine(), "code": code, "found": found
+        }  # fmt: skip
+        target.write_text(json.dumps(known, indent=1) + "\n")
+        if part == "throughput":
+            draw(found, HERE.parent / "docs" / "results" / "gpu.png")
 
 
 if __name__ == "__main__":
