@@ -8,6 +8,7 @@ Faults       what is broken, robot by robot
 Start        start poses of your own
 evolve       evolve an archive of controllers for a task
 Archive      the best controller known for each cell
+load_example an evolved archive that comes with QED
 recover      find the controller of an archive that works when robots break
 """
 
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
+    from qed.archive.examples import load_example
     from qed.controller.network import Controller
     from qed.evolution.evolve import evolve
     from qed.recovery.recover import Recovery, recover
@@ -40,6 +42,7 @@ _HOMES = {
     "Start": "qed.swarm.start",
     "Trace": "qed.swarm.trace",
     "evolve": "qed.evolution.evolve",
+    "load_example": "qed.archive.examples",
     "recover": "qed.recovery.recover",
     "simulate": "qed.swarm.simulate",
     "trace": "qed.swarm.trace",
@@ -55,6 +58,7 @@ __all__ = [
     "Start",
     "Trace",
     "evolve",
+    "load_example",
     "recover",
     "simulate",
     "trace",

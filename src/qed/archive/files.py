@@ -63,7 +63,13 @@ def read(
     path = Path(path)
     if path.is_dir():
         raise ValueError(f"{path} is a folder, not a {format_name} file")
-    content = path.read_bytes()
+    return parse(path.read_bytes(), path, format_name, newest)
+
+
+def parse(
+    content: bytes, source: str | Path, format_name: str, newest: int
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the header and arrays of a file's content; errors name its source."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as pack:
             names = pack.namelist()
@@ -73,7 +79,9 @@ def read(
             members = [name for name in names if name.endswith(".npy")]
             return header, {name[:-4]: _from_bytes(_stored(pack, name)) for name in members}
     except Exception as error:  # damage makes zipfile raise almost anything
-        raise ValueError(f"{path} is not a usable {format_name} file: {_reason(error)}") from error
+        raise ValueError(
+            f"{source} is not a usable {format_name} file: {_reason(error)}"
+        ) from error
 
 
 def _reason(error: Exception) -> str:

@@ -55,12 +55,20 @@ def save(archive: Archive, path: str | Path) -> None:
 
 def load(path: str | Path) -> Archive:
     """Return the archive of a file, or raise ValueError that says what is wrong with it."""
-    header, arrays = files.read(path, FORMAT, VERSION)
+    return _checked(path, *files.read(path, FORMAT, VERSION))
+
+
+def loads(content: bytes, source: str | Path) -> Archive:
+    """Return the archive of a file's content; errors name its source."""
+    return _checked(source, *files.parse(content, source, FORMAT, VERSION))
+
+
+def _checked(source: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
     try:
         return _rebuilt(header, arrays)
     except (ValueError, TypeError, KeyError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"{path} is not a usable {FORMAT} file: {what}") from error
+        raise ValueError(f"{source} is not a usable {FORMAT} file: {what}") from error
 
 
 def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:

@@ -12,9 +12,12 @@ from qed.cli import show
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
 
+EXAMPLE = "example:"  # before the name of an archive that comes with QED
+SOURCE = "Folder of a run, an archive file, or example:patrolling, which comes with QED."
+
 
 def info(
-    path: Annotated[Path, typer.Argument(help="Folder of a run, or an archive file.")],
+    path: Annotated[Path, typer.Argument(help=SOURCE)],
 ) -> None:
     """Say what a run or an archive is, how it was made, and its numbers."""
     from qed.evolution.algorithms import ALGORITHMS
@@ -42,9 +45,13 @@ def info(
 def opened(path: Path) -> tuple[Archive, dict[str, Any], Path]:
     """Return an archive, its run's state if it is unfinished, and the file it came from."""
     from qed.archive.archive import Archive
+    from qed.archive.examples import load_example
     from qed.errors import InputError
     from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS
 
+    if str(path).startswith(EXAMPLE):
+        archive = load_example(str(path).removeprefix(EXAMPLE))
+        return archive, archive.header.pop("state", {}), path
     if path.is_dir():
         there = [path / name for name in (ARCHIVE, CHECKPOINT, PREVIOUS) if (path / name).exists()]
         inside = [folder.name for folder in sorted(path.iterdir()) if (folder / CONFIG).exists()]

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from qed.cli.info import opened
+from qed.cli.info import SOURCE, opened
 
 
 def map_(
-    path: Annotated[Path, typer.Argument(help="Folder of a run, or an archive file.")],
+    path: Annotated[Path, typer.Argument(help=SOURCE)],
     out: Annotated[
         Path | None,
         typer.Option(help="Image file (png, pdf or svg); map.png beside the archive unless told."),

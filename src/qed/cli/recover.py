@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qed.cli import show
-from qed.cli.info import opened
+from qed.cli.info import SOURCE, opened
 
 if TYPE_CHECKING:
     from qed.recovery.recover import Recovery
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def recover(
-    path: Annotated[Path, typer.Argument(help="Folder of a run, or an archive file.")],
+    path: Annotated[Path, typer.Argument(help=SOURCE)],
     faults: Annotated[
         list[str] | None,
         typer.Option(

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from qed.cli.info import opened
+from qed.cli.info import SOURCE, opened
 from qed.cli.show import waiting
 
 
 def replay(
-    path: Annotated[Path, typer.Argument(help="Folder of a run, or an archive file.")],
+    path: Annotated[Path, typer.Argument(help=SOURCE)],
     out: Annotated[
         Path, typer.Option(help="The film (mp4 or gif), or a page for the browser (html).")
     ],

@@ -1,0 +1,29 @@
+"""Evolved archives that come with QED, to try recovery and replay without evolving."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+from qed.archive import stored
+from qed.archive.archive import Archive
+from qed.errors import choice
+
+FOLDER = Path(__file__).with_name("examples")
+ENDING = ".npz.gz"
+
+
+def examples() -> list[str]:
+    """Return the names of the archives that come with QED."""
+    return sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))
+
+
+def load_example(name: str = "patrolling") -> Archive:
+    """Return an evolved archive that comes with QED.
+
+    Parameters
+    ----------
+    name : "patrolling", a QED archive for that task; ``header`` tells how it was made
+    """
+    path = FOLDER / f"{choice('name', name, examples())}{ENDING}"
+    return stored.loads(gzip.decompress(path.read_bytes()), path)
