@@ -54,6 +54,7 @@ def test_a_run_leaves_its_files(tmp_path: Path, undisturbed: bytes) -> None:
     config = tomllib.loads((folder / CONFIG).read_text())
     assert config["run"] == {"task": "patrolling", "algorithm": "qed", "seed": 1, **SMALL}
     assert config["made_by"]["qed"] == qed.__version__
+    assert config["made_by"]["engine"] == "cpu"
     header, *lines = (folder / PROGRESS).read_text().splitlines()
     assert header == "evaluations,coverage,best,mean,qd_score"
     table = np.array([line.split(",") for line in lines], float)

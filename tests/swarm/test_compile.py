@@ -50,6 +50,10 @@ def test_every_source_counts(tmp_path: Path) -> None:
     shutil.copytree(SOURCES / "swarm", copy, ignore=shutil.ignore_patterns("__pycache__"))
     before = compiling.digest(copy)
     assert before == compiling.digest(SOURCES / "swarm")
+    cpu = compiling.digest(copy, without="cuda")
+    kernel = copy / "cuda" / "kernel.py"
+    kernel.write_text(kernel.read_text() + "\n")
+    assert compiling.digest(copy, without="cuda") == cpu != compiling.digest(copy)
     seen = {before}
     for source in copy.rglob("*.py"):
         source.write_text(source.read_text() + "\n")

@@ -107,7 +107,7 @@ class Run:
         self.folder = folder
         self.notes: list[str] = []  # what a user should know about how it began
         if folder is not None:
-            self._claim(folder, resume)
+            self._claim(folder, resume, backend)
         if settings.evaluations <= settings.initial:
             self.notes.append(
                 f"all {settings.evaluations:,} evaluations are of random controllers, since "
@@ -124,7 +124,7 @@ class Run:
         """The swarms that learn."""
         return self.search.domain  # type: ignore[return-value]
 
-    def _claim(self, folder: Path, resume: bool) -> None:
+    def _claim(self, folder: Path, resume: bool, backend: str) -> None:
         """Make the folder this run's, or raise StoppedError if it is not free for it."""
         config = folder / CONFIG
         if resume and not config.exists():
@@ -145,7 +145,8 @@ class Run:
                     f"out: {folder} is not empty and holds no run; take another folder"
                 )
             else:
-                write(config, toml({"run": asdict(self.settings), "made_by": made_by()}))
+                begun = {**made_by(), "engine": backend}  # it may be resumed with another one
+                write(config, toml({"run": asdict(self.settings), "made_by": begun}))
         except OSError as error:
             raise StoppedError(f"cannot use the folder {folder}: {error.strerror}") from error
 

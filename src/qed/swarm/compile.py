@@ -74,19 +74,25 @@ def code_cache() -> Path:
     sources with compiled code: any edit leads to another folder.
     """
     package = Path(__file__).parents[1]
-    folder = user_cache() / "compiled" / digest(*(package / room for room in _COMPILED_ROOMS))
+    rooms = (package / room for room in _COMPILED_ROOMS)
+    folder = user_cache() / "compiled" / digest(*rooms, without="cuda")
     if not folder.exists():
         _forget_old(folder.parent)
     return folder
 
 
-def digest(*roots: Path) -> str:
-    """Return a short digest of all Python files below some folders, names included."""
+def digest(*roots: Path, without: str = "") -> str:
+    """Return a short digest of all Python files below some folders, names included.
+
+    Folders of the name ``without`` are left out.
+    """
     text = hashlib.sha256()
     for root in roots:
         for source in sorted(root.rglob("*.py")):
-            text.update(source.relative_to(root).as_posix().encode() + b"\0")
-            text.update(source.read_bytes())
+            name = source.relative_to(root)
+            if without not in name.parts:
+                text.update(name.as_posix().encode() + b"\0")
+                text.update(source.read_bytes())
     return text.hexdigest()[:16]
 
 
