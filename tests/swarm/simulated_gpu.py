@@ -86,7 +86,7 @@ def main() -> None:
         qed.Environment(robots=10, arena=2.0, obstacles=1, rab_range=2.0),
         [qed.Controller.random(3)],
         sums=("centre_distance", "spirit"),
-        seconds=0.6,
+        seconds=0.4,
         trials=3,
         start=qed.Start(crowd(10, 3, 0.14), obstacles=np.full((3, 1, 2), 1.0)),
     )
