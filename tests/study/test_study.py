@@ -127,7 +127,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_tables(undisturbed, tmp_
         begin = time.monotonic()
         while not (folder / "study.toml").exists() and process.poll() is None:
             time.sleep(0.01)
-        time.sleep(chance.uniform(0.2, 1.0 + 0.4 * kills))
+        time.sleep(chance.uniform(0.2, 1.0 + 1.2 * kills))
         if process.poll() is not None:
             break
         process.send_signal(signal.SIGKILL if kills % 3 else signal.SIGTERM)

@@ -14,7 +14,8 @@ from qed.swarm.compile import LAWS
 
 # Numba's simulator runs kernels as plain Python, without a GPU.
 SIMULATED = bool(config.ENABLE_CUDASIM)
-# Approximate divisions and roots, products added in one step; infinities stay what they are.
+# Approximate divisions and roots, no denormal numbers.  numba-cuda 0.30 asks only whether the set
+# is empty; its members are what laws can bear: infinities must stay what they are.
 ROUGHLY = {"afn", "arcp", "contract", "nsz"}
 
 
