@@ -10,6 +10,7 @@ import pytest
 
 import qed
 from qed.swarm.cuda import packing
+from qed.swarm.cuda.engine import Limits, warps_of_a_block
 from qed.swarm.cuda.layout import LANES, W_OUT, W_PLACE, W_ROBOTS, W_TRIALS, most_pairs
 from qed.swarm.simulate import checked
 
@@ -74,3 +75,21 @@ def test_start_places_are_sent_once():
 def test_lists_have_room_for_all_pairs():
     for robots in range(1, 33):
         assert most_pairs(robots) >= (LANES // robots) * robots * (robots - 1) // 2
+
+
+H200 = Limits(processors=132, registers=65_536, shared=233_472, block=232_448, reserved=1024)
+
+
+def test_a_small_batch_is_spread_over_the_gpu():
+    # 80 controllers of ten robots: 1360 warps, at most 3 blocks of 4 on each processor.
+    assert warps_of_a_block((4, 5), 1360, 10_700, H200) == 4
+    # 2000 warps: two blocks of 8 on most processors; blocks of 10 would leave half of them one.
+    assert warps_of_a_block((8, 10, 9), 2000, 10_000, H200) == 8
+
+
+def test_a_large_batch_fills_the_gpu():
+    assert warps_of_a_block((4, 5), 6800, 10_700, H200) == 4  # five blocks: all registers taken
+    assert warps_of_a_block((8, 10, 9), 10_000, 10_000, H200) == 10  # 20 warps, not 16
+    assert warps_of_a_block((8, 10, 9), 10_000, 12_400, H200) == 9  # 18: shared memory is short
+    assert warps_of_a_block((8, 10), 10_000, 60_000, H200) == 3  # very large networks
+    assert warps_of_a_block((8, 10), 10_000, 300_000, H200) == 1

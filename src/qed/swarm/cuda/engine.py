@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda
@@ -158,11 +158,8 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
     if wants & kernels.SITUATIONS:
         stride += kernels.SITUATION_COUNTS // 2
     stride += 2 * max(LANES // env_robots * n for env_robots, n in tables.obstacles)
-    warps = 1
-    if not SIMULATED:
-        warps = min(
-            WARPS_AT_OBSTACLES if tables.with_obstacles else WARPS, _shared_memory() // (4 * stride)
-        )
+    choice = WARPS_AT_OBSTACLES if tables.with_obstacles else WARPS
+    warps = 1 if SIMULATED else warps_of_a_block(choice, len(tables.warps), 4 * stride, _limits())
     blocks = -(-len(tables.warps) // warps)
     counts = kernels.SITUATION_COUNTS if wants & kernels.SITUATIONS else 1
     found = {
@@ -215,10 +212,47 @@ def _grant(run: Any, arguments: Sequence[Any], shared: int) -> None:
     _granted[run] = shared
 
 
+class Limits(NamedTuple):
+    """What a GPU has."""
+
+    processors: int
+    registers: int  # of a processor
+    shared: int  # bytes of shared memory of a processor
+    block: int  # of that, for one block at most
+    reserved: int  # of that, for each block besides what it asks for
+
+
 @cache
-def _shared_memory() -> int:
-    """Return the shared memory (bytes) that a block may have here."""
-    return int(cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+def _limits() -> Limits:
+    """Return what the GPU here has."""
+    gpu = cuda.get_current_device()
+    return Limits(
+        gpu.MULTIPROCESSOR_COUNT,
+        gpu.MAX_REGISTERS_PER_MULTIPROCESSOR,
+        gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+        gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        gpu.RESERVED_SHARED_MEMORY_PER_BLOCK,
+    )
+
+
+def warps_of_a_block(choice: Sequence[int], all_warps: int, shared: int, gpu: Limits) -> int:
+    """Return how many warps a block should have, each with so much shared memory (bytes).
+
+    If all warps fit the GPU at once, so that no processor has many more than another; otherwise
+    so that as many as possible run at the same time.  Of equals the first of the choice.
+    """
+    fitting = [w for w in choice if w * shared <= gpu.block] or [max(gpu.block // shared, 1)]
+
+    def resident(w: int) -> int:
+        by_registers = gpu.registers // (kernels.REGISTERS * LANES * w)
+        return w * min(by_registers, gpu.shared // (w * shared + gpu.reserved))
+
+    def busiest(w: int) -> int:
+        blocks = -(-all_warps // w)
+        return w * -(-blocks // gpu.processors)
+
+    at_once = [w for w in fitting if busiest(w) <= resident(w)]
+    return min(at_once, key=busiest) if at_once else max(fitting, key=resident)
 
 
 def _rows(tables: Packed, place: int) -> np.ndarray:

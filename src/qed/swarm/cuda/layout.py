@@ -9,7 +9,8 @@ as the whole number of its bits, whose order is the same, by an atomic minimum.
 from __future__ import annotations
 
 LANES = 32
-WARPS, WARPS_AT_OBSTACLES = 4, 8  # of a block; the more code, the more warps should share it
+# How many warps a block may have.  The more code there is, the more should share it.
+WARPS, WARPS_AT_OBSTACLES = (4, 5), (8, 10, 9)
 
 # Rows: the pose, the velocity after drives, the turn rate,
 X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
