@@ -32,7 +32,7 @@ from qed.evolution.run import Run, Settings, drive
 from qed.swarm import compile as compiling
 from qed.swarm.cuda import available, engine, packing
 from qed.swarm.cuda.desk import Desk
-from qed.swarm.simulate import Job, checked, perform
+from qed.swarm.simulate import Job, Pending, checked
 from qed.swarm.tasks import TASKS
 
 HERE = Path(__file__).parent
@@ -66,7 +66,7 @@ def parity(quick: bool) -> list[dict[str, Any]]:
     def both(seconds: float) -> list[Any]:
         given = job(20 if quick else 100, trials=20, seconds=seconds)
         return [
-            perform(given, names, [], speed.cores(), None, backend).fitness
+            Pending(given, names, [], speed.cores(), None, backend).outcome().fitness
             for backend in ("cuda", "cpu")
         ]
 

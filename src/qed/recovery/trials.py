@@ -14,7 +14,7 @@ from qed.errors import InputError, choice, number, whole
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
-from qed.swarm.simulate import Job, Outcome, Ready, cores, perform
+from qed.swarm.simulate import Job, Outcome, Pending, Ready, cores
 from qed.swarm.tasks import TASKS
 
 Progress = Callable[[int, int], Any]  # called with swarms tried and swarms in all
@@ -114,7 +114,8 @@ class Trials:
                 noise=PROXIMITY_NOISE,
             )
             threads = self.threads or cores()
-            found.append(perform(job, [self.task], descriptors, threads, None, self.backend))
+            pending = Pending(job, [self.task], descriptors, threads, None, self.backend)
+            found.append(pending.outcome())
             if progress is not None:
                 progress(min(begin + AT_ONCE, len(swarms)), len(swarms))
         return found

@@ -106,7 +106,7 @@ def simulate(
         raise InputError(f"tasks must name at least one of {', '.join(TASKS)}; got none")
     workers = whole("threads", threads, 1, 1024) if threads is not None else cores()
     engine = chosen(backend, set(job.environments))
-    return perform(job, names, wanted, workers, progress, engine)
+    return Pending(job, names, wanted, workers, progress, engine).outcome()
 
 
 class Brain(Protocol):
@@ -185,20 +185,8 @@ def checked(
     )
 
 
-def perform(
-    job: Job,
-    tasks: Sequence[str],
-    descriptors: Sequence[str],
-    threads: int,
-    progress: Callable[[int], Any] | None = None,
-    backend: str = "cpu",
-) -> Outcome:
-    """Simulate a checked job, on the "cpu" or with "cuda"."""
-    return Pending(job, tasks, descriptors, threads, progress, backend).outcome()
-
-
 class Pending:
-    """A simulation of a checked job that has begun.
+    """A simulation of a checked job that has begun, on the "cpu" or with "cuda".
 
     A GPU works while others wait; a CPU begins when somebody waits.  Among the descriptors
     "spread" stands for "hbd" without the visits themselves, which are much to bring back.

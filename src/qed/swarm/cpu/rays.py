@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
@@ -43,20 +41,14 @@ from qed.swarm.cpu.rows import (
 )
 from qed.swarm.laws.chance import draw, high_noise, low_noise
 from qed.swarm.laws.geometry import ray_body, ray_disc, ray_wall
-from qed.swarm.laws.sensing import reading, sensed
+from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS, reading, sensed
 from qed.swarm.robot import (
     BODY_OUTER_RADIUS,
     FRONT_SENSORS,
     OBSTACLE_RADIUS,
-    PROXIMITY_SENSORS,
     SENSOR_REACH,
 )
 
-SENSORS = len(PROXIMITY_SENSORS)
-AT_X = np.array([x for x, _, _ in PROXIMITY_SENSORS], f32)
-AT_Y = np.array([y for _, y, _ in PROXIMITY_SENSORS], f32)
-AIM_X = np.array([math.cos(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
-AIM_Y = np.array([math.sin(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
 RADIUS = f32(OBSTACLE_RADIUS)
 REACH = f32(SENSOR_REACH)
 OUTER = f32(BODY_OUTER_RADIUS)

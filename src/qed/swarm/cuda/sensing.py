@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
@@ -27,13 +26,13 @@ from qed.swarm.cuda.warp import at, ballot, count, lowest, together
 from qed.swarm.laws import chance, geometry
 from qed.swarm.laws import sensing as laws
 from qed.swarm.laws.geometry import PI
+from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS
 from qed.swarm.robot import (
     BODY_INNER_RADIUS,
     BODY_OUTER_RADIUS,
     CONES,
     FRONT_SENSORS,
     OBSTACLE_RADIUS,
-    PROXIMITY_SENSORS,
     SENSOR_REACH,
 )
 
@@ -51,11 +50,6 @@ misheard = device(laws.misheard)
 reading = device(laws.reading)
 sensed = device(laws.sensed)
 
-SENSORS = len(PROXIMITY_SENSORS)
-AT_X = np.array([x for x, _, _ in PROXIMITY_SENSORS], f32)
-AT_Y = np.array([y for _, y, _ in PROXIMITY_SENSORS], f32)
-AIM_X = np.array([math.cos(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
-AIM_Y = np.array([math.sin(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
 RADIUS = f32(OBSTACLE_RADIUS)
 REACH = f32(SENSOR_REACH)
 OUTER2 = f32(BODY_OUTER_RADIUS**2)

@@ -5,11 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.swarm.compile import law
+from qed.swarm.robot import PROXIMITY_SENSORS
 
+# Where proximity sensors sit (m), and where they look, in the robot's frame.
+SENSORS = len(PROXIMITY_SENSORS)
+AT_X = np.array([x for x, _, _ in PROXIMITY_SENSORS], f32)
+AT_Y = np.array([y for _, y, _ in PROXIMITY_SENSORS], f32)
+AIM_X = np.array([math.cos(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
+AIM_Y = np.array([math.sin(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
 COS_EIGHTH = f32(math.cos(math.pi / 8.0))
 SIN_EIGHTH = f32(math.sin(math.pi / 8.0))
 OFFSET_NEAR = f32(0.75)  # m, range of the ROFS fault's offset
