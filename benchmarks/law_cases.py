@@ -188,6 +188,7 @@ CASES: dict[str, Kind] = {
     "geometry.faces": args(NEARBY, NEARBY, DIRECTION),
     "geometry.farther": args(*[NEARBY] * 6),
     "geometry.nearer": args(*[NEARBY] * 6),
+    "geometry.one_over": args(Either((Real(1e-4, 25.0), some(0.0)))),
     "geometry.off_line": Where(
         args(*[AWAY] * 4),
         lambda px, py, dx, dy: dx * dx + dy * dy > 1e-6,

@@ -17,7 +17,10 @@ import pretend_gpu
 import pytest
 
 import qed
+from qed.archive.archive import Archive
 from qed.errors import InputError, StoppedError
+from qed.evolution import run as run_module
+from qed.evolution.map_elites import MapElites
 from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS, PROGRESS, Run, Settings, drive
 
 SMALL: dict[str, Any] = {
@@ -157,6 +160,54 @@ def test_an_interrupted_run_is_saved_and_goes_on(tmp_path: Path, undisturbed: by
     resumed = Run(Settings("patrolling", **SMALL), folder, resume=True)
     assert resumed.search.done == 200
     assert finish(folder, resume=True) == undisturbed
+
+
+@pytest.mark.parametrize("where", ["add", "standing"])
+def test_an_interrupt_while_results_are_told_is_not_saved(
+    tmp_path: Path, undisturbed: bytes, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    folder = tmp_path / "run"
+    owner: Any = Archive if where == "add" else MapElites
+    true, calls = getattr(owner, where), 0
+
+    def interrupted(*given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        found = true(*given)
+        if calls == 4:
+            raise KeyboardInterrupt
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, where, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            finish(folder)
+    resumed = Run(Settings("patrolling", **SMALL), folder, resume=True)
+    assert resumed.search.done == 120
+    assert finish(folder, resume=True) == undisturbed
+
+
+def test_a_finished_run_is_saved_when_another_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short, long = {**SMALL, "evaluations": 120}, {**SMALL, "evaluations": 200}
+    runs = [
+        Run(Settings("flocking", **short), tmp_path / "short"),
+        Run(Settings("flocking", **long), tmp_path / "long"),
+    ]
+    true = run_module.Evaluation
+
+    def failing(domains: Any, *more: Any) -> Any:
+        if runs[0].search.finished:
+            raise RuntimeError("no more")
+        return true(domains, *more)
+
+    monkeypatch.setattr(run_module, "Evaluation", failing)
+    with pytest.raises(RuntimeError, match="no more"):
+        for _ in drive(runs, every=1e9):
+            pass
+    assert (tmp_path / "short" / ARCHIVE).exists()
+    assert Run(Settings("flocking", **long), tmp_path / "long", resume=True).search.done == 120
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "empty", "foreign"])

@@ -90,6 +90,14 @@ def main() -> None:
         trials=3,
         start=qed.Start(crowd(10, 3, 0.14), obstacles=np.full((3, 1, 2), 1.0)),
     )
+    compare(
+        "robots at one place",
+        qed.Environment(robots=3, arena=2.0),
+        [qed.Controller([(7, 16, 0.3), (15, 17, 1.0)], [0.0, 0.0])],
+        sums=("flock", "spirit"),
+        trials=1,
+        start=qed.Start([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [1.6, 1.6, 0.0]]),
+    )
     faults = qed.Faults("ROFS,PMIN,LW-H,PRAND,NONE,PMAX,BW-H")
     obstacles = np.array([[[0.6, 0.35], [0.35, 0.75]]] * 2)
     compare(

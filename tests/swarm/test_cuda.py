@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import qed
+from qed.errors import InputError
 from qed.swarm.cuda import packing
 from qed.swarm.cuda.engine import Limits, warps_of_a_block
 from qed.swarm.cuda.layout import LANES, W_OUT, W_PLACE, W_ROBOTS, W_TRIALS, most_pairs
@@ -19,6 +20,7 @@ CASES = (
     "mixed environments",
     "more than 32 contacts in a warp",
     "more than 32 pairs within hearing",
+    "robots at one place",
     "faults and obstacles",
 )
 
@@ -92,4 +94,5 @@ def test_a_large_batch_fills_the_gpu():
     assert warps_of_a_block((8, 10, 9), 10_000, 10_000, H200) == 10  # 20 warps, not 16
     assert warps_of_a_block((8, 10, 9), 10_000, 12_400, H200) == 9  # 18: shared memory is short
     assert warps_of_a_block((8, 10), 10_000, 60_000, H200) == 3  # very large networks
-    assert warps_of_a_block((8, 10), 10_000, 300_000, H200) == 1
+    with pytest.raises(InputError, match="300,000 bytes of the GPU's shared memory"):
+        warps_of_a_block((8, 10), 10_000, 300_000, H200)

@@ -26,8 +26,8 @@ from typing import Any
 from qed.archive.archive import Archive
 from qed.errors import InputError, StoppedError, choice, number, whole
 from qed.evolution.algorithms import ALGORITHMS
-from qed.evolution.map_elites import MapElites
-from qed.evolution.swarms import Evaluation, Swarms, parties
+from qed.evolution.map_elites import Batch, MapElites
+from qed.evolution.swarms import Evaluated, Evaluation, Swarms, parties
 from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import TASKS
 from qed.textfile import disk, made_by, toml, unfinished, write
@@ -118,6 +118,7 @@ class Run:
             self._restore(folder)
         self.saved_at = time.monotonic()
         self.saved_done = self.search.done
+        self.whole = True  # not so while results are being told
 
     @property
     def domain(self) -> Swarms:
@@ -166,9 +167,15 @@ class Run:
                     self.notes.append(f"{path} is not usable ({error}); trying an older one")
         self.notes.append(f"{folder} has no checkpoint yet; starting from the beginning")
 
+    def tell(self, batch: Batch, result: Evaluated) -> None:
+        """Offer an evaluated batch to the archive; an interrupt in between is not saved."""
+        self.whole = False
+        self.search.tell(batch, *result)
+        self.whole = True
+
     def checkpoint(self) -> None:
-        """Save the state, keeping the checkpoint before it."""
-        if self.folder is None or self.saved_done == self.search.done:
+        """Save the state, if it is whole and new, keeping the checkpoint before it."""
+        if self.folder is None or self.saved_done == self.search.done or not self.whole:
             return
         archive = self.search.archive
         archive.header["state"] = {"done": self.search.done, "history": self.search.history}
@@ -214,12 +221,13 @@ def drive(runs: Sequence[Run], every: float = 30.0) -> Iterator[list[Run]]:
         under_way = [_Generation(party) for party in _parties(going)]
         while under_way:
             party = under_way.pop(_first_ready(under_way)).end()
-            if rest := [run for run in party if not run.search.finished]:
-                under_way.append(_Generation(rest))
             for run in party:
                 if run.search.finished:
                     run.finish()
-                elif time.monotonic() - run.saved_at >= every:
+            if rest := [run for run in party if not run.search.finished]:
+                under_way.append(_Generation(rest))
+            for run in rest:
+                if time.monotonic() - run.saved_at >= every:
                     run.checkpoint()
             yield party
         for run in runs:
@@ -227,6 +235,11 @@ def drive(runs: Sequence[Run], every: float = 30.0) -> Iterator[list[Run]]:
     except (KeyboardInterrupt, GeneratorExit):
         for run in runs:
             run.checkpoint()
+        raise
+    except Exception:
+        for run in runs:  # what went wrong is told; that it cannot be saved either is not
+            with contextlib.suppress(StoppedError):
+                run.checkpoint()
         raise
 
 
@@ -263,7 +276,7 @@ class _Generation:
         for run, batch, result in zip(
             self.party, self.batches, self.evaluation.results(), strict=True
         ):
-            run.search.tell(batch, *result)
+            run.tell(batch, result)
         return self.party
 
 

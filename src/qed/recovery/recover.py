@@ -143,7 +143,7 @@ def recover(
         raise InputError(f"archive must be a qed.Archive, got {type(archive).__name__}")
     if archive.coverage == 0:
         raise InputError("the archive is empty: it has no controller to recover with")
-    how = replace(how, backend=chosen(backend, [how.environment]))
+    how = replace(how, backend=chosen(backend, [how.environment], how.trials))
     solutions, cells = archive.genomes(), archive.occupied
     swarms = len(cells) * (1 + len(combined))
 

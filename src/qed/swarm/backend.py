@@ -18,23 +18,25 @@ from qed.swarm.environment import Environment
 BACKENDS = ("auto", "cpu", "cuda")
 MOST_ROBOTS = 32  # of a swarm on a GPU: a lane each
 MOST_OBSTACLES = 31  # of an arena on a GPU: a bit each
+MOST_TRIALS = 200_000  # of a controller on a GPU: a launch
 DRIVERS = ("libcuda.so.1", "nvcuda.dll", "/usr/lib/wsl/lib/libcuda.so.1")
 
 
-def chosen(backend: str, environments: Iterable[Environment] = ()) -> str:
-    """Return "cpu" or "cuda" for swarms in such environments; "auto" takes a GPU if it can."""
+def chosen(backend: str, environments: Iterable[Environment] = (), trials: int = 1) -> str:
+    """Return "cpu" or "cuda" for such trials of a controller; "auto" takes a GPU if it can."""
     name = choice("backend", backend, BACKENDS)
     if name == "cpu":
         return name
     robots = max((env.robots for env in environments), default=1)
     obstacles = max((env.obstacles for env in environments), default=0)
-    fits = robots <= MOST_ROBOTS and obstacles <= MOST_OBSTACLES
+    fits = robots <= MOST_ROBOTS and obstacles <= MOST_OBSTACLES and trials <= MOST_TRIALS
     if name == "auto":
         return "cuda" if fits and likely() and problem() is None else "cpu"
     if not fits:
         raise InputError(
-            f"backend cuda simulates at most {MOST_ROBOTS} robots and {MOST_OBSTACLES} obstacles, "
-            f"got {robots} and {obstacles}; take --backend cpu (or backend='cpu')"
+            f"backend cuda simulates at most {MOST_ROBOTS} robots, {MOST_OBSTACLES} obstacles and "
+            f"{MOST_TRIALS:,} trials of a controller, got {robots}, {obstacles} and {trials:,}; take "
+            "--backend cpu (or backend='cpu')"
         )
     if (why := problem()) is not None:
         raise StoppedError(

@@ -105,7 +105,7 @@ def simulate(
     if not names and not wanted:
         raise InputError(f"tasks must name at least one of {', '.join(TASKS)}; got none")
     workers = whole("threads", threads, 1, 1024) if threads is not None else cores()
-    engine = chosen(backend, set(job.environments))
+    engine = chosen(backend, set(job.environments), job.trials)
     return Pending(job, names, wanted, workers, progress, engine).outcome()
 
 

@@ -51,7 +51,7 @@ from qed.swarm.cpu.rows import (
     Y,
 )
 from qed.swarm.laws.chance import draw, high_noise, low_noise
-from qed.swarm.laws.geometry import PI, cos_sin, off_line, ray_body
+from qed.swarm.laws.geometry import PI, cos_sin, off_line, one_over, ray_body
 from qed.swarm.laws.sensing import cone, heard, misheard
 from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, CONES, OBSTACLE_RADIUS
 
@@ -164,7 +164,7 @@ def occlude(b: Any, segment: Any, seen: int) -> None:
     for e in range(seen):
         square = p[S_DX + e] * p[S_DX + e] + p[S_DY + e] * p[S_DY + e]
         p[S_DISTANCE + e] = math.sqrt(square)
-        p[S_PER_SQUARE + e] = f32(1.0) / square
+        p[S_PER_SQUARE + e] = one_over(square)
         doubts[e] = 0
         m[S_HIDDEN + e] = 0
     for r in range(index(segment[ROBOTS])):

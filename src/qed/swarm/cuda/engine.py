@@ -11,7 +11,8 @@ import numpy as np
 from numba import cuda
 
 from qed.controller.network import CONSTANT, LEFT
-from qed.swarm.backend import MOST_ROBOTS
+from qed.errors import InputError
+from qed.swarm.backend import MOST_ROBOTS, MOST_TRIALS
 from qed.swarm.cuda import kernel as kernels
 from qed.swarm.cuda import survey
 from qed.swarm.cuda.desk import Desk
@@ -49,7 +50,6 @@ WANTS = {
     "sdbc": kernels.FEATURES,
     "spirit": kernels.SITUATIONS,
 }
-TRIALS_AT_ONCE = 200_000  # of a launch; larger batches are split
 VISITS_AT_ONCE = 1_000_000_000  # fine cells of a launch
 UNASKED = 48 * 1024  # bytes of shared memory that a block may have without asking
 # Swarms of up to so many robots share a kernel: its lists are as long as they may need.
@@ -116,7 +116,7 @@ class Simulation:
 
 def _parts(job: Any, wants: int) -> Iterator[slice]:
     """Yield the controllers of one launch after the other."""
-    size = max(TRIALS_AT_ONCE // job.trials, 1)
+    size = max(MOST_TRIALS // job.trials, 1)  # larger batches are split
     if wants & kernels.VISITS:
         cells = max(fine_side(env.arena) for env in set(job.environments)) ** 2
         size = max(min(size, VISITS_AT_ONCE // (job.trials * cells)), 1)
@@ -185,6 +185,8 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
         desk.room("kept", (tables.kept,), np.float32),
         desk.room("blocks", (tables.blocks,), np.float32),
     ]
+    # All that is sent is sent before the kernel: a copy might wait for it.
+    cells = desk.send("cells", tables.cells)
     numbers = (cycles, stride, tables.neurons, SWEEPS, len(tables.sources))
     arguments = (*needed, *found.values(), *map(np.int32, numbers))
     shared = 4 * stride * warps
@@ -192,9 +194,7 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
     run[blocks, warps * LANES, desk.stream, shared](*arguments)
     if wants & kernels.VISITS:
         found["spread"] = desk.room("spread", (tables.trials, survey.COLUMNS), np.int32)
-        survey.kernel()[tables.trials, LANES, desk.stream](
-            found["visits"], desk.send("cells", tables.cells), found["spread"]
-        )
+        survey.kernel()[tables.trials, LANES, desk.stream](found["visits"], cells, found["spread"])
     desk.leave()
     return Flight(desk, wants, found, needed)
 
@@ -241,7 +241,12 @@ def warps_of_a_block(choice: Sequence[int], all_warps: int, shared: int, gpu: Li
     If all warps fit the GPU at once, so that no processor has many more than another; otherwise
     so that as many as possible run at the same time.  Of equals the first of the choice.
     """
-    fitting = [w for w in choice if w * shared <= gpu.block] or [max(gpu.block // shared, 1)]
+    if shared > gpu.block:
+        raise InputError(
+            f"a network needs {shared:,} bytes of the GPU's shared memory, of which there are "
+            f"{gpu.block:,}; take smaller networks, or --backend cpu (or backend='cpu')"
+        )
+    fitting = [w for w in choice if w * shared <= gpu.block] or [gpu.block // shared]
 
     def resident(w: int) -> int:
         by_registers = gpu.registers // (kernels.REGISTERS * LANES * w)

@@ -10,7 +10,14 @@ from numpy import uint32 as u32
 
 from qed.swarm.cuda.device import cuda, stage
 from qed.swarm.cuda.layout import CENTRES, COS, F_DEAF, FIRST, LANES, RAB, SCRATCH, SIN, X, Y
-from qed.swarm.cuda.sensing import behind_obstacle, blockers, cone, hear_wrong, seen_past
+from qed.swarm.cuda.sensing import (
+    behind_obstacle,
+    blockers,
+    cone,
+    hear_wrong,
+    one_over,
+    seen_past,
+)
 from qed.swarm.cuda.warp import at, together
 
 SENSORS = 7
@@ -82,7 +89,7 @@ def listen(
                 first = si[FIRST + m]
                 square = dx * dx + dy * dy
                 distance = f32(math.sqrt(square))
-                per_square = f32(1.0) / square
+                per_square = one_over(square)
                 hidden, doubts = blockers(sf, base, i, k, first, robots, dx, dy, per_square)
                 if with_obstacles:
                     hidden = hidden or behind_obstacle(

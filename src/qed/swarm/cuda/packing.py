@@ -55,7 +55,7 @@ class Ground:
             else:
                 poses, obstacles = job.start.poses, job.start.obstacles
                 keys = noise_keys(*room)
-            self.known[room] = len(self.keys), len(self.centres)
+            first = len(self.keys), len(self.centres)
             heading = (poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
             table = np.stack(
                 [poses[..., 0], poses[..., 1], heading, np.cos(heading), np.sin(heading)], -1
@@ -64,6 +64,7 @@ class Ground:
             self.keys = np.concatenate([self.keys, keys.ravel()])
             centres = np.asarray(obstacles, np.float32).reshape(-1, 2)
             self.centres = np.concatenate([self.centres, centres])
+            self.known[room] = first
         return self.known[room]
 
 

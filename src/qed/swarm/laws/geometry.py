@@ -11,6 +11,7 @@ from qed.swarm.compile import law
 from qed.swarm.robot import HALF_BODY
 
 FAR = f32(1e9)  # m; what a ray that meets nothing returns
+NEXT_TO_NOTHING = f32(1e-12)  # m2
 PI = f32(math.pi)
 TWO_PI = f32(2.0 * math.pi)
 
@@ -122,6 +123,12 @@ def ray_wall(at: Any, direction: Any, side: Any) -> Any:
     room = side - at if direction > f32(0.0) else -at
     way = room / direction
     return way if way >= f32(0.0) else FAR
+
+
+@law
+def one_over(square: Any) -> Any:
+    """Return one over a squared length (1/m2), finite also if two robots are at one place."""
+    return f32(1.0) / max(square, NEXT_TO_NOTHING)
 
 
 @law
