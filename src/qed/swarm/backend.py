@@ -35,8 +35,8 @@ def chosen(backend: str, environments: Iterable[Environment] = (), trials: int =
     if not fits:
         raise InputError(
             f"backend cuda simulates at most {MOST_ROBOTS} robots, {MOST_OBSTACLES} obstacles and "
-            f"{MOST_TRIALS:,} trials of a controller, got {robots}, {obstacles} and {trials:,}; take "
-            "--backend cpu (or backend='cpu')"
+            f"{MOST_TRIALS:,} trials of a controller, got {robots}, {obstacles} and {trials:,}; "
+            "take --backend cpu (or backend='cpu')"
         )
     if (why := problem()) is not None:
         raise StoppedError(
