@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.controller.network import Network
-from qed.swarm import robot
 from qed.swarm.cpu import rows
 from qed.swarm.cpu.cycle import (
     AGGREGATION,
@@ -26,7 +25,7 @@ from qed.swarm.cpu.rows import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
 from qed.swarm.cpu.survey import survey
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
-from qed.swarm.laws.contact import MARGIN_TIME
+from qed.swarm.laws.contact import MARGIN_TIME, near_radius
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import GRID
 
@@ -193,15 +192,10 @@ def _networks(worlds: Sequence[World]) -> tuple[np.ndarray, ...]:
 def _limits(world: World) -> tuple[float, ...]:
     """Return the columns of ``Block.limits``."""
     env = world.environment
-    near = max(
-        env.proximity_range + robot.SENSOR_REACH + robot.BODY_OUTER_RADIUS,
-        # Contacts are looked for after the lag, in which two robots can come closer.
-        2.0 * robot.BODY_OUTER_RADIUS + (MARGIN_TIME + 4.0 * robot.LAG) * env.max_speed + 0.005,
-    )
     return (
         env.arena,
         env.max_speed,
-        near**2,
+        near_radius(env.proximity_range, env.max_speed) ** 2,
         env.rab_range**2,
         env.rab_range,
         env.proximity_range,

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from qed.controller.network import CONSTANT, Network
-from qed.swarm import robot
 from qed.swarm.cuda.layout import (
     BLOCK_FIELDS,
     CONTACT_FIELDS,
@@ -29,7 +28,7 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
-from qed.swarm.laws.contact import MARGIN_TIME
+from qed.swarm.laws.contact import MARGIN_TIME, near_radius
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.placing import noise_keys, place
 
@@ -177,15 +176,10 @@ def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray
 
 def _limits(env: Environment, noise: float) -> tuple[float, ...]:
     """Return the row of an environment."""
-    near = max(
-        env.proximity_range + robot.SENSOR_REACH + robot.BODY_OUTER_RADIUS,
-        # Contacts are looked for after the lag, in which two robots can come closer.
-        2.0 * robot.BODY_OUTER_RADIUS + (MARGIN_TIME + 4.0 * robot.LAG) * env.max_speed + 0.005,
-    )
     row = (
         env.arena,
         env.max_speed,
-        near**2,
+        near_radius(env.proximity_range, env.max_speed) ** 2,
         env.rab_range**2,
         env.rab_range,
         env.proximity_range,

@@ -29,6 +29,16 @@ TO_FIXED = f32(2.0**24)  # sums of impulses are integers, so that their order do
 FROM_FIXED = f32(2.0**-24)
 
 
+def near_radius(proximity_range: float, max_speed: float) -> float:
+    """Return how near (m) robots must be to see each other, or to touch in the next cycle.
+
+    Contacts are looked for after the lag, in which two robots can come closer.
+    """
+    seen = proximity_range + robot.SENSOR_REACH + robot.BODY_OUTER_RADIUS
+    margin = (MARGIN_TIME + 4.0 * robot.LAG) * max_speed + 0.005
+    return max(seen, 2.0 * robot.BODY_OUTER_RADIUS + margin)
+
+
 @law
 def drive(jx: Any, jy: Any, wx: Any, wy: Any) -> Any:
     """Return the drive's impulse j after it tried to correct the velocity error w (m/s)."""
