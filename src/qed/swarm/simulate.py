@@ -89,8 +89,8 @@ def simulate(
     descriptors : of "hbd", "sdbc", "spirit": what to add up for behavioural descriptors
     threads : CPU threads; all cores unless told
     progress : called with the number of robot-steps each time a part is done
-    backend : "cpu", "cuda" (an NVIDIA GPU; at most 32 robots and 31 obstacles), or "auto": the
-        GPU where it can be used, else the CPU
+    backend : "cpu", "cuda" (an NVIDIA GPU; at most 32 robots, 31 obstacles and 200,000 trials),
+        or "auto": the GPU where it can be used, else the CPU
 
     The result depends on these arguments alone: not on threads, nor on what else is simulated
     in the same call.  The results of the two engines differ in rounding; each alone is
