@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Swarms:
         """Return the environment of each solution."""
         if environments is None:
             return [Environment()] * count
-        return [Environment.from_options(options) for options in environments.tolist()]
+        return [_environment(tuple(options)) for options in environments.tolist()]
 
     def company(self) -> Hashable:
         """Return what swarms must have in common to be simulated in one go."""
@@ -59,6 +60,8 @@ class Swarms:
         alike = self.algorithm.sums if self.backend == "cuda" else (self.task, self.algorithm)
         return *same, alike
 
+
+_environment = cache(Environment.from_options)
 
 Evaluated = tuple[np.ndarray, np.ndarray | None]  # fitness, and behaviour if cells are that
 

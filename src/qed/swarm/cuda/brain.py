@@ -31,13 +31,18 @@ def think(sf, me, cycle, first, links, neurons, place, all_links, tables):
     neuron = first
     total = f32(0.0)
     link, end = links
+    code = rows[at(read + link)]
+    weight = weights[at(link)]
     while link < end:
-        code = rows[at(read + link)]
-        total += weights[at(link)] * sf[at(code >> i32(1)) + me]
         link = i32(link + i32(1))
+        # The next is on its way while this one is used; after the last there is one more.
+        next_code = rows[at(read + link)]
+        next_weight = weights[at(link)]
+        total += weight * sf[at(code >> i32(1)) + me]
         if code & i32(1):
             sf[at(out) + me] = tanh(GAIN * total + biases[at(neuron)])
             total = f32(0.0)
             out = i32(out + i32(LANES))
             neuron = i32(neuron + i32(1))
+        code, weight = next_code, next_weight
     return sf[at(wheels) + me], sf[at(wheels) + LANES + me]

@@ -22,6 +22,7 @@ class Desk:
         self.stream = cuda.stream()
         self._end = cuda.event()
         self._memory: dict[str, Any] = {}
+        self._warps = 0  # of the last launch
 
     def room(self, name: str, shape: tuple[int, ...], kind: Any) -> Any:
         """Return an array on the GPU, with anything in it."""
@@ -37,9 +38,14 @@ class Desk:
         there.copy_to_device(np.ascontiguousarray(full), stream=self.stream)
         return there
 
-    def leave(self) -> None:
-        """Note that all work is laid out."""
+    def leave(self, warps: int) -> None:
+        """Note that all work is laid out, for so many warps."""
         self._end.record(self.stream)
+        self._warps = warps
+
+    def busy(self) -> int:
+        """Return how many warps are at work here, or wait for their turn."""
+        return 0 if self.idle() else self._warps
 
     def idle(self) -> bool:
         """Tell whether the work that was laid out is done."""

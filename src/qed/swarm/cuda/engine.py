@@ -58,6 +58,7 @@ SIZES = (10, 20, MOST_ROBOTS)
 _ground = Ground()
 _sent: dict[str, tuple[int, Any]] = {}  # tables of the ground on the GPU, and how long they were
 _granted: dict[Any, int] = {}  # shared memory (bytes) that kernels may have
+_desks: list[Desk] = []
 _free: list[Desk] = []  # desks that nobody works at
 
 
@@ -84,7 +85,10 @@ class Simulation:
         self.with_visits = "hbd" in sums
         self.progress = progress
         self.ground = _ground if job.start is None else Ground()
-        self.desk = _free.pop() if _free else Desk()
+        if not _free:
+            _desks.append(Desk())
+            _free.append(_desks[-1])
+        self.desk = _free.pop()
         self.parts = _parts(job, self.wants)
         self._depart()
 
@@ -159,7 +163,8 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
         stride += kernels.SITUATION_COUNTS // 2
     stride += 2 * max(LANES // env_robots * n for env_robots, n in tables.obstacles)
     choice = WARPS_AT_OBSTACLES if tables.with_obstacles else WARPS
-    warps = 1 if SIMULATED else warps_of_a_block(choice, len(tables.warps), 4 * stride, _limits())
+    under_way = len(tables.warps) + sum(other.busy() for other in _desks)
+    warps = 1 if SIMULATED else warps_of_a_block(choice, under_way, 4 * stride, _limits())
     blocks = -(-len(tables.warps) // warps)
     counts = kernels.SITUATION_COUNTS if wants & kernels.SITUATIONS else 1
     found = {
@@ -180,7 +185,7 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
         (
             desk.send("biases", tables.biases),
             desk.send("rows", _rows(tables, place)),
-            desk.send("weights", tables.weights),
+            desk.send("weights", np.append(tables.weights, np.float32(0.0))),
         ),
         desk.room("kept", (tables.kept,), np.float32),
         desk.room("blocks", (tables.blocks,), np.float32),
@@ -195,7 +200,7 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
     if wants & kernels.VISITS:
         found["spread"] = desk.room("spread", (tables.trials, survey.COLUMNS), np.int32)
         survey.kernel()[tables.trials, LANES, desk.stream](found["visits"], cells, found["spread"])
-    desk.leave()
+    desk.leave(len(tables.warps))
     return Flight(desk, wants, found, needed)
 
 
@@ -264,7 +269,7 @@ def _rows(tables: Packed, place: int) -> np.ndarray:
     """Return which row of shared memory each link reads, in even cycles and in odd ones.
 
     Who reads nothing reads a place, which is finite, with weight 0; a neuron's last link is
-    marked.
+    marked.  At the end there is one more, since links are fetched ahead.
     """
     sources = tables.sources
     inputs = np.where(sources == NOTHING, X, INPUTS + LANES * sources)
@@ -272,7 +277,7 @@ def _rows(tables: Packed, place: int) -> np.ndarray:
     rows = np.stack([kept, kept + LANES * tables.neurons])
     rows = 2 * np.where(sources < CONSTANT, inputs, rows)
     rows[:, tables.last] += 1
-    return rows.ravel().astype(np.int32)
+    return np.append(rows, 0).astype(np.int32)
 
 
 def _on_gpu(name: str, ground: Ground) -> Any:

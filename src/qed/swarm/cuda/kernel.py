@@ -380,7 +380,7 @@ def kernel(
                 sensing.at_obstacles(sf, me, live, x, y, c, s, reach, obstacle, nearby)
             together()
             listen(
-                sf, si, base, lane, audible, work_place, robots, live, cycle,
+                sf, si, base, lane, before, audible, work_place, robots, live, cycle,
                 obstacles,
                 (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS]),
                 with_obstacles, with_deaf,

@@ -10,27 +10,30 @@ from __future__ import annotations
 
 LANES = 32
 # How many warps a block may have.  The more code there is, the more should share it.
-WARPS, WARPS_AT_OBSTACLES = (4, 5), (8, 10, 9)
+WARPS, WARPS_AT_OBSTACLES = (4, 5), (4, 5)
 
 # Rows: the pose, the velocity after drives, the turn rate,
 X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
-# sums of impulses (whole numbers), scratch, the first lane of each lane's trial, the place of
-# the trial's obstacles, partners in contact,
-SUM_X, SUM_Y, SCRATCH, FIRST, CENTRES, PARTNERS = (LANES * n for n in range(7, 13))
+# sums of impulses (whole numbers), the first lane of each lane's trial, the place of the
+# trial's obstacles, partners in contact,
+SUM_X, SUM_Y, FIRST, CENTRES, PARTNERS = (LANES * n for n in range(7, 12))
 # what the network reads: seven proximity sensors, eight cones,
-INPUTS = LANES * 13
+INPUTS = LANES * 12
 RAB = INPUTS + 7 * LANES
 # faults of front sensors, where there are any; votes, in the simulator.
-GAIN, AMPLITUDE, OFFSET = (LANES * n for n in range(28, 31))
-VOTE = LANES * 31
-ROWS, ROWS_WITH_FAULTS, ROWS_IN_SIMULATOR = 28, 31, 32
+GAIN, AMPLITUDE, OFFSET = (LANES * n for n in range(27, 30))
+VOTE = LANES * 30
+ROWS, ROWS_WITH_FAULTS, ROWS_IN_SIMULATOR = 27, 30, 31
+# While robots hear, velocities are not needed: there lie up to 64 pairs in doubt, and then the
+# bodies that may hide them.
+DOUBTED, DOUBTS = VX, TURN
 
 # Lists: near pairs, kept for the next cycle; then, one after the other in the same place, the
 # first 32 contacts (which lanes take over), pairs within hearing, rays that may hit.  Contacts
 # beyond lie in the GPU's memory.
 CONTACT_FIELDS = 8
 (C_CODE, C_NX, C_NY, C_ARM, C_SPEED, C_SHARE, C_PRESS, C_RUB) = range(CONTACT_FIELDS)
-RAY_LIST = 7 * LANES  # rays that may hit, of 32 robots that look
+RAY_LIST = 8 * LANES  # rays that may hit: of 32 robots that look, and up to 31 from before
 
 
 def most_pairs(robots: int) -> int:

@@ -21,9 +21,17 @@ from qed.swarm.cuda.layout import (
     N_LINK,
     N_LIVE,
     NETWORK_FIELDS,
+    W_BLOCKS,
+    W_FAULTS,
+    W_LIMITS,
     W_NETWORK,
+    W_OBSTACLES,
     W_OUT,
+    W_OVER,
+    W_PAIRS,
+    W_PLACE,
     W_ROBOTS,
+    W_TRIALS,
     WARP_FIELDS,
 )
 from qed.swarm.environment import Environment
@@ -92,57 +100,36 @@ class Packed:
     with_deaf: bool
 
 
-def packed(job: Any, some: slice, ground: Ground, all_inputs: bool, most: int = LANES) -> Packed:
-    """Return the tables of some of a job's controllers, with at most so many trials a warp."""
+def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
+    """Return the tables of some of a job's controllers."""
     environments = job.environments[some]
-    broken = job.faults[some]
     limits: dict[Environment, int] = {}
-    faults: dict[tuple[Environment, Faults | None], int] = {}
+    faults: dict[Any, int] = {}
     fault_rows: list[np.ndarray] = []
-    warps = []
-    outs = kept = blocks = 0
-    for c, (env, fault, seed) in enumerate(zip(environments, broken, job.seeds[some], strict=True)):
-        limit = limits.setdefault(env, len(limits))
-        if (env, fault) not in faults:
-            faults[env, fault] = sum(map(len, fault_rows))
+    worlds = []
+    broken_robots = 0
+    for env, fault, seed in zip(environments, job.faults[some], job.seeds[some], strict=True):
+        broken = (env.robots, env.max_speed, fault)
+        if broken not in faults:
+            faults[broken] = broken_robots
             fault_rows.append(_faults(env, fault, job.noise))
-        first, first_obstacle = ground.find(job, env, seed)
-        at_once = LANES // env.robots
-        starts = np.arange(0, job.trials, at_once)
-        rows = np.empty((len(starts), WARP_FIELDS), np.int32)
-        rows[:, 0] = first + starts * env.robots
-        rows[:, 1] = np.minimum(at_once, job.trials - starts)
-        rows[:, 2] = env.robots
-        rows[:, 3] = c
-        rows[:, 4] = limit
-        rows[:, W_OUT] = outs + starts
-        rows[:, 6] = first_obstacle + starts * env.obstacles
-        rows[:, 7] = faults[env, fault]
-        per_pair = KEPT * LANES * (env.robots // 2)
-        per_block = BLOCK_FIELDS * LANES * env.obstacles
-        # Beyond the first 32, contacts lie after what is kept of pairs.
-        pairs = at_once * env.robots * (env.robots - 1) // 2
-        per_warp = per_pair + CONTACT_FIELDS * LANES * -(-pairs // LANES)
-        rows[:, 8] = kept + per_warp * np.arange(len(starts))
-        rows[:, 10] = rows[:, 8] + per_pair
-        rows[:, 9] = blocks + per_block * np.arange(len(starts))
-        outs += job.trials
-        kept += per_warp * len(starts)
-        blocks += per_block * len(starts)
-        warps.append(rows)
-    table = np.concatenate(warps)
+            broken_robots += env.robots
+        limit = limits.setdefault(env, len(limits))
+        first, obstacle = ground.find(job, env, seed)
+        worlds.append((env.robots, env.obstacles, limit, first, obstacle, faults[broken]))
+    warps, kept, blocks = _warps(np.array(worlds), job.trials)
     networks = _networks([b.network() for b in job.controllers[some]], all_inputs)
     # The dearest first, so that none is left over at the end: large swarms, then large networks.
-    cost = networks.pop("cost")[table[:, W_NETWORK]]
-    dearest = np.lexsort((-cost, -table[:, W_ROBOTS]))
+    cost = networks.pop("cost")[warps[:, W_NETWORK]]
+    dearest = np.lexsort((-cost, -warps[:, W_ROBOTS]))
     return Packed(
-        warps=table[dearest],
+        warps=warps[dearest],
         limits=np.array([_limits(env, job.noise) for env in limits], np.float32),
         faults=np.concatenate(fault_rows),
         **networks,
-        trials=outs,
-        kept=max(kept, 1),
-        blocks=max(blocks, 1),
+        trials=len(environments) * job.trials,
+        kept=kept,
+        blocks=blocks,
         fine=max(fine_side(env.arena) for env in limits) ** 2,
         cells=np.repeat([fine_side(e.arena) ** 2 for e in environments], job.trials).astype(
             np.int32
@@ -150,9 +137,45 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool, most: int = 
         robots=max(env.robots for env in limits),
         obstacles=[(env.robots, env.obstacles) for env in limits],
         with_obstacles=any(env.obstacles for env in limits),
-        with_faults=any(fault is not None for _, fault in faults),
-        with_deaf=any(FAULTS[name].deaf for _, fault in faults for name in fault or ()),
+        with_faults=any(fault is not None for *_, fault in faults),
+        with_deaf=any(FAULTS[name].deaf for *_, fault in faults for name in fault or ()),
     )
+
+
+def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
+    """Return the table of warps, and how many numbers to keep of pairs and at obstacles.
+
+    A world's row tells its robots and obstacles, and where in their tables its limits, its first
+    robot, obstacle and faults are.
+    """
+    robots, obstacles = worlds[:, 0], worlds[:, 1]
+    at_once = LANES // robots
+    each = -(-trials // at_once)  # warps of a world
+    # Beyond the first 32, contacts lie after what is kept of pairs.
+    for_pairs = KEPT * LANES * (robots // 2)
+    most = at_once * robots * (robots - 1) // 2
+    for_each = for_pairs + CONTACT_FIELDS * LANES * -(-most // LANES)
+    at_blocks = BLOCK_FIELDS * LANES * obstacles
+
+    def begins(size: np.ndarray) -> np.ndarray:
+        return np.cumsum(size * each) - size * each
+
+    w = np.repeat(np.arange(len(worlds)), each)
+    number = np.arange(len(w)) - begins(np.ones_like(each))[w]
+    start = number * at_once[w]
+    table = np.empty((len(w), WARP_FIELDS), np.int32)
+    table[:, W_PLACE] = worlds[w, 3] + start * robots[w]
+    table[:, W_TRIALS] = np.minimum(at_once[w], trials - start)
+    table[:, W_ROBOTS] = robots[w]
+    table[:, W_NETWORK] = w
+    table[:, W_LIMITS] = worlds[w, 2]
+    table[:, W_OUT] = trials * w + start
+    table[:, W_OBSTACLES] = worlds[w, 4] + start * obstacles[w]
+    table[:, W_FAULTS] = worlds[w, 5]
+    table[:, W_PAIRS] = begins(for_each)[w] + number * for_each[w]
+    table[:, W_OVER] = table[:, W_PAIRS] + for_pairs[w]
+    table[:, W_BLOCKS] = begins(at_blocks)[w] + number * at_blocks[w]
+    return table, max(int(for_each @ each), 1), max(int(at_blocks @ each), 1)
 
 
 def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray:

@@ -17,12 +17,11 @@ from qed.swarm.cuda.layout import (
     LANES,
     OFFSET,
     RAB,
-    SCRATCH,
     SIN,
     X,
     Y,
 )
-from qed.swarm.cuda.warp import at, ballot, count, lowest, together
+from qed.swarm.cuda.warp import at, ballot, bits, count, lowest, signed, together
 from qed.swarm.laws import chance, geometry
 from qed.swarm.laws import sensing as laws
 from qed.swarm.laws.geometry import PI
@@ -158,7 +157,7 @@ def at_obstacles(sf, me, live, x, y, c, s, reach, centres, nearby):
 
 
 @stage
-def facing(sf, si, base, near_list, task):
+def facing(si, base, near_list, task):
     """Return who looks at whom in a task: near pair number task // 2, in direction task % 2."""
     code = si[at(near_list + (task >> i32(1)))]
     i = code & i32(31)
@@ -166,7 +165,7 @@ def facing(sf, si, base, near_list, task):
     i, k = i32(i), i32(k)
     me = i if task & i32(1) == 0 else k
     other = k if task & i32(1) == 0 else i
-    return me, at(base + me), at(base + other)
+    return at(base + me), at(base + other)
 
 
 @stage
@@ -212,49 +211,54 @@ def look(sf, m, o, sensor):
 
 
 @stage
-def shorten(sf, si, mine, place, way):
+def shorten(si, place, way):
     """Keep the shorter of two distances; the bits of positive floats are ordered as they are."""
-    sf[SCRATCH + mine] = way
-    cuda.atomic.min(si, place, si[SCRATCH + mine])
+    cuda.atomic.min(si, place, bits(way))
+
+
+@stage
+def look_along(sf, si, base, lane, number, near_list, rays, reach):
+    """Test the last rays of the list, one a lane, and take them off; return how many are left."""
+    left = max(i32(number - i32(LANES)), i32(0))
+    e = i32(left + lane)
+    if e < number:
+        code = si[at(rays + e)]
+        sensor = i32(code & i32(7))
+        m, o = facing(si, base, near_list, i32(code >> i32(3)))
+        way = look(sf, m, o, sensor)
+        if way < reach:
+            shorten(si, INPUTS + at(sensor * i32(LANES)) + m, way)
+    together()
+    return left
 
 
 @stage
 def at_robots(sf, si, base, lane, before, near, near_list, rays, live, reach):
-    """Shorten the rays that meet a near robot: list those that may, then test them exactly."""
-    mine = at(base + lane)
+    """Shorten the rays that meet a near robot: list those that may, and test 32 at a time."""
     start = i32(0)
+    listed = i32(0)
     tasks = i32(near + near)
     while start < tasks:
         task = i32(start + lane)
         hits = i32(0)
         if task < tasks:
-            _, m, o = facing(sf, si, base, near_list, task)
+            m, o = facing(si, base, near_list, task)
             hits = may_hit(sf, m, o, live, reach)
         number = count(hits)
-        place = i32(0)
-        total = i32(0)
+        place = listed
         for bit in range(3):
             word = ballot(si, base, lane, (number >> i32(bit)) & i32(1) != 0)
             place = i32(place + (count(word & before) << i32(bit)))
-            total = i32(total + (count(word) << i32(bit)))
+            listed = i32(listed + (count(word) << i32(bit)))
         while hits != 0:
             si[at(rays + place)] = (task << i32(3)) | lowest(hits)
             place = i32(place + i32(1))
             hits = i32(hits & (hits - i32(1)))
         together()
-        begin = i32(0)
-        while begin < total:
-            e = i32(begin + lane)
-            if e < total:
-                code = si[at(rays + e)]
-                sensor = i32(code & i32(7))
-                _, m, o = facing(sf, si, base, near_list, i32(code >> i32(3)))
-                way = look(sf, m, o, sensor)
-                if way < reach:
-                    shorten(sf, si, mine, INPUTS + at(sensor * i32(LANES)) + m, way)
-            begin = i32(begin + i32(LANES))
-        together()
         start = i32(start + i32(LANES))
+        least = i32(LANES) if start < tasks else i32(1)
+        while listed >= least:
+            listed = look_along(sf, si, base, lane, listed, near_list, rays, reach)
 
 
 @stage
@@ -304,23 +308,19 @@ def scale_cones(sf, me, per_range):
 
 @stage
 def blockers(sf, base, i, k, first, robots, dx, dy, per_square):
-    """Return whether a body surely hides a pair, and a bit for each that may."""
+    """Return whether a body surely hides a pair, and a bit for each robot of the trial that may."""
     hides = u32(0)
     doubts = u32(0)
     x = sf[X + at(base + i)]
     y = sf[Y + at(base + i)]
-    bit = u32(u32(1) << u32(first))
-    b = at(base + first)
-    end = at(base + first + robots)
-    while b < end:
-        off = off_line(sf[X + b] - x, sf[Y + b] - y, dx, dy, per_square)
-        if off < OUTER2:
-            doubts = u32(doubts | bit)
-        if off < INNER2:
-            hides = u32(hides | bit)
-        bit = u32(bit << u32(1))
-        b += 1
-    others = u32(~u32(u32(u32(1) << u32(i)) | u32(u32(1) << u32(k))))
+    b = i32(base + first + robots - i32(1))
+    end = i32(base + first)
+    while b >= end:
+        off = off_line(sf[X + at(b)] - x, sf[Y + at(b)] - y, dx, dy, per_square)
+        doubts = signed(doubts, off - OUTER2)
+        hides = signed(hides, off - INNER2)
+        b = i32(b - i32(1))
+    others = u32(~u32(u32(u32(1) << u32(i - first)) | u32(u32(1) << u32(k - first))))
     return u32(hides & others) != u32(0), u32(doubts & others)
 
 
@@ -338,14 +338,14 @@ def behind_obstacle(sf, x, y, dx, dy, per_square, centres, number):
 
 
 @stage
-def seen_past(sf, base, i, dx, dy, distance, doubts):
-    """Tell whether none of the doubtful bodies stands between a pair."""
+def seen_past(sf, base, i, first, dx, dy, distance, doubts):
+    """Tell whether none of the doubtful bodies of a trial stands between a pair."""
     aim_x = dx / distance
     aim_y = dy / distance
     m = at(base + i)
     clear = True
     while doubts != 0 and clear:
-        b = at(base + lowest(doubts))
+        b = at(base + first + lowest(doubts))
         doubts = u32(doubts & (doubts - u32(1)))
         c = sf[COS + b]
         s = sf[SIN + b]
@@ -359,7 +359,7 @@ def seen_past(sf, base, i, dx, dy, distance, doubts):
 
 
 @stage
-def hear_wrong(sf, si, mine, m, key, other, dx, dy, cycle):
+def hear_wrong(sf, si, m, key, other, dx, dy, cycle):
     """Let a robot with the ROFS fault hear another at a random offset."""
     c = sf[COS + m]
     s = sf[SIN + m]
@@ -367,4 +367,4 @@ def hear_wrong(sf, si, mine, m, key, other, dx, dy, cycle):
     turn_c, turn_s = cos_sin(PI * high_noise(bits))
     forward, left = misheard(c * dx + s * dy, c * dy - s * dx, low_noise(bits), turn_c, turn_s)
     place = RAB + at(cone(forward, left) * i32(LANES)) + m
-    shorten(sf, si, mine, place, f32(math.sqrt(forward * forward + left * left)))
+    shorten(si, place, f32(math.sqrt(forward * forward + left * left)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
@@ -50,6 +51,14 @@ if SIMULATED:
     def at(value: Any) -> Any:
         """Return an index that is known not to be negative."""
         return int(value)
+
+    def bits(value: Any) -> Any:
+        """Return the bits of a float as a whole number."""
+        return f32(value).view(i32)
+
+    def signed(word: Any, value: Any) -> Any:
+        """Return a word one place up, with the sign of a float as its lowest bit."""
+        return u32((int(word) << 1 | int(value < 0)) & ALL)
 
 else:
     from llvmlite import ir
@@ -100,3 +109,26 @@ else:
             return wide
 
         return types.int64(value), code
+
+    @intrinsic
+    def bits(context, value):
+        """Return the bits of a float as a whole number."""
+
+        def code(context, builder, signature, arguments):
+            return builder.bitcast(arguments[0], ir.IntType(32))
+
+        return types.int32(types.float32), code
+
+    @intrinsic
+    def signed(context, word, value):
+        """Return a word one place up, with the sign of a float as its lowest bit."""
+
+        def code(context, builder, signature, arguments):
+            whole = ir.IntType(32)
+            low = builder.bitcast(arguments[1], whole)
+            shift = builder.module.declare_intrinsic(
+                "llvm.fshl", [whole], ir.FunctionType(whole, [whole] * 3)
+            )
+            return builder.call(shift, [arguments[0], low, ir.Constant(whole, 1)])
+
+        return types.uint32(types.uint32, types.float32), code
