@@ -12,7 +12,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,17 +46,24 @@ def loop(function: Callable[..., Any]) -> Any:
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a loop that Python calls, and keep its machine code in the user's cache."""
-    folder = code_cache()
+    with kept_in(code_cache(), numba.config) as can:
+        return njit(nogil=True, cache=can, **_OPTIONS)(function)
+
+
+@contextmanager
+def kept_in(folder: Path, config: Any) -> Iterator[bool]:
+    """Let Numba keep in a folder what is compiled meanwhile; tell whether it can be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:  # nowhere to write: compile anew in each process
-        return njit(nogil=True, **_OPTIONS)(function)
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+        yield False
+        return
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(folder)
     try:
-        return njit(nogil=True, cache=True, **_OPTIONS)(function)
+        yield True
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
 
 
 def user_cache() -> Path:
@@ -66,8 +74,8 @@ def user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "qed"
 
 
-def code_cache() -> Path:
-    """Return the cache folder for the present text of what is compiled.
+def code_cache(gpu: bool = False) -> Path:
+    """Return the cache folder for the present text of what is compiled, for a CPU or a GPU.
 
     Numba's own cache looks only at the file of the function it keeps, so an edit in a law
     that the function calls would go unnoticed.  Here the folder's name is a digest of all
@@ -75,9 +83,10 @@ def code_cache() -> Path:
     """
     package = Path(__file__).parents[1]
     rooms = (package / room for room in _COMPILED_ROOMS)
-    folder = user_cache() / "compiled" / digest(*rooms, without="cuda")
+    versions = user_cache() / ("compiled-gpu" if gpu else "compiled")
+    folder = versions / digest(*rooms, without="" if gpu else "cuda")
     if not folder.exists():
-        _forget_old(folder.parent)
+        _forget_old(versions)
     return folder
 
 

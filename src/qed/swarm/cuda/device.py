@@ -10,7 +10,7 @@ from typing import Any
 import numba.cuda
 from numba import config
 
-from qed.swarm.compile import LAWS
+from qed.swarm.compile import LAWS, code_cache, kept_in
 
 # Numba's simulator runs kernels as plain Python, without a GPU.
 SIMULATED = bool(config.ENABLE_CUDASIM)
@@ -43,6 +43,16 @@ def stage(function: Callable[..., Any]) -> Any:
         if SIMULATED
         else numba.cuda.jit(device=True, forceinline=True, fastmath=ROUGHLY)(function)
     )
+
+
+def launchable(function: Callable[..., Any], **options: Any) -> Any:
+    """Return a kernel, compiled when it is first launched, its code kept in the user's cache."""
+    if SIMULATED:
+        return numba.cuda.jit(function)
+    from numba.cuda.core import config as gpu_config
+
+    with kept_in(code_cache(gpu=True), gpu_config) as can:
+        return numba.cuda.jit(cache=can, fastmath=ROUGHLY, **options)(function)
 
 
 class _Simulator:

@@ -184,8 +184,9 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
         desk.send("networks", tables.networks),
         (
             desk.send("biases", tables.biases),
+            desk.send("stops", tables.stops),
             desk.send("rows", _rows(tables, place)),
-            desk.send("weights", np.append(tables.weights, np.float32(0.0))),
+            desk.send("weights", tables.weights),
         ),
         desk.room("kept", (tables.kept,), np.float32),
         desk.room("blocks", (tables.blocks,), np.float32),
@@ -268,16 +269,13 @@ def warps_of_a_block(choice: Sequence[int], all_warps: int, shared: int, gpu: Li
 def _rows(tables: Packed, place: int) -> np.ndarray:
     """Return which row of shared memory each link reads, in even cycles and in odd ones.
 
-    Who reads nothing reads a place, which is finite, with weight 0; a neuron's last link is
-    marked.  At the end there is one more, since links are fetched ahead.
+    One that only fills a group reads a place, which is finite, with weight 0.
     """
     sources = tables.sources
     inputs = np.where(sources == NOTHING, X, INPUTS + LANES * sources)
     kept = place + LANES * (sources - LEFT)
     rows = np.stack([kept, kept + LANES * tables.neurons])
-    rows = 2 * np.where(sources < CONSTANT, inputs, rows)
-    rows[:, tables.last] += 1
-    return np.append(rows, 0).astype(np.int32)
+    return np.where(sources < CONSTANT, inputs, rows).ravel().astype(np.int32)
 
 
 def _on_gpu(name: str, ground: Ground) -> Any:

@@ -14,7 +14,7 @@ from numpy import uint32 as u32
 
 from qed.swarm.cuda import contact, sensing, tally
 from qed.swarm.cuda.brain import think
-from qed.swarm.cuda.device import ROUGHLY, SIMULATED, device
+from qed.swarm.cuda.device import SIMULATED, device, launchable
 from qed.swarm.cuda.layout import (
     AMPLITUDE,
     B_CYCLE,
@@ -41,10 +41,10 @@ from qed.swarm.cuda.layout import (
     L_SIDE,
     L_SPEED,
     LANES,
-    N_END,
     N_FIRST,
     N_LINK,
     N_LIVE,
+    N_STOP,
     OFFSET,
     PARTNERS,
     RAY_LIST,
@@ -156,8 +156,8 @@ def kernel(
         place = at(warps[w, W_PLACE] + (lane if active else i32(0)))
         out = at(warps[w, W_OUT] + (trial if active else i32(0)))
         network = at(warps[w, W_NETWORK])
-        neuron = networks[network, N_FIRST]
-        own_links = (networks[network, N_LINK], networks[network, N_END])
+        own_neurons = (networks[network, N_FIRST], networks[network, N_STOP])
+        first_link = networks[network, N_LINK]
         live = u32(networks[network, N_LIVE])
         limit = at(warps[w, W_LIMITS])
         side = limits[limit, L_SIDE] if active else f32(2.0) * NOWHERE
@@ -326,9 +326,10 @@ def kernel(
                 uy += py - (wx[0] * wx[4] + wy[0] * wy[3])
                 if with_obstacles:
                     ux, uy = contact.warm_obstacles(ux, uy, blocked, blocks, blocks_kept)
-                turn_number = i32(0)
-                while turn_number < sweeps:
+                sweep = i32(0)
+                while sweep < sweeps:
                     ax, ay = contact.drive(px, py, tx - ux, ty - uy)
+                    moved = ax != px or ay != py
                     ux += ax - px
                     uy += ay - py
                     px, py = ax, ay
@@ -337,16 +338,27 @@ def kernel(
                         sf[VY + me] = uy
                         together()
                         if owns:
-                            mine = contact.push(sf, si, base, mine)
+                            old = mine
+                            mine = contact.push(sf, si, base, old)
+                            moved = moved or contact.differ(old, mine)
                         if contacts > i32(LANES):
                             contact.push_more(sf, si, base, lane, contacts, kept, over)
+                            moved = True
                         together()
                         ux, uy = contact.take(si, me, ux, uy)
                     if with_obstacles:
-                        ux, uy = contact.push_obstacles(ux, uy, turn, blocked, blocks, blocks_kept)
+                        ux, uy, shoved = contact.push_obstacles(
+                            ux, uy, turn, blocked, blocks, blocks_kept
+                        )
+                        moved = moved or shoved
                     if walls:
+                        old_wx, old_wy = wx, wy
                         ux, uy, wx, wy = contact.push_walls(ux, uy, turn, wx, wy)
-                    turn_number = i32(turn_number + i32(1))
+                        moved = moved or contact.walls_differ(old_wx, old_wy, wx, wy)
+                    sweep = i32(sweep + i32(1))
+                    # Where nothing changes, nothing would in the sweeps to come.
+                    if ballot(si, base, lane, moved) == u32(0):
+                        sweep = sweeps
                 if owns:
                     contact.keep(kept, pairs_kept, mine, cycle)
                 if contacts > i32(LANES):
@@ -397,7 +409,7 @@ def kernel(
             sensing.read(sf, me, live, key, cycle, ONE / reach, noise, with_faults)
             # Networks.
             left, right = think(
-                sf, me, cycle, neuron, own_links, neurons, i32(after), links, tables
+                sf, me, cycle, own_neurons, first_link, neurons, i32(after), links, tables
             )
             left *= left_wheel
             right *= right_wheel
@@ -475,4 +487,4 @@ def kernel(
         if wants & VISITS:
             tally.write_total(sf, base, first, robots, me, radius_sum, sums, out, S_RADIUS, leads)
 
-    return cuda.jit(run) if SIMULATED else cuda.jit(fastmath=ROUGHLY, max_registers=REGISTERS)(run)
+    return launchable(run, max_registers=REGISTERS)

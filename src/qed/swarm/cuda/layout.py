@@ -54,9 +54,10 @@ LIMITS = 10
 # Columns of the table of robots' faults: wheels (m/s at full output), front sensors, hearing.
 (F_LEFT, F_RIGHT, F_GAIN, F_AMPLITUDE, F_OFFSET, F_DEAF) = range(6)
 FAULT_FIELDS = 6
-# Columns of the table of networks: the first neuron, the links from ... to ..., live inputs.
-N_FIRST, N_LINK, N_END, N_LIVE = range(4)
+# Columns of the table of networks: neurons from ... to ..., the first link, live inputs.
+N_FIRST, N_STOP, N_LINK, N_LIVE = range(4)
 NETWORK_FIELDS = 4
+GROUP = 4  # links that a neuron reads in one go
 # What is kept of a pair in contact, and of a robot at an obstacle, from cycle to cycle.
 KEPT = 3  # press, rub, cycle
 BLOCK_FIELDS = 7  # normal, speed, arm, press, rub, cycle

@@ -13,13 +13,14 @@ from qed.controller.network import CONSTANT, Network
 from qed.swarm.cuda.layout import (
     BLOCK_FIELDS,
     CONTACT_FIELDS,
+    GROUP,
     KEPT,
     LANES,
     LIMITS,
-    N_END,
     N_FIRST,
     N_LINK,
     N_LIVE,
+    N_STOP,
     NETWORK_FIELDS,
     W_BLOCKS,
     W_FAULTS,
@@ -41,7 +42,7 @@ from qed.swarm.laws.describing import fine_side
 from qed.swarm.placing import noise_keys, place
 
 ALL_INPUTS = (1 << 15) - 1
-NOTHING = -1  # the source of a neuron that reads nothing
+NOTHING = -1  # the source of a link that only fills a group
 
 
 class Ground:
@@ -84,9 +85,9 @@ class Packed:
     faults: np.ndarray  # float32 (robots, fields)
     networks: np.ndarray  # int32 (networks, fields)
     biases: np.ndarray  # float32, one a neuron
-    sources: np.ndarray  # int32, one a link; NOTHING for a neuron that reads nothing
+    stops: np.ndarray  # int32, the link after each neuron's last
+    sources: np.ndarray  # one a link; NOTHING for one that only fills a group
     weights: np.ndarray  # float32, one a link
-    last: np.ndarray  # the last link of each neuron
     trials: int  # of all worlds
     neurons: int  # of the largest network
     kept: int  # numbers to keep of pairs in contact
@@ -215,37 +216,43 @@ def _limits(env: Environment, noise: float) -> tuple[float, ...]:
     return row
 
 
-def _instructions(networks: np.ndarray, neurons: np.ndarray) -> np.ndarray:
+def _instructions(live: np.ndarray, links: np.ndarray, neurons: np.ndarray) -> np.ndarray:
     """Return about how many instructions a network and its sensors take in a cycle."""
-    live = networks[:, N_LIVE]
     rays = sum((live >> k) & 1 for k in range(7))
-    links = networks[:, N_END] - networks[:, N_LINK]
-    cost: np.ndarray = 12 * links + 35 * neurons + 60 * rays + 600 * (live > 127)
+    cost: np.ndarray = 8 * links + 35 * neurons + 60 * rays + 600 * (live > 127)
     return cost
 
 
 def _networks(networks: Sequence[Network], all_inputs: bool) -> dict[str, Any]:
-    """Return the tables of networks: neurons and links of all, one after the other."""
+    """Return the tables of networks: neurons and links of all, one after the other.
+
+    Each neuron's links are filled up to whole groups with some that read nothing.
+    """
     neurons = np.array([len(n.biases) for n in networks])
     counts = np.concatenate([np.diff(n.first_link) for n in networks])
-    nothing = np.flatnonzero(counts == 0)
-    before = np.cumsum(counts)[nothing]
-    sources = np.insert(np.concatenate([n.sources for n in networks]), before, NOTHING)
-    weights = np.insert(np.concatenate([n.weights for n in networks]), before, 0.0)
-    ends = np.cumsum(np.maximum(counts, 1))
+    filled = GROUP * -(-np.maximum(counts, 1) // GROUP)
+    stops = np.cumsum(filled)
+    place = np.arange(counts.sum()) + np.repeat(
+        stops - filled - (np.cumsum(counts) - counts), counts
+    )
+    sources = np.full(stops[-1], NOTHING)
+    sources[place] = np.concatenate([n.sources for n in networks])
+    weights = np.zeros(stops[-1], np.float32)
+    weights[place] = np.concatenate([n.weights for n in networks])
     table = np.empty((len(networks), NETWORK_FIELDS), np.int32)
-    table[:, N_FIRST] = np.cumsum(neurons) - neurons
-    table[:, N_END] = ends[np.cumsum(neurons) - 1]
-    table[:, N_LINK] = np.append(0, table[:-1, N_END])
+    table[:, N_STOP] = np.cumsum(neurons)
+    table[:, N_FIRST] = table[:, N_STOP] - neurons
+    ends = stops[table[:, N_STOP] - 1]
+    table[:, N_LINK] = np.append(0, ends[:-1])
     bits = np.where((sources >= 0) & (sources < CONSTANT), 1 << np.maximum(sources, 0), 0)
     live = np.bitwise_or.reduceat(bits, table[:, N_LINK])
     table[:, N_LIVE] = ALL_INPUTS if all_inputs else live
     return {
         "networks": table,
         "biases": np.concatenate([n.biases for n in networks]),
+        "stops": stops.astype(np.int32),
         "sources": sources,
         "weights": weights,
-        "last": ends - 1,
         "neurons": int(neurons.max()),
-        "cost": _instructions(table, neurons),
+        "cost": _instructions(table[:, N_LIVE], ends - table[:, N_LINK], neurons),
     }

@@ -8,6 +8,7 @@ from typing import Any
 from numba import cuda, int32
 from numpy import int32 as i32
 
+from qed.swarm.cuda.device import launchable
 from qed.swarm.cuda.layout import LANES
 
 COLUMNS = 4
@@ -52,4 +53,4 @@ def kernel() -> Any:
         if lane < COLUMNS:
             counts[trial, lane] = found[lane]
 
-    return cuda.jit(run)
+    return launchable(run)
