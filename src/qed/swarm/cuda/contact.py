@@ -252,12 +252,6 @@ def push(sf, si, base, found):
 
 
 @stage
-def differ(old, new):
-    """Tell whether a contact's impulses have changed."""
-    return old[C_PRESS] != new[C_PRESS] or old[C_RUB] != new[C_RUB]
-
-
-@stage
 def keep(kept, pairs, found, cycle):
     """Keep a pair's impulses for the next cycle."""
     pair = at(pairs + i32(KEPT) * (i32(found[C_CODE]) >> i32(10)))
@@ -331,13 +325,6 @@ def push_walls(vx, vy, turn, wx, wy):
 
 
 @stage
-def walls_differ(old_wx, old_wy, wx, wy):
-    """Tell whether the impulses of walls have changed."""
-    at_x = old_wx[3] != wx[3] or old_wx[4] != wx[4]
-    return at_x or old_wy[3] != wy[3] or old_wy[4] != wy[4]
-
-
-@stage
 def touching_obstacles(sf, x, y, c, s, reach, centres, nearby, blocks, mine, cycle):
     """Note the nearby obstacles (a bit each) that a robot may touch; return a bit for each."""
     word = i32(0)
@@ -384,8 +371,7 @@ def warm_obstacles(vx, vy, word, blocks, mine):
 
 @stage
 def push_obstacles(vx, vy, turn, word, blocks, mine):
-    """Correct a robot at the obstacles it may touch, one after the other; tell of any change."""
-    moved = False
+    """Correct a robot at the obstacles it may touch, one after the other."""
     while word != 0:
         b = at(mine + lowest(word) * i32(BLOCK_FIELDS * LANES))
         word = i32(word & (word - i32(1)))
@@ -400,5 +386,4 @@ def push_obstacles(vx, vy, turn, word, blocks, mine):
         vy -= dp * ny + dr * nx
         blocks[b + B_PRESS * LANES] = pressed
         blocks[b + B_RUB * LANES] = rubbed
-        moved = moved or pressed != old_press or rubbed != old_rub
-    return vx, vy, moved
+    return vx, vy

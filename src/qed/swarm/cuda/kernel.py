@@ -329,7 +329,6 @@ def kernel(
                 sweep = i32(0)
                 while sweep < sweeps:
                     ax, ay = contact.drive(px, py, tx - ux, ty - uy)
-                    moved = ax != px or ay != py
                     ux += ax - px
                     uy += ay - py
                     px, py = ax, ay
@@ -338,27 +337,16 @@ def kernel(
                         sf[VY + me] = uy
                         together()
                         if owns:
-                            old = mine
-                            mine = contact.push(sf, si, base, old)
-                            moved = moved or contact.differ(old, mine)
+                            mine = contact.push(sf, si, base, mine)
                         if contacts > i32(LANES):
                             contact.push_more(sf, si, base, lane, contacts, kept, over)
-                            moved = True
                         together()
                         ux, uy = contact.take(si, me, ux, uy)
                     if with_obstacles:
-                        ux, uy, shoved = contact.push_obstacles(
-                            ux, uy, turn, blocked, blocks, blocks_kept
-                        )
-                        moved = moved or shoved
+                        ux, uy = contact.push_obstacles(ux, uy, turn, blocked, blocks, blocks_kept)
                     if walls:
-                        old_wx, old_wy = wx, wy
                         ux, uy, wx, wy = contact.push_walls(ux, uy, turn, wx, wy)
-                        moved = moved or contact.walls_differ(old_wx, old_wy, wx, wy)
                     sweep = i32(sweep + i32(1))
-                    # Where nothing changes, nothing would in the sweeps to come.
-                    if ballot(si, base, lane, moved) == u32(0):
-                        sweep = sweeps
                 if owns:
                     contact.keep(kept, pairs_kept, mine, cycle)
                 if contacts > i32(LANES):
