@@ -98,6 +98,24 @@ def main() -> None:
         trials=1,
         start=qed.Start([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [1.6, 1.6, 0.0]]),
     )
+    compare(
+        "robots that come near later",
+        qed.Environment(robots=2, arena=2.0, rab_range=0.25, max_speed=0.2),
+        NETWORKS[:1],
+        sums=("centre_distance", "spirit"),
+        seconds=2.0,
+        trials=1,
+        start=qed.Start([[0.6, 1.0, 0.0], [1.35, 1.02, math.pi]]),
+    )
+    compare(
+        "more than 32 rays that may hit, and pairs in doubt",
+        qed.Environment(robots=25, arena=2.0, rab_range=2.0, proximity_range=0.44),
+        [qed.Controller.random(3)],
+        sums=("centre_distance", "spirit"),
+        seconds=0.4,
+        trials=1,
+        start=qed.Start(crowd(25, 1, 0.16)),
+    )
     faults = qed.Faults("ROFS,PMIN,LW-H,PRAND,NONE,PMAX,BW-H")
     obstacles = np.array([[[0.6, 0.35], [0.35, 0.75]]] * 2)
     compare(

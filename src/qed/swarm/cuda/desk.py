@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -25,17 +24,23 @@ class Desk:
         self._warps = 0  # of the last launch
 
     def room(self, name: str, shape: tuple[int, ...], kind: Any) -> Any:
-        """Return an array on the GPU, with anything in it."""
-        size = math.prod(shape)
-        if name not in self._memory or self._memory[name].size < size:
-            self._memory[name] = cuda.device_array(max(size + size // 4, 1), kind)
-        return self._memory[name][:size].reshape(shape)
+        """Return an array on the GPU, with anything in it, and perhaps with more rows.
+
+        To cut it to size would take longer than to fill it.  Of a name all shapes are alike
+        but for the number of rows.
+        """
+        rows, *row = shape
+        there = self._memory.get(name)
+        if there is None or there.shape[0] < rows:
+            there = cuda.device_array((max(rows + rows // 4, 1), *row), kind)
+            self._memory[name] = there
+        return there
 
     def send(self, name: str, table: np.ndarray) -> Any:
-        """Return a table on the GPU; an empty one has one element there."""
-        full = table if table.size else np.zeros((1,) * table.ndim, table.dtype)
-        there = self.room(name, full.shape, full.dtype)
-        there.copy_to_device(np.ascontiguousarray(full), stream=self.stream)
+        """Return an array on the GPU whose first rows are those of a table."""
+        there = self.room(name, table.shape, table.dtype)
+        if table.size:
+            _to_gpu(there, np.ascontiguousarray(table), self.stream)
         return there
 
     def leave(self, warps: int) -> None:
@@ -51,9 +56,33 @@ class Desk:
         """Tell whether the work that was laid out is done."""
         return SIMULATED or bool(self._end.query())
 
-    def fetch(self, *arrays: Any) -> list[np.ndarray]:
-        """Wait for this desk's work and return arrays of the GPU."""
+    def fetch(self, *wanted: tuple[str, int]) -> list[np.ndarray]:
+        """Wait for this desk's work; return so many first rows of each named array."""
         self.stream.synchronize()
-        found = [array.copy_to_host(stream=self.stream) for array in arrays]
+        found = [_from_gpu(self._memory[name], rows, self.stream) for name, rows in wanted]
         self.stream.synchronize()
+        return found
+
+
+# A device array of Numba makes three views of itself to copy a part of itself; its own copies of
+# bytes do not.
+
+if SIMULATED:
+
+    def _to_gpu(there: Any, table: np.ndarray, stream: Any) -> None:
+        there[: len(table)].copy_to_device(table)
+
+    def _from_gpu(there: Any, rows: int, stream: Any) -> np.ndarray:
+        found: np.ndarray = there[:rows].copy_to_host()
+        return found
+
+else:
+    from numba.cuda.cudadrv.driver import device_to_host, host_to_device
+
+    def _to_gpu(there: Any, table: np.ndarray, stream: Any) -> None:
+        host_to_device(there, table, table.nbytes, stream=stream)
+
+    def _from_gpu(there: Any, rows: int, stream: Any) -> np.ndarray:
+        found = np.empty((rows, *there.shape[1:]), there.dtype)
+        device_to_host(found, there, found.nbytes, stream=stream)
         return found

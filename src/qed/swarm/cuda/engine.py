@@ -30,7 +30,6 @@ from qed.swarm.cuda.layout import (
     SUMS,
     W_ROBOTS,
     WARPS,
-    WARPS_AT_OBSTACLES,
     X,
     most_pairs,
 )
@@ -134,18 +133,28 @@ class Flight:
 
     desk: Desk
     wants: int
-    found: dict[str, Any]  # arrays on the GPU, one row a trial (of situations, a controller)
-    needed: list[Any]  # what the kernel reads
+    trials: int
+    fine: int  # cells of a trial
+    controllers: int
+    needed: tuple[Any, ...]  # what the kernel reads and writes
 
     def land(self, with_visits: bool = False) -> dict[str, np.ndarray]:
-        """Wait for the kernel's end and return what it found."""
-        names = ["sums"]
+        """Wait for the kernel's end; return what it found by name.
+
+        A row is a trial, or of situations a controller.
+        """
+        rows = {"sums": self.trials}
         if self.wants & kernels.VISITS:
-            names += ["spread", "visits"] if with_visits else ["spread"]
+            rows["spread"] = self.trials
+            if with_visits:
+                rows["visits"] = self.trials * self.fine
         if self.wants & kernels.SITUATIONS:
-            names.append("situations")
-        arrays = self.desk.fetch(*(self.found[name] for name in names))
-        return dict(zip(names, arrays, strict=True))
+            rows["situations"] = self.controllers * kernels.SITUATION_COUNTS
+        found = dict(zip(rows, self.desk.fetch(*rows.items()), strict=True))
+        for name, count in (("visits", self.trials), ("situations", self.controllers)):
+            if name in found:
+                found[name] = found[name].reshape(count, -1)
+        return found
 
 
 def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) -> Flight:
@@ -162,19 +171,13 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
     if wants & kernels.SITUATIONS:
         stride += kernels.SITUATION_COUNTS // 2
     stride += 2 * max(LANES // env_robots * n for env_robots, n in tables.obstacles)
-    choice = WARPS_AT_OBSTACLES if tables.with_obstacles else WARPS
     under_way = len(tables.warps) + sum(other.busy() for other in _desks)
-    warps = 1 if SIMULATED else warps_of_a_block(choice, under_way, 4 * stride, _limits())
+    warps = 1 if SIMULATED else warps_of_a_block(WARPS, under_way, 4 * stride, _limits())
     blocks = -(-len(tables.warps) // warps)
-    counts = kernels.SITUATION_COUNTS if wants & kernels.SITUATIONS else 1
-    found = {
-        "sums": desk.room("sums", (tables.trials, SUMS), np.float64),
-        "visits": desk.room(
-            "visits", (tables.trials, tables.fine) if wants & kernels.VISITS else (1, 1), np.int32
-        ),
-        "situations": desk.send("situations", np.zeros((len(tables.networks), counts), np.int32)),
-    }
-    needed = [
+    trials, controllers = tables.trials, len(tables.networks)
+    cells = trials * tables.fine if wants & kernels.VISITS else 0
+    counts = controllers * kernels.SITUATION_COUNTS if wants & kernels.SITUATIONS else 0
+    needed = (
         desk.send("warps", tables.warps),
         desk.send("limits", tables.limits),
         _on_gpu("poses", ground),
@@ -190,19 +193,29 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
         ),
         desk.room("kept", (tables.kept,), np.float32),
         desk.room("blocks", (tables.blocks,), np.float32),
-    ]
-    # All that is sent is sent before the kernel: a copy might wait for it.
-    cells = desk.send("cells", tables.cells)
-    numbers = (cycles, stride, tables.neurons, SWEEPS, len(tables.sources))
-    arguments = (*needed, *found.values(), *map(np.int32, numbers))
+        desk.room("sums", (trials, SUMS), np.float64),
+        desk.room("visits", (cells,), np.int32),
+        desk.send("situations", np.zeros(counts, np.int32)),
+    )
+    if wants & kernels.VISITS:
+        # All that is sent is sent before the kernel: a copy might wait for it.
+        visited = (
+            needed[-2],
+            desk.send("cells", tables.cells),
+            np.int32(tables.fine),
+            desk.room("spread", (trials, survey.COLUMNS), np.int32),
+        )
+    numbers = (
+        len(tables.warps), cycles, stride, tables.neurons, SWEEPS, len(tables.sources), tables.fine
+    )  # fmt: skip
+    arguments = (*needed, *map(np.int32, numbers))
     shared = 4 * stride * warps
     _grant(run, arguments, shared)
     run[blocks, warps * LANES, desk.stream, shared](*arguments)
     if wants & kernels.VISITS:
-        found["spread"] = desk.room("spread", (tables.trials, survey.COLUMNS), np.int32)
-        survey.kernel()[tables.trials, LANES, desk.stream](found["visits"], cells, found["spread"])
+        survey.kernel()[trials, LANES, desk.stream](*visited)
     desk.leave(len(tables.warps))
-    return Flight(desk, wants, found, needed)
+    return Flight(desk, wants, trials, tables.fine, controllers, needed)
 
 
 def _grant(run: Any, arguments: Sequence[Any], shared: int) -> None:

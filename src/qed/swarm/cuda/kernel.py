@@ -104,6 +104,8 @@ ONE = f32(1.0)
 NOWHERE = f32(500.0)
 REGISTERS = 96  # of a thread: five warps fit a quarter of an SM
 SLACK = f32(0.005)  # m, for rounding
+SHORT = f32(0.99)  # of a squared way, for rounding
+AHEAD = f32(1.0)  # s; pairs are listed that may meet while no robot drives longer
 
 
 def rows(with_faults: bool) -> int:
@@ -115,7 +117,7 @@ def rows(with_faults: bool) -> int:
 
 def spare(capacity: int, with_faults: bool) -> int:
     """Return the place, in a warp's shared memory, after its rows and lists."""
-    lists = capacity + max(CONTACT_FIELDS * LANES, capacity, RAY_LIST)
+    lists = 2 * capacity + max(CONTACT_FIELDS * LANES, capacity, RAY_LIST)
     return rows(with_faults) * LANES + lists
 
 
@@ -127,7 +129,8 @@ def kernel(
 
     What is not wanted is not compiled: a GPU's time goes into fetching instructions.
     """
-    near_list = rows(with_faults) * LANES
+    pair_list = rows(with_faults) * LANES
+    near_list = pair_list + capacity
     work = near_list + capacity
     after = spare(capacity, with_faults)
     patrols = bool(wants & PATROLLING)
@@ -136,7 +139,7 @@ def kernel(
     need_speed = bool(wants & (FLOCKING | FEATURES))
 
     def run(warps, limits, poses, keys, faults, centres, networks, tables, kept, blocks, sums,
-            visits, spirit, cycles, stride, neurons, sweeps, links):  # fmt: skip
+            visits, spirit, count, cycles, stride, neurons, sweeps, links, fine_cells):  # fmt: skip
         sf = cuda.shared.array(0, float32)
         si = cuda.shared.array(0, int32)
         lane = i32(i32(cuda.threadIdx.x) & i32(31))
@@ -145,7 +148,7 @@ def kernel(
         me = at(base + lane)
         before = u32((u32(1) << u32(lane)) - u32(1))
         there = i32(cuda.blockIdx.x) * i32(cuda.blockDim.x >> 5) + number
-        exists = there < i32(warps.shape[0])
+        exists = there < count
         w = at(there if exists else i32(0))
         robots = warps[w, W_ROBOTS]
         trials = warps[w, W_TRIALS] if exists else i32(0)
@@ -174,6 +177,7 @@ def kernel(
         over = warps[w, W_OVER]
         blocks_kept = i32(warps[w, W_BLOCKS] + lane)
         blocking = contact.OBSTACLE + contact.OUTER + contact.MARGIN_SECONDS * top_speed
+        way = AHEAD * top_speed
         # Contacts are looked for after the lag, in which a robot can come closer.
         beside = max(blocking + f32(2.0) * LAG * top_speed + SLACK, reach + sensing.BEYOND)
         neuron_rows = i32(base + i32(after))
@@ -184,6 +188,7 @@ def kernel(
             patrol_place + (i32(LANES // robots) * i32(GRID * GRID) if patrols else i32(0))
         )
         obstacle = i32(centre_place + (trial if active else i32(0)) * (obstacles + obstacles))
+        pair_place = i32(base + i32(pair_list))
         near_place = i32(base + i32(near_list))
         work_place = i32(base + i32(work))
         key = keys[place]
@@ -195,11 +200,13 @@ def kernel(
         vx = vy = turn = jx = jy = left = right = ZERO
         x_press = x_rub = y_press = y_rub = ZERO
         walled = i32(-1)
+        pairs = i32(0)
         near = i32(0)
         centre_sum = nearest_sum = flock_sum = radius_sum = ZERO
         inner = i64(0)
         border = i64(0)
         fine = i32(-1)
+        own_cells = i32(i32(out) * fine_cells)
         since = i32(0)
         nearby = i32(i32(i32(1) << obstacles) - i32(1)) if active else i32(0)
         si[FIRST + me] = first
@@ -234,14 +241,10 @@ def kernel(
             for column in range(SUMS):
                 sums[out, column] = 0.0
         if wants & VISITS:
-            cells = i32(fine_side * fine_side)
-            t = i32(0)
-            while t < trials:
-                e = i32(lane)
-                while e < cells:
-                    visits[at(warps[w, W_OUT] + t), at(e)] = 0
-                    e = i32(e + i32(LANES))
-                t = i32(t + i32(1))
+            e = i32(lane)
+            while e < trials * fine_cells:
+                visits[at(warps[w, W_OUT] * fine_cells + e)] = 0
+                e = i32(e + i32(LANES))
         row = i32(0)
         while row < neurons * i32(2):
             sf[at(neuron_rows + row * i32(LANES)) + at(lane)] = ZERO
@@ -369,10 +372,15 @@ def kernel(
             if hearing:
                 sensing.clear_cones(sf, me, rab)
             together()
-            near, audible = sensing.search(
-                sf, si, base, lane, before, robot, robots, active, near2, rab2,
-                near_place, work_place,
-            )  # fmt: skip
+            gone = sensing.has_come_far(sf, me, x, y, SHORT * way * way) or cycle == i32(1)
+            if ballot(si, base, lane, gone) != u32(0):
+                far = f32(math.sqrt(max(near2, rab2))) + way + way
+                pairs = sensing.list_pairs(
+                    sf, si, base, lane, before, robot, robots, active, far * far, pair_place
+                )
+            near, audible = sensing.sort_out(
+                sf, si, base, lane, before, pairs, pair_place, near2, rab2, near_place, work_place
+            )
             sensing.at_walls(sf, me, live, x, y, c, s, side)
             if with_obstacles:
                 if active:
@@ -430,7 +438,7 @@ def kernel(
                     cell = tally.fine_cell(x, y, fine_side)
                     if cell != fine:
                         if fine >= 0:
-                            cuda.atomic.add(visits, (out, at(fine)), cycle - since)
+                            cuda.atomic.add(visits, at(own_cells + fine), cycle - since)
                         fine = cell
                         since = cycle
             if wants & FEATURES:
@@ -464,7 +472,7 @@ def kernel(
                 )
         if wants & VISITS:
             if active:
-                cuda.atomic.add(visits, (out, at(fine)), cycles + i32(1) - since)
+                cuda.atomic.add(visits, at(own_cells + fine), cycles + i32(1) - since)
         leads = active and robot == 0
         if wants & AGGREGATION:
             tally.write_total(sf, base, first, robots, me, centre_sum, sums, out, S_CENTRE, leads)

@@ -9,8 +9,7 @@ as the whole number of its bits, whose order is the same, by an atomic minimum.
 from __future__ import annotations
 
 LANES = 32
-# How many warps a block may have.  The more code there is, the more should share it.
-WARPS, WARPS_AT_OBSTACLES = (4, 5), (4, 5)
+WARPS = (4, 5)  # how many a block may have
 
 # Rows: the pose, the velocity after drives, the turn rate,
 X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
@@ -20,15 +19,18 @@ SUM_X, SUM_Y, FIRST, CENTRES, PARTNERS = (LANES * n for n in range(7, 12))
 # what the network reads: seven proximity sensors, eight cones,
 INPUTS = LANES * 12
 RAB = INPUTS + 7 * LANES
+# where robots were when pairs were listed,
+LISTED_X, LISTED_Y = LANES * 27, LANES * 28
 # faults of front sensors, where there are any; votes, in the simulator.
-GAIN, AMPLITUDE, OFFSET = (LANES * n for n in range(27, 30))
-VOTE = LANES * 30
-ROWS, ROWS_WITH_FAULTS, ROWS_IN_SIMULATOR = 27, 30, 31
+GAIN, AMPLITUDE, OFFSET = (LANES * n for n in range(29, 32))
+VOTE = LANES * 32
+ROWS, ROWS_WITH_FAULTS, ROWS_IN_SIMULATOR = 29, 32, 33
 # While robots hear, velocities are not needed: there lie up to 64 pairs in doubt, and then the
 # bodies that may hide them.
 DOUBTED, DOUBTS = VX, TURN
 
-# Lists: near pairs, kept for the next cycle; then, one after the other in the same place, the
+# Lists: pairs that may come near or within hearing for some cycles; near pairs, kept for the next
+# cycle; then, one after the other in the same place, the
 # first 32 contacts (which lanes take over), pairs within hearing, rays that may hit.  Contacts
 # beyond lie in the GPU's memory.
 CONTACT_FIELDS = 8

@@ -159,7 +159,8 @@ def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
     at_blocks = BLOCK_FIELDS * LANES * obstacles
 
     def begins(size: np.ndarray) -> np.ndarray:
-        return np.cumsum(size * each) - size * each
+        begin: np.ndarray = np.cumsum(size * each) - size * each
+        return begin
 
     w = np.repeat(np.arange(len(worlds)), each)
     number = np.arange(len(w)) - begins(np.ones_like(each))[w]

@@ -15,6 +15,8 @@ from qed.swarm.cuda.layout import (
     GAIN,
     INPUTS,
     LANES,
+    LISTED_X,
+    LISTED_Y,
     OFFSET,
     RAB,
     SIN,
@@ -64,17 +66,18 @@ ONE = f32(1.0)
 
 
 @stage
-def search(sf, si, base, lane, before, robot, robots, active, near2, rab2, near_list, heard_list):
-    """List the warp's near pairs and those within hearing; return how many there are.
+def list_pairs(sf, si, base, lane, before, robot, robots, active, far2, listed):
+    """List the warp's pairs that are not far apart; return how many there are.
 
     Robot i meets robot i + k of its trial; each pair is met once.  A pair's code is its two
     lanes, 5 bits each, and above them where its impulses are kept.
     """
-    near = i32(0)
-    hear = i32(0)
+    number = i32(0)
     me = at(base + lane)
     x = sf[X + me]
     y = sf[Y + me]
+    sf[LISTED_X + me] = x
+    sf[LISTED_Y + me] = y
     half = i32(robots >> i32(1))
     even = i32(robots - half)  # with an even number, halfway round each pair would be met twice
     other = i32(lane)
@@ -90,19 +93,49 @@ def search(sf, si, base, lane, before, robot, robots, active, near2, rab2, near_
             dx = sf[X + at(base + other)] - x
             dy = sf[Y + at(base + other)] - y
             square = dx * dx + dy * dy
-        pair = i32(code | (other << i32(5)))
-        is_near = square < near2
-        word = ballot(si, base, lane, is_near)
-        if is_near:
-            si[at(near_list + near + count(word & before))] = pair
-        near = i32(near + count(word))
-        is_heard = square < rab2
-        word = ballot(si, base, lane, is_heard)
-        if is_heard:
-            si[at(heard_list + hear + count(word & before))] = pair
-        hear = i32(hear + count(word))
+        word = ballot(si, base, lane, square < far2)
+        if square < far2:
+            si[at(listed + number + count(word & before))] = code | (other << i32(5))
+        number = i32(number + count(word))
         code = i32(code + i32(LANES << 10))
         k = i32(k + i32(1))
+    together()
+    return number
+
+
+@stage
+def has_come_far(sf, me, x, y, way2):
+    """Tell whether a robot has moved so far (m2) since pairs were listed."""
+    dx = x - sf[LISTED_X + me]
+    dy = y - sf[LISTED_Y + me]
+    return dx * dx + dy * dy > way2
+
+
+@stage
+def sort_out(sf, si, base, lane, before, number, listed, near2, rab2, near_list, heard_list):
+    """List the near pairs, and those within hearing, of those listed; return how many there are."""
+    near = i32(0)
+    hear = i32(0)
+    start = i32(0)
+    while start < number:
+        square = f32(1e9)
+        code = i32(0)
+        if start + lane < number:
+            code = si[at(listed + start + lane)]
+            i = at(base + (code & i32(31)))
+            k = at(base + ((code >> i32(5)) & i32(31)))
+            dx = sf[X + k] - sf[X + i]
+            dy = sf[Y + k] - sf[Y + i]
+            square = dx * dx + dy * dy
+        word = ballot(si, base, lane, square < near2)
+        if square < near2:
+            si[at(near_list + near + count(word & before))] = code
+        near = i32(near + count(word))
+        word = ballot(si, base, lane, square < rab2)
+        if square < rab2:
+            si[at(heard_list + hear + count(word & before))] = code
+        hear = i32(hear + count(word))
+        start = i32(start + i32(LANES))
     return near, hear
 
 

@@ -18,13 +18,15 @@ COLUMNS = 4
 def kernel() -> Any:
     """Return the kernel that fills int32 (trials, 4): sum, visited, sum above and number above.
 
-    ``cells`` tells how many fine cells each trial has.
+    ``cells`` tells how many fine cells each trial has, ``fine`` how many lie from one trial's to
+    the next.
     """
 
-    def run(visits, cells, counts):
+    def run(visits, cells, fine, counts):
         found = cuda.shared.array(COLUMNS, int32)
         trial = cuda.blockIdx.x
         lane = cuda.threadIdx.x
+        first = trial * fine
         if lane < COLUMNS:
             found[lane] = 0
         cuda.syncthreads()
@@ -32,8 +34,8 @@ def kernel() -> Any:
         visited = i32(0)
         c = lane
         while c < cells[trial]:
-            total += visits[trial, c]
-            visited += i32(1) if visits[trial, c] > 0 else i32(0)
+            total += visits[first + c]
+            visited += i32(1) if visits[first + c] > 0 else i32(0)
             c += LANES
         cuda.atomic.add(found, 0, total)
         cuda.atomic.add(found, 1, visited)
@@ -43,8 +45,8 @@ def kernel() -> Any:
         many = i32(0)
         c = lane
         while c < cells[trial]:
-            if visits[trial, c] > fair:
-                above += visits[trial, c]
+            if visits[first + c] > fair:
+                above += visits[first + c]
                 many += i32(1)
             c += LANES
         cuda.atomic.add(found, 2, above)

@@ -192,15 +192,16 @@ def situation(sf, me, left, right):
 
 
 @stage
-def flush(si, place, lane, spirit, row, exists):
+def flush(si, counts, lane, spirit, row, exists):
     """Add a warp's counts to its controller's, and begin anew."""
     e = i32(lane)
     while e < i32(SITUATIONS // 2):
-        two = u32(si[at(place + e)])
-        si[at(place + e)] = 0
+        two = u32(si[at(counts + e)])
+        si[at(counts + e)] = 0
         if two != u32(0) and exists:
-            cuda.atomic.add(spirit, (row, at(e + e)), i32(two & u32(0xFFFF)))
-            cuda.atomic.add(spirit, (row, at(e + e) + 1), i32(two >> u32(16)))
+            place = at(i32(row) * i32(SITUATIONS) + e + e)
+            cuda.atomic.add(spirit, place, i32(two & u32(0xFFFF)))
+            cuda.atomic.add(spirit, place + 1, i32(two >> u32(16)))
         e = i32(e + i32(LANES))
 
 
