@@ -159,27 +159,11 @@ def kernel(
         place = at(warps[w, W_PLACE] + (lane if active else i32(0)))
         out = at(warps[w, W_OUT] + (trial if active else i32(0)))
         network = at(warps[w, W_NETWORK])
-        own_neurons = (networks[network, N_FIRST], networks[network, N_STOP])
-        first_link = networks[network, N_LINK]
-        live = u32(networks[network, N_LIVE])
         limit = at(warps[w, W_LIMITS])
         side = limits[limit, L_SIDE] if active else f32(2.0) * NOWHERE
-        top_speed = limits[limit, L_SPEED]
-        near2 = limits[limit, L_NEAR2]
-        hearing = live >= u32(128)
-        rab2 = limits[limit, L_RAB2] if hearing else -ONE
-        rab = limits[limit, L_RAB]
-        reach = limits[limit, L_RANGE]
-        margin = limits[limit, L_MARGIN]
         obstacles = i32(limits[limit, L_OBSTACLES])
         fault = at(warps[w, W_FAULTS] + robot) if active else at(warps[w, W_FAULTS])
-        pairs_kept = warps[w, W_PAIRS]
-        over = warps[w, W_OVER]
         blocks_kept = i32(warps[w, W_BLOCKS] + lane)
-        blocking = contact.OBSTACLE + contact.OUTER + contact.MARGIN_SECONDS * top_speed
-        way = AHEAD * top_speed
-        # Contacts are looked for after the lag, in which a robot can come closer.
-        beside = max(blocking + f32(2.0) * LAG * top_speed + SLACK, reach + sensing.BEYOND)
         neuron_rows = i32(base + i32(after))
         count_place = i32(neuron_rows + i32(2 * LANES) * neurons)
         patrol_place = i32(count_place + i32(SITUATION_COUNTS // 2 if counts else 0))
@@ -222,14 +206,10 @@ def kernel(
             sf[GAIN + me] = faults[fault, F_GAIN]
             sf[AMPLITUDE + me] = faults[fault, F_AMPLITUDE]
             sf[OFFSET + me] = faults[fault, F_OFFSET]
-        left_wheel = faults[fault, F_LEFT] if active else ZERO
-        right_wheel = faults[fault, F_RIGHT] if active else ZERO
-        noise = limits[limit, L_NOISE]
-        fine_side = i32(limits[limit, L_FINE])
         # Begin with nothing kept and nothing counted.
         e = i32(lane)
         while e < i32(KEPT * LANES) * (robots // i32(2)):
-            kept[at(pairs_kept + e)] = f32(-1.0)
+            kept[at(warps[w, W_PAIRS] + e)] = f32(-1.0)
             e = i32(e + i32(LANES))
         o = i32(0)
         while o < obstacles:
@@ -276,7 +256,11 @@ def kernel(
             heading = wrap(heading + turned(turn, turning))
             c, s = cos_sin(heading)
             turn = turning
-            # Contacts.
+            # Contacts.  What a warp needs only here or there is read anew: registers are scarce.
+            top_speed = limits[limit, L_SPEED]
+            margin = limits[limit, L_MARGIN]
+            pairs_kept = warps[w, W_PAIRS]
+            over = warps[w, W_OVER]
             sf[X + me] = x
             sf[Y + me] = y
             sf[COS + me] = c
@@ -294,6 +278,7 @@ def kernel(
             touched = si[PARTNERS + me] > 0
             blocked = i32(0)
             if with_obstacles:
+                blocking = contact.OBSTACLE + contact.OUTER + margin
                 blocked = contact.touching_obstacles(
                     sf, x, y, c, s, blocking, obstacle, nearby, blocks, blocks_kept, cycle
                 )
@@ -316,6 +301,7 @@ def kernel(
             touched = touched or at_wall
             if ballot(si, base, lane, touched) != u32(0):
                 ux, uy, px, py = vx, vy, jx, jy
+                jx, jy = tx - vx, ty - vy
                 mine = contact.get(sf, at(work_place + lane))
                 owns = lane < contacts
                 if contacts > 0:
@@ -354,24 +340,30 @@ def kernel(
                     contact.keep(kept, pairs_kept, mine, cycle)
                 if contacts > i32(LANES):
                     contact.keep_more(lane, contacts, kept, over, pairs_kept, cycle)
-                if touched:
-                    vx, vy, jx, jy = ux, uy, px, py
-                    x_press, x_rub, y_press, y_rub = wx[3], wx[4], wy[3], wy[4]
-                    walled = cycle
-            if not touched:
-                jx = tx - vx
-                jy = ty - vy
-                vx = tx
-                vy = ty
+                vx = ux if touched else tx
+                vy = uy if touched else ty
+                jx = px if touched else jx
+                jy = py if touched else jy
+                x_press, x_rub, y_press, y_rub = wx[3], wx[4], wy[3], wy[4]
+                walled = cycle if touched else walled
+            else:
+                jx, jy = tx - vx, ty - vy
+                vx, vy = tx, ty
             x = within(x + DRIVE * vx, side)
             y = within(y + DRIVE * vy, side)
             # Sensors, at the new poses.
             in_phase()
+            live = u32(networks[network, N_LIVE])
+            hearing = live >= u32(128)
+            reach = limits[limit, L_RANGE]
+            near2 = limits[limit, L_NEAR2]
+            rab2 = limits[limit, L_RAB2] if hearing else -ONE
             sf[X + me] = x
             sf[Y + me] = y
             if hearing:
-                sensing.clear_cones(sf, me, rab)
+                sensing.clear_cones(sf, me, limits[limit, L_RAB])
             together()
+            way = AHEAD * limits[limit, L_SPEED]
             gone = sensing.has_come_far(sf, me, x, y, SHORT * way * way) or cycle == i32(1)
             if ballot(si, base, lane, gone) != u32(0):
                 far = f32(math.sqrt(max(near2, rab2))) + way + way
@@ -384,6 +376,10 @@ def kernel(
             sensing.at_walls(sf, me, live, x, y, c, s, side)
             if with_obstacles:
                 if active:
+                    # Contacts are looked for after the lag, in which a robot can come closer.
+                    closer = f32(2.0) * LAG * limits[limit, L_SPEED] + SLACK
+                    blocking = contact.OBSTACLE + contact.OUTER + limits[limit, L_MARGIN]
+                    beside = max(blocking + closer, reach + sensing.BEYOND)
                     nearby = sensing.nearby_obstacles(sf, x, y, beside, obstacle, obstacles)
                 sensing.at_obstacles(sf, me, live, x, y, c, s, reach, obstacle, nearby)
             together()
@@ -401,14 +397,16 @@ def kernel(
                 )  # fmt: skip
             in_phase()
             if hearing:
-                sensing.scale_cones(sf, me, ONE / rab)
-            sensing.read(sf, me, live, key, cycle, ONE / reach, noise, with_faults)
+                sensing.scale_cones(sf, me, ONE / limits[limit, L_RAB])
+            sensing.read(sf, me, live, key, cycle, ONE / reach, limits[limit, L_NOISE], with_faults)
             # Networks.
+            own_neurons = (networks[network, N_FIRST], networks[network, N_STOP])
             left, right = think(
-                sf, me, cycle, own_neurons, first_link, neurons, i32(after), links, tables
-            )
-            left *= left_wheel
-            right *= right_wheel
+                sf, me, cycle, own_neurons, networks[network, N_LINK], neurons, i32(after), links,
+                tables,
+            )  # fmt: skip
+            left *= faults[fault, F_LEFT] if active else ZERO
+            right *= faults[fault, F_RIGHT] if active else ZERO
             # Tasks and descriptors.
             if wants & AGGREGATION:
                 centre_sum += tally.centre_distance(sf, base, first, robots, x, y)
@@ -435,7 +433,7 @@ def kernel(
                     dx = x - f32(0.5) * side
                     dy = y - f32(0.5) * side
                     radius_sum += f32(math.sqrt(dx * dx + dy * dy))
-                    cell = tally.fine_cell(x, y, fine_side)
+                    cell = tally.fine_cell(x, y, i32(limits[limit, L_FINE]))
                     if cell != fine:
                         if fine >= 0:
                             cuda.atomic.add(visits, at(own_cells + fine), cycle - since)
