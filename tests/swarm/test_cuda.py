@@ -12,7 +12,16 @@ import qed
 from qed.errors import InputError
 from qed.swarm.cuda import packing
 from qed.swarm.cuda.engine import Limits, warps_of_a_block
-from qed.swarm.cuda.layout import LANES, W_OUT, W_PLACE, W_ROBOTS, W_TRIALS, most_pairs
+from qed.swarm.cuda.layout import (
+    LANES,
+    W_LISTED,
+    W_NETWORK,
+    W_OUT,
+    W_PLACE,
+    W_ROBOTS,
+    W_TRIALS,
+)
+from qed.swarm.cuda.places import arrange, rows_of
 from qed.swarm.simulate import checked
 
 CASES = (
@@ -74,9 +83,26 @@ def test_start_places_are_sent_once():
     assert len(ground.keys) == rows + 4 * 5
 
 
-def test_lists_have_room_for_all_pairs():
-    for robots in range(1, 33):
-        assert most_pairs(robots) >= (LANES // robots) * robots * (robots - 1) // 2
+def test_every_warp_has_room_for_its_pairs_cells_and_obstacles():
+    environments = [
+        qed.Environment(robots=robots, obstacles=obstacles)
+        for robots, obstacles in ((1, 0), (5, 6), (10, 0), (20, 2), (32, 31))
+    ]
+    tables = packing.packed(job(environments, 50), slice(0, 5), packing.Ground(), False)
+    stride = arrange(tables, patrols=True, counts=True)
+    for warp in tables.warps:
+        robots = int(warp[W_ROBOTS])
+        at_once = LANES // robots
+        pairs = at_once * robots * (robots - 1) // 2
+        obstacles = environments[warp[W_NETWORK]].obstacles
+        listed, near, work, counts, patrol, centres = warp[W_LISTED:]
+        assert listed >= LANES * (rows_of(False) + 2 * 2)  # two neurons at least
+        assert near - listed >= pairs
+        assert work - near >= pairs
+        assert counts - work >= max(pairs, 255)
+        assert patrol - counts >= 512
+        assert centres - patrol >= 100 * at_once
+        assert stride - centres >= 2 * obstacles * at_once
 
 
 H200 = Limits(processors=132, registers=65_536, shared=233_472, block=232_448, reserved=1024)

@@ -15,20 +15,20 @@ tanh = device(laws.tanh)
 
 
 @stage
-def think(sf, me, cycle, own, link, neurons, place, all_links, tables):
+def think(sf, me, cycle, own, link, place, all_links, tables):
     """Return the outputs of the wheels.
 
     ``own`` tells a network's first neuron and the one after its last, ``link`` its first link;
     a neuron's links lie one after the other, in whole groups.  What neurons say lies in two
-    sets of rows, for so many neurons each: read from one, written to the other, by turns.  The
-    table of rows tells which a link reads in even cycles, then in odd cycles.
+    sets of rows: read from one, written to the other, by turns.  The table of rows tells which
+    a link reads in even cycles, then in odd cycles.
     """
     biases, stops, rows, weights = tables
     odd = i32(cycle & i32(1))
     read = i32(odd * all_links)
-    wheels = i32(place + (i32(1) - odd) * neurons * i32(LANES))
-    out = wheels
     neuron, last = own
+    wheels = i32(place + (i32(1) - odd) * (last - neuron) * i32(LANES))
+    out = wheels
     while neuron < last:
         total = f32(0.0)
         stop = stops[at(neuron)]

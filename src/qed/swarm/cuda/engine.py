@@ -12,7 +12,7 @@ from numba import cuda
 
 from qed.controller.network import CONSTANT, LEFT
 from qed.errors import InputError
-from qed.swarm.backend import MOST_ROBOTS, MOST_TRIALS
+from qed.swarm.backend import MOST_TRIALS
 from qed.swarm.cuda import kernel as kernels
 from qed.swarm.cuda import survey
 from qed.swarm.cuda.desk import Desk
@@ -20,6 +20,7 @@ from qed.swarm.cuda.device import SIMULATED
 from qed.swarm.cuda.layout import (
     INPUTS,
     LANES,
+    N_LINK,
     S_BORDER,
     S_CENTRE,
     S_FEATURES,
@@ -27,16 +28,16 @@ from qed.swarm.cuda.layout import (
     S_NEAREST,
     S_PATROL,
     S_RADIUS,
+    SITUATION_COUNTS,
     SUMS,
-    W_ROBOTS,
     WARPS,
     X,
-    most_pairs,
 )
 from qed.swarm.cuda.packing import NOTHING, Ground, Packed, packed
+from qed.swarm.cuda.places import arrange, own_neurons, rows_of
 from qed.swarm.laws.contact import SWEEPS
 from qed.swarm.laws.describing import fine_side
-from qed.swarm.laws.scoring import FULL, GRID
+from qed.swarm.laws.scoring import FULL
 
 WANTS = {
     "centre_distance": kernels.AGGREGATION,
@@ -51,8 +52,6 @@ WANTS = {
 }
 VISITS_AT_ONCE = 1_000_000_000  # fine cells of a launch
 UNASKED = 48 * 1024  # bytes of shared memory that a block may have without asking
-# Swarms of up to so many robots share a kernel: its lists are as long as they may need.
-SIZES = (10, 20, MOST_ROBOTS)
 
 _ground = Ground()
 _sent: dict[str, tuple[int, Any]] = {}  # tables of the ground on the GPU, and how long they were
@@ -149,7 +148,7 @@ class Flight:
             if with_visits:
                 rows["visits"] = self.trials * self.fine
         if self.wants & kernels.SITUATIONS:
-            rows["situations"] = self.controllers * kernels.SITUATION_COUNTS
+            rows["situations"] = self.controllers * SITUATION_COUNTS
         found = dict(zip(rows, self.desk.fetch(*rows.items()), strict=True))
         for name, count in (("visits", self.trials), ("situations", self.controllers)):
             if name in found:
@@ -159,24 +158,14 @@ class Flight:
 
 def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) -> Flight:
     """Start the kernel at a desk."""
-    capacity = most_pairs(next(size for size in SIZES if tables.robots <= size))
-    run = kernels.kernel(
-        wants, tables.with_obstacles, tables.with_faults, tables.with_deaf, capacity
-    )
-    place = kernels.spare(capacity, tables.with_faults)
-    stride = place + 2 * LANES * tables.neurons
-    if wants & kernels.PATROLLING:
-        fewest = int(tables.warps[:, W_ROBOTS].min())
-        stride += (LANES // fewest) * GRID * GRID
-    if wants & kernels.SITUATIONS:
-        stride += kernels.SITUATION_COUNTS // 2
-    stride += 2 * max(LANES // env_robots * n for env_robots, n in tables.obstacles)
+    run = kernels.kernel(wants, tables.with_obstacles, tables.with_faults, tables.with_deaf)
+    stride = arrange(tables, bool(wants & kernels.PATROLLING), bool(wants & kernels.SITUATIONS))
     under_way = len(tables.warps) + sum(other.busy() for other in _desks)
     warps = 1 if SIMULATED else warps_of_a_block(WARPS, under_way, 4 * stride, _limits())
     blocks = -(-len(tables.warps) // warps)
     trials, controllers = tables.trials, len(tables.networks)
     cells = trials * tables.fine if wants & kernels.VISITS else 0
-    counts = controllers * kernels.SITUATION_COUNTS if wants & kernels.SITUATIONS else 0
+    counts = controllers * SITUATION_COUNTS if wants & kernels.SITUATIONS else 0
     needed = (
         desk.send("warps", tables.warps),
         desk.send("limits", tables.limits),
@@ -188,7 +177,7 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
         (
             desk.send("biases", tables.biases),
             desk.send("stops", tables.stops),
-            desk.send("rows", _rows(tables, place)),
+            desk.send("rows", _rows(tables)),
             desk.send("weights", tables.weights),
         ),
         desk.room("kept", (tables.kept,), np.float32),
@@ -205,9 +194,7 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
             np.int32(tables.fine),
             desk.room("spread", (trials, survey.COLUMNS), np.int32),
         )
-    numbers = (
-        len(tables.warps), cycles, stride, tables.neurons, SWEEPS, len(tables.sources), tables.fine
-    )  # fmt: skip
+    numbers = (len(tables.warps), cycles, stride, SWEEPS, len(tables.sources), tables.fine)
     arguments = (*needed, *map(np.int32, numbers))
     shared = 4 * stride * warps
     _grant(run, arguments, shared)
@@ -279,15 +266,16 @@ def warps_of_a_block(choice: Sequence[int], all_warps: int, shared: int, gpu: Li
     return min(at_once, key=busiest) if at_once else max(fitting, key=resident)
 
 
-def _rows(tables: Packed, place: int) -> np.ndarray:
+def _rows(tables: Packed) -> np.ndarray:
     """Return which row of shared memory each link reads, in even cycles and in odd ones.
 
     One that only fills a group reads a place, which is finite, with weight 0.
     """
     sources = tables.sources
     inputs = np.where(sources == NOTHING, X, INPUTS + LANES * sources)
-    kept = place + LANES * (sources - LEFT)
-    rows = np.stack([kept, kept + LANES * tables.neurons])
+    kept = LANES * (rows_of(tables.with_faults) + sources - LEFT)
+    links = np.diff(tables.networks[:, N_LINK], append=len(sources))
+    rows = np.stack([kept, kept + LANES * np.repeat(own_neurons(tables), links)])
     return np.where(sources < CONSTANT, inputs, rows).ravel().astype(np.int32)
 
 

@@ -14,13 +14,12 @@ from numpy import uint32 as u32
 
 from qed.swarm.cuda import contact, sensing, tally
 from qed.swarm.cuda.brain import think
-from qed.swarm.cuda.device import SIMULATED, device, launchable
+from qed.swarm.cuda.device import device, launchable
 from qed.swarm.cuda.layout import (
     AMPLITUDE,
     B_CYCLE,
     BLOCK_FIELDS,
     CENTRES,
-    CONTACT_FIELDS,
     COS,
     F_AMPLITUDE,
     F_GAIN,
@@ -47,10 +46,6 @@ from qed.swarm.cuda.layout import (
     N_STOP,
     OFFSET,
     PARTNERS,
-    RAY_LIST,
-    ROWS,
-    ROWS_IN_SIMULATOR,
-    ROWS_WITH_FAULTS,
     S_CENTRE,
     S_FLOCK,
     S_NEAREST,
@@ -63,20 +58,27 @@ from qed.swarm.cuda.layout import (
     VX,
     VY,
     W_BLOCKS,
+    W_CENTRES,
+    W_COUNTS,
     W_FAULTS,
     W_LIMITS,
+    W_LISTED,
+    W_NEAR,
     W_NETWORK,
     W_OBSTACLES,
     W_OUT,
     W_OVER,
     W_PAIRS,
+    W_PATROL,
     W_PLACE,
     W_ROBOTS,
     W_TRIALS,
+    W_WORK,
     X,
     Y,
 )
 from qed.swarm.cuda.listening import listen
+from qed.swarm.cuda.places import rows_of
 from qed.swarm.cuda.warp import at, ballot, in_phase, together
 from qed.swarm.laws import geometry, motion
 from qed.swarm.laws.motion import DRIVE, LAG
@@ -96,7 +98,6 @@ AGGREGATION, DISPERSION, FLOCKING, PATROLLING, VISITS, FEATURES, SITUATIONS = (
     1 << n for n in range(7)
 )
 PROXIMITY_BITS = (1 << 7) - 1
-SITUATION_COUNTS = 1024
 FLUSH = 2000  # cycles after which counts go to the GPU's memory
 PER_CYCLE = f32(1.0 / CYCLE)
 ZERO = f32(0.0)
@@ -108,38 +109,20 @@ SHORT = f32(0.99)  # of a squared way, for rounding
 AHEAD = f32(1.0)  # s; pairs are listed that may meet while no robot drives longer
 
 
-def rows(with_faults: bool) -> int:
-    """Return the number of rows in a warp's shared memory."""
-    if SIMULATED:
-        return ROWS_IN_SIMULATOR
-    return ROWS_WITH_FAULTS if with_faults else ROWS
-
-
-def spare(capacity: int, with_faults: bool) -> int:
-    """Return the place, in a warp's shared memory, after its rows and lists."""
-    lists = 2 * capacity + max(CONTACT_FIELDS * LANES, capacity, RAY_LIST)
-    return rows(with_faults) * LANES + lists
-
-
 @cache
-def kernel(
-    wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool, capacity: int
-) -> Any:
+def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool) -> Any:
     """Return the kernel that adds up what is wanted, and knows what is asked of it.
 
     What is not wanted is not compiled: a GPU's time goes into fetching instructions.
     """
-    pair_list = rows(with_faults) * LANES
-    near_list = pair_list + capacity
-    work = near_list + capacity
-    after = spare(capacity, with_faults)
+    after = rows_of(with_faults) * LANES  # neurons
     patrols = bool(wants & PATROLLING)
     counts = bool(wants & SITUATIONS)
     need_others = bool(wants & (DISPERSION | FEATURES))
     need_speed = bool(wants & (FLOCKING | FEATURES))
 
     def run(warps, limits, poses, keys, faults, centres, networks, tables, kept, blocks, sums,
-            visits, spirit, count, cycles, stride, neurons, sweeps, links, fine_cells):  # fmt: skip
+            visits, spirit, count, cycles, stride, sweeps, links, fine_cells):  # fmt: skip
         sf = cuda.shared.array(0, float32)
         si = cuda.shared.array(0, int32)
         lane = i32(i32(cuda.threadIdx.x) & i32(31))
@@ -164,17 +147,9 @@ def kernel(
         obstacles = i32(limits[limit, L_OBSTACLES])
         fault = at(warps[w, W_FAULTS] + robot) if active else at(warps[w, W_FAULTS])
         blocks_kept = i32(warps[w, W_BLOCKS] + lane)
-        neuron_rows = i32(base + i32(after))
-        count_place = i32(neuron_rows + i32(2 * LANES) * neurons)
-        patrol_place = i32(count_place + i32(SITUATION_COUNTS // 2 if counts else 0))
         # Obstacles of each trial: x and y, one after the other.
-        centre_place = i32(
-            patrol_place + (i32(LANES // robots) * i32(GRID * GRID) if patrols else i32(0))
-        )
+        centre_place = i32(base + warps[w, W_CENTRES])
         obstacle = i32(centre_place + (trial if active else i32(0)) * (obstacles + obstacles))
-        pair_place = i32(base + i32(pair_list))
-        near_place = i32(base + i32(near_list))
-        work_place = i32(base + i32(work))
         key = keys[place]
         x = poses[place, 0] if active else NOWHERE
         y = poses[place, 1] if active else NOWHERE
@@ -225,20 +200,14 @@ def kernel(
             while e < trials * fine_cells:
                 visits[at(warps[w, W_OUT] * fine_cells + e)] = 0
                 e = i32(e + i32(LANES))
-        row = i32(0)
-        while row < neurons * i32(2):
-            sf[at(neuron_rows + row * i32(LANES)) + at(lane)] = ZERO
-            row = i32(row + i32(1))
-        if patrols:
-            e = i32(lane)
-            while e < (i32(LANES) // robots) * i32(GRID * GRID):
-                si[at(patrol_place + e)] = 0
-                e = i32(e + i32(LANES))
-        if counts:
-            e = i32(lane)
-            while e < i32(SITUATION_COUNTS // 2):
-                si[at(count_place + e)] = 0
-                e = i32(e + i32(LANES))
+        e = i32(i32(after) + lane)
+        while e < warps[w, W_LISTED]:  # neurons
+            si[at(base + e)] = 0
+            e = i32(e + i32(LANES))
+        e = i32(warps[w, W_COUNTS] + lane)
+        while e < warps[w, W_CENTRES]:  # situations and cells
+            si[at(base + e)] = 0
+            e = i32(e + i32(LANES))
         cycle = i32(1)
         while cycle <= cycles:
             in_phase()
@@ -261,6 +230,8 @@ def kernel(
             margin = limits[limit, L_MARGIN]
             pairs_kept = warps[w, W_PAIRS]
             over = warps[w, W_OVER]
+            near_place = i32(base + warps[w, W_NEAR])
+            work_place = i32(base + warps[w, W_WORK])
             sf[X + me] = x
             sf[Y + me] = y
             sf[COS + me] = c
@@ -358,6 +329,9 @@ def kernel(
             reach = limits[limit, L_RANGE]
             near2 = limits[limit, L_NEAR2]
             rab2 = limits[limit, L_RAB2] if hearing else -ONE
+            pair_place = i32(base + warps[w, W_LISTED])
+            near_place = i32(base + warps[w, W_NEAR])
+            work_place = i32(base + warps[w, W_WORK])
             sf[X + me] = x
             sf[Y + me] = y
             if hearing:
@@ -402,7 +376,7 @@ def kernel(
             # Networks.
             own_neurons = (networks[network, N_FIRST], networks[network, N_STOP])
             left, right = think(
-                sf, me, cycle, own_neurons, networks[network, N_LINK], neurons, i32(after), links,
+                sf, me, cycle, own_neurons, networks[network, N_LINK], i32(after), links,
                 tables,
             )  # fmt: skip
             left *= faults[fault, F_LEFT] if active else ZERO
@@ -424,7 +398,7 @@ def kernel(
             if patrols:
                 if active:
                     worth, at_border = tally.patrol(
-                        si, patrol_place, trial, x, y, f32(GRID) / side, cycle
+                        si, i32(base + warps[w, W_PATROL]), trial, x, y, f32(GRID) / side, cycle
                     )
                     inner += worth
                     border += at_border
@@ -451,6 +425,7 @@ def kernel(
                     sf, base, first, me, robot if active else i32(5), robots, values, sums, out
                 )
             if counts:
+                count_place = i32(base + warps[w, W_COUNTS])
                 if active:
                     what = tally.situation(sf, me, left, right)
                     # Two counters share a number: 32 robots x 2000 cycles fit 16 bits.
@@ -466,7 +441,16 @@ def kernel(
         if patrols:
             if active:
                 tally.patrolled(
-                    si, patrol_place, trial, robot, robots, cycles, sums, out, inner, border
+                    si,
+                    i32(base + warps[w, W_PATROL]),
+                    trial,
+                    robot,
+                    robots,
+                    cycles,
+                    sums,
+                    out,
+                    inner,
+                    border,
                 )
         if wants & VISITS:
             if active:

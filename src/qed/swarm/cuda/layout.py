@@ -37,17 +37,14 @@ CONTACT_FIELDS = 8
 (C_CODE, C_NX, C_NY, C_ARM, C_SPEED, C_SHARE, C_PRESS, C_RUB) = range(CONTACT_FIELDS)
 RAY_LIST = 8 * LANES  # rays that may hit: of 32 robots that look, and up to 31 from before
 
-
-def most_pairs(robots: int) -> int:
-    """Return the largest number of pairs in a warp with swarms of at most so many robots."""
-    return max((LANES // n) * (n * (n - 1) // 2) for n in range(1, robots + 1))
-
-
 # Columns of the table of warps.
 W_PLACE, W_TRIALS, W_ROBOTS, W_NETWORK, W_LIMITS, W_OUT, W_OBSTACLES, W_FAULTS = range(8)
 W_PAIRS, W_BLOCKS = 8, 9  # where the impulses kept from cycle to cycle lie
 W_OVER = 10  # where contacts lie that lanes cannot take over
-WARP_FIELDS = 11
+# Places in the warp's shared memory: lists, situations counted, cells visited last, obstacles.
+W_LISTED, W_NEAR, W_WORK, W_COUNTS, W_PATROL, W_CENTRES = range(11, 17)
+WARP_FIELDS = 17
+SITUATION_COUNTS = 1024  # in pairs: two share a number
 # Columns of the table of limits: side (m), top speed (m/s), squared radii (m2), ranges (m), ...
 (L_SIDE, L_SPEED, L_NEAR2, L_RAB2, L_RAB, L_RANGE, L_MARGIN, L_NOISE, L_OBSTACLES, L_FINE) = range(
     10

@@ -80,7 +80,7 @@ class Ground:
 class Packed:
     """Tables for one launch."""
 
-    warps: np.ndarray  # int32 (warps, fields), the dearest first
+    warps: np.ndarray  # int32 (warps, fields), the dearest first; places are not filled in yet
     limits: np.ndarray  # float32 (environments, fields)
     faults: np.ndarray  # float32 (robots, fields)
     networks: np.ndarray  # int32 (networks, fields)
@@ -89,13 +89,10 @@ class Packed:
     sources: np.ndarray  # one a link; NOTHING for one that only fills a group
     weights: np.ndarray  # float32, one a link
     trials: int  # of all worlds
-    neurons: int  # of the largest network
     kept: int  # numbers to keep of pairs in contact
     blocks: int  # and of robots at obstacles
     fine: int  # fine cells of the largest arena
     cells: np.ndarray  # int32, fine cells of each trial
-    robots: int  # of the largest swarm
-    obstacles: list[tuple[int, int]]  # robots and obstacles of each environment
     with_obstacles: bool
     with_faults: bool
     with_deaf: bool
@@ -135,12 +132,15 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         cells=np.repeat([fine_side(e.arena) ** 2 for e in environments], job.trials).astype(
             np.int32
         ),
-        robots=max(env.robots for env in limits),
-        obstacles=[(env.robots, env.obstacles) for env in limits],
         with_obstacles=any(env.obstacles for env in limits),
         with_faults=any(fault is not None for *_, fault in faults),
         with_deaf=any(FAULTS[name].deaf for *_, fault in faults for name in fault or ()),
     )
+
+
+def pairs_at_once(robots: Any) -> Any:
+    """Return how many pairs there are in a warp of swarms with so many robots."""
+    return (LANES // robots) * robots * (robots - 1) // 2
 
 
 def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
@@ -154,8 +154,7 @@ def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
     each = -(-trials // at_once)  # warps of a world
     # Beyond the first 32, contacts lie after what is kept of pairs.
     for_pairs = KEPT * LANES * (robots // 2)
-    most = at_once * robots * (robots - 1) // 2
-    for_each = for_pairs + CONTACT_FIELDS * LANES * -(-most // LANES)
+    for_each = for_pairs + CONTACT_FIELDS * LANES * -(-pairs_at_once(robots) // LANES)
     at_blocks = BLOCK_FIELDS * LANES * obstacles
 
     def begins(size: np.ndarray) -> np.ndarray:
@@ -254,6 +253,5 @@ def _networks(networks: Sequence[Network], all_inputs: bool) -> dict[str, Any]:
         "stops": stops.astype(np.int32),
         "sources": sources,
         "weights": weights,
-        "neurons": int(neurons.max()),
         "cost": _instructions(table[:, N_LIVE], ends - table[:, N_LINK], neurons),
     }

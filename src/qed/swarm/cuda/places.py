@@ -1,0 +1,68 @@
+"""Where things lie in each warp's part of shared memory, after its rows.
+
+A warp of many small trials has few pairs and many patrolled cells; one of a large swarm has it
+the other way round.  So each is arranged for itself, and all get as much as the largest needs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qed.swarm.cuda.device import SIMULATED
+from qed.swarm.cuda.layout import (
+    CONTACT_FIELDS,
+    L_OBSTACLES,
+    LANES,
+    N_FIRST,
+    N_STOP,
+    RAY_LIST,
+    ROWS,
+    ROWS_IN_SIMULATOR,
+    ROWS_WITH_FAULTS,
+    SITUATION_COUNTS,
+    W_CENTRES,
+    W_COUNTS,
+    W_LIMITS,
+    W_LISTED,
+    W_NEAR,
+    W_NETWORK,
+    W_PATROL,
+    W_ROBOTS,
+    W_WORK,
+)
+from qed.swarm.cuda.packing import Packed, pairs_at_once
+from qed.swarm.laws.scoring import GRID
+
+
+def rows_of(with_faults: bool) -> int:
+    """Return the number of rows in a warp's shared memory."""
+    if SIMULATED:
+        return ROWS_IN_SIMULATOR
+    return ROWS_WITH_FAULTS if with_faults else ROWS
+
+
+def own_neurons(tables: Packed) -> np.ndarray:
+    """Return the number of neurons of each network."""
+    number: np.ndarray = tables.networks[:, N_STOP] - tables.networks[:, N_FIRST]
+    return number
+
+
+def arrange(tables: Packed, patrols: bool, counts: bool) -> int:
+    """Fill in the places of each warp; return how many numbers the largest needs."""
+    warps = tables.warps
+    robots = warps[:, W_ROBOTS]
+    at_once = LANES // robots
+    pairs = pairs_at_once(robots)
+    obstacles = tables.limits[warps[:, W_LIMITS], L_OBSTACLES].astype(int)
+    place = LANES * (rows_of(tables.with_faults) + 2 * own_neurons(tables)[warps[:, W_NETWORK]])
+    for column, size in (
+        (W_LISTED, pairs),
+        (W_NEAR, pairs),
+        (W_WORK, np.maximum(pairs, max(CONTACT_FIELDS * LANES, RAY_LIST))),
+        (W_COUNTS, SITUATION_COUNTS // 2 if counts else 0),
+        (W_PATROL, GRID * GRID * at_once if patrols else 0),
+        (W_CENTRES, 2 * at_once * obstacles),
+    ):
+        warps[:, column] = place
+        place = place + size
+    return int(place.max())
