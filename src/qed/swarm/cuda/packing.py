@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -198,6 +199,7 @@ def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray
     )
 
 
+@lru_cache(maxsize=10_000)
 def _limits(env: Environment, noise: float) -> tuple[float, ...]:
     """Return the row of an environment."""
     row = (
@@ -229,7 +231,9 @@ def _networks(networks: Sequence[Network], all_inputs: bool) -> dict[str, Any]:
     Each neuron's links are filled up to whole groups with some that read nothing.
     """
     neurons = np.array([len(n.biases) for n in networks])
-    counts = np.concatenate([np.diff(n.first_link) for n in networks])
+    # From one network's last to the next one's first link is no neuron.
+    between = np.cumsum(neurons + 1)[:-1] - 1
+    counts = np.delete(np.diff(np.concatenate([n.first_link for n in networks])), between)
     filled = GROUP * -(-np.maximum(counts, 1) // GROUP)
     stops = np.cumsum(filled)
     place = np.arange(counts.sum()) + np.repeat(
