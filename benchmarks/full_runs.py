@@ -169,8 +169,8 @@ def table(found: dict[str, Any]) -> str:
     lines = [
         "# Runs of the full budget",
         "",
-        f"One run each at {TASK} on one {found['on']}, side by side until one has ended: 2,000 random "
-        "controllers and 30,000 generations of 80, 50 trials of 400 s, as in the paper; made by "
+        f"One run each at {TASK} on one {found['on']}, side by side until one has ended: 2,000 "
+        "random controllers and 30,000 generations of 80, 50 trials of 400 s, as in the paper; by "
         "`benchmarks/full_runs.py` in several sittings, each going on from the checkpoints. "
         "Performance is a part of the best found here "
         f"({largest:.3f}; the paper: of the best of its 20 runs), in the normal environment, on "

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import qed
 from qed.swarm import compile as compiling
@@ -79,3 +80,19 @@ def test_only_the_last_versions_are_kept(tmp_path: Path, monkeypatch: object) ->
         os.utime(folder, (1000 + age, 1000 + age))
     assert compiling.code_cache().parent == versions
     assert sorted(f.name for f in versions.iterdir()) == ["old3", "old4", "old5"]
+
+
+def test_kernels_of_gpus_are_kept_apart(tmp_path: Path, monkeypatch: object) -> None:
+    monkeypatch.setenv("QED_CACHE", str(tmp_path))  # type: ignore[attr-defined]
+    cpu, gpu = compiling.code_cache(), compiling.code_cache(gpu=True)
+    assert gpu.parent.name == "compiled-gpu"
+    assert cpu.name != gpu.name  # an edit of the GPU's code leaves the CPU's alone
+    config = SimpleNamespace(CACHE_DIR="elsewhere")
+    with compiling.kept_in(gpu, config) as can:
+        assert can
+        assert str(gpu) == config.CACHE_DIR
+    assert config.CACHE_DIR == "elsewhere"
+    gpu.rmdir()
+    gpu.write_text("not a folder")
+    with compiling.kept_in(gpu / "below", config) as can:
+        assert not can
