@@ -55,6 +55,20 @@ def launchable(function: Callable[..., Any], **options: Any) -> Any:
         return numba.cuda.jit(cache=can, fastmath=ROUGHLY, **options)(function)
 
 
+def ready(kernel: Any, blocks: int, threads: int, stream: Any, shared: int = 0) -> Any:
+    """Return a kernel that can be called; Numba's warning of few blocks is not for users."""
+    if SIMULATED:
+        return kernel[blocks, threads, stream, shared]
+    from numba.cuda.core import config as gpu_config
+
+    before = gpu_config.CUDA_LOW_OCCUPANCY_WARNINGS
+    gpu_config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
+    try:
+        return kernel[blocks, threads, stream, shared]
+    finally:
+        gpu_config.CUDA_LOW_OCCUPANCY_WARNINGS = before
+
+
 class _Simulator:
     """What a running kernel knows as ``cuda`` in the simulator.
 

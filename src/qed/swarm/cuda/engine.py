@@ -16,7 +16,7 @@ from qed.swarm.backend import MOST_TRIALS
 from qed.swarm.cuda import kernel as kernels
 from qed.swarm.cuda import survey
 from qed.swarm.cuda.desk import Desk
-from qed.swarm.cuda.device import SIMULATED
+from qed.swarm.cuda.device import SIMULATED, ready
 from qed.swarm.cuda.layout import (
     INPUTS,
     LANES,
@@ -198,9 +198,9 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
     arguments = (*needed, *map(np.int32, numbers))
     shared = 4 * stride * warps
     _grant(run, arguments, shared)
-    run[blocks, warps * LANES, desk.stream, shared](*arguments)
+    ready(run, blocks, warps * LANES, desk.stream, shared)(*arguments)
     if wants & kernels.VISITS:
-        survey.kernel()[trials, LANES, desk.stream](*visited)
+        ready(survey.kernel(), trials, LANES, desk.stream)(*visited)
     desk.leave(len(tables.warps))
     return Flight(desk, wants, trials, tables.fine, controllers, needed)
 

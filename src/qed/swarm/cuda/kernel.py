@@ -181,13 +181,13 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             sf[GAIN + me] = faults[fault, F_GAIN]
             sf[AMPLITUDE + me] = faults[fault, F_AMPLITUDE]
             sf[OFFSET + me] = faults[fault, F_OFFSET]
-        # Begin with nothing kept and nothing counted.
+        # Begin with nothing kept and nothing counted; a warp too many has nothing to begin.
         e = i32(lane)
-        while e < i32(KEPT * LANES) * (robots // i32(2)):
+        while exists and e < i32(KEPT * LANES) * (robots // i32(2)):
             kept[at(warps[w, W_PAIRS] + e)] = f32(-1.0)
             e = i32(e + i32(LANES))
         o = i32(0)
-        while o < obstacles:
+        while exists and o < obstacles:
             blocks[at(blocks_kept + (o * i32(BLOCK_FIELDS) + i32(B_CYCLE)) * i32(LANES))] = f32(
                 -1.0
             )
