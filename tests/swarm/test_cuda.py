@@ -10,7 +10,7 @@ import pytest
 
 import qed
 from qed.errors import InputError
-from qed.swarm.cuda import packing
+from qed.swarm.cuda import engine, packing
 from qed.swarm.cuda.engine import Limits, warps_of_a_block
 from qed.swarm.cuda.layout import (
     LANES,
@@ -103,6 +103,13 @@ def test_every_warp_has_room_for_its_pairs_cells_and_obstacles():
         assert patrol - counts >= 512
         assert centres - patrol >= 100 * at_once
         assert stride - centres >= 2 * obstacles * at_once
+
+
+def test_visits_that_cannot_be_counted_are_refused():
+    huge = job([qed.Environment(arena=100.0)], 3000)
+    assert list(engine._parts(huge, engine.kernels.PATROLLING)) == [slice(0, 1)]
+    with pytest.raises(InputError, match=r"3,000 trials .* take at most 2,5\d\d trials"):
+        list(engine._parts(huge, engine.kernels.VISITS))
 
 
 H200 = Limits(processors=132, registers=65_536, shared=233_472, block=232_448, reserved=1024)

@@ -13,7 +13,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +53,9 @@ def entry(function: Callable[..., Any]) -> Any:
 @contextmanager
 def kept_in(folder: Path, config: Any) -> Iterator[bool]:
     """Let Numba keep in a folder what is compiled meanwhile; tell whether it can be written."""
-    try:
+    with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:  # nowhere to write: compile anew in each process
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):  # compile anew in each process
         yield False
         return
     before = config.CACHE_DIR

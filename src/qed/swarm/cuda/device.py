@@ -17,6 +17,7 @@ SIMULATED = bool(config.ENABLE_CUDASIM)
 # Approximate divisions and roots, no denormal numbers.  numba-cuda 0.30 asks only whether the set
 # is empty; its members are what laws can bear: infinities must stay what they are.
 ROUGHLY = {"afn", "arcp", "contract", "nsz"}
+_KEPT = code_cache(gpu=True)  # for the sources as they are now: later they may be edited
 
 
 @cache
@@ -45,13 +46,16 @@ def stage(function: Callable[..., Any]) -> Any:
     )
 
 
-def launchable(function: Callable[..., Any], **options: Any) -> Any:
-    """Return a kernel, compiled when it is first launched, its code kept in the user's cache."""
+def launchable(function: Callable[..., Any], kind: str, **options: Any) -> Any:
+    """Return a kernel, compiled when it is first launched, its code kept in the user's cache.
+
+    Each kind has a folder: processes that keep several at the same time do not mix them up.
+    """
     if SIMULATED:
         return numba.cuda.jit(function)
     from numba.cuda.core import config as gpu_config
 
-    with kept_in(code_cache(gpu=True), gpu_config) as can:
+    with kept_in(_KEPT / kind, gpu_config) as can:
         return numba.cuda.jit(cache=can, fastmath=ROUGHLY, **options)(function)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 from numba import cuda
@@ -51,12 +52,13 @@ WANTS = {
     "spirit": kernels.SITUATIONS,
 }
 VISITS_AT_ONCE = 1_000_000_000  # fine cells of a launch
+MOST_VISITS = 2**31 - 1  # of a controller
 UNASKED = 48 * 1024  # bytes of shared memory that a block may have without asking
 
 _ground = Ground()
 _sent: dict[str, tuple[int, Any]] = {}  # tables of the ground on the GPU, and how long they were
 _granted: dict[Any, int] = {}  # shared memory (bytes) that kernels may have
-_desks: list[Desk] = []
+_desks: WeakSet[Desk] = WeakSet()  # one whose work went wrong is not used again
 _free: list[Desk] = []  # desks that nobody works at
 
 
@@ -83,10 +85,8 @@ class Simulation:
         self.with_visits = "hbd" in sums
         self.progress = progress
         self.ground = _ground if job.start is None else Ground()
-        if not _free:
-            _desks.append(Desk())
-            _free.append(_desks[-1])
-        self.desk = _free.pop()
+        self.desk = _free.pop() if _free else Desk()
+        _desks.add(self.desk)
         self.parts = _parts(job, self.wants)
         self._depart()
 
@@ -112,7 +112,8 @@ class Simulation:
                 robots = sum(env.robots for env in self.job.environments[self.some])
                 self.progress(robots * self.job.trials * self.job.cycles)
             self._depart()
-        _free.append(self.desk)
+        if self.desk not in _free:
+            _free.append(self.desk)
         return found
 
 
@@ -121,6 +122,11 @@ def _parts(job: Any, wants: int) -> Iterator[slice]:
     size = max(MOST_TRIALS // job.trials, 1)  # larger batches are split
     if wants & kernels.VISITS:
         cells = max(fine_side(env.arena) for env in set(job.environments)) ** 2
+        if job.trials * cells > MOST_VISITS:
+            raise InputError(
+                f"{job.trials:,} trials of {cells:,} fine cells each are too many for a GPU: take "
+                f"at most {MOST_VISITS // cells:,} trials, or --backend cpu (or backend='cpu')"
+            )
         size = max(min(size, VISITS_AT_ONCE // (job.trials * cells)), 1)
     for begin in range(0, len(job.controllers), size):
         yield slice(begin, min(begin + size, len(job.controllers)))

@@ -465,4 +465,5 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
         if wants & VISITS:
             tally.write_total(sf, base, first, robots, me, radius_sum, sums, out, S_RADIUS, leads)
 
-    return launchable(run, max_registers=REGISTERS)
+    kind = f"{wants}-{with_obstacles:d}{with_faults:d}{with_deaf:d}"
+    return launchable(run, kind, max_registers=REGISTERS)

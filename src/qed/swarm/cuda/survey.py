@@ -55,4 +55,4 @@ def kernel() -> Any:
         if lane < COLUMNS:
             counts[trial, lane] = found[lane]
 
-    return launchable(run)
+    return launchable(run, "survey")
