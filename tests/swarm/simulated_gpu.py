@@ -86,7 +86,7 @@ def main() -> None:
         qed.Environment(robots=10, arena=2.0, obstacles=1, rab_range=2.0),
         [qed.Controller.random(3)],
         sums=("centre_distance", "spirit"),
-        seconds=0.4,
+        seconds=0.2,
         trials=3,
         start=qed.Start(crowd(10, 3, 0.14), obstacles=np.full((3, 1, 2), 1.0)),
     )
@@ -103,16 +103,16 @@ def main() -> None:
         qed.Environment(robots=2, arena=2.0, rab_range=0.25, max_speed=0.2),
         NETWORKS[:1],
         sums=("centre_distance", "spirit"),
-        seconds=2.0,
+        seconds=1.6,
         trials=1,
-        start=qed.Start([[0.6, 1.0, 0.0], [1.35, 1.02, math.pi]]),
+        start=qed.Start([[0.6, 1.0, 0.0], [1.28, 1.02, math.pi]]),
     )
     compare(
         "more than 32 rays that may hit, and pairs in doubt",
         qed.Environment(robots=25, arena=2.0, rab_range=2.0, proximity_range=0.44),
         [qed.Controller.random(3)],
         sums=("centre_distance", "spirit"),
-        seconds=0.4,
+        seconds=0.2,
         trials=1,
         start=qed.Start(crowd(25, 1, 0.16)),
     )
