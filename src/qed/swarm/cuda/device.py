@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
@@ -55,8 +56,17 @@ def launchable(function: Callable[..., Any], kind: str, **options: Any) -> Any:
         return numba.cuda.jit(function)
     from numba.cuda.core import config as gpu_config
 
-    with kept_in(_KEPT / kind, gpu_config) as can:
+    folder = _KEPT / kind
+    if not any(folder.glob("**/*.nbc")):
+        _announce_compilation()
+    with kept_in(folder, gpu_config) as can:
         return numba.cuda.jit(cache=can, fastmath=ROUGHLY, **options)(function)
+
+
+@cache
+def _announce_compilation() -> None:
+    """Tell the user, once, that it takes a while."""
+    print("qed: compiling for this GPU (once, some seconds) ...", file=sys.stderr, flush=True)
 
 
 def ready(kernel: Any, blocks: int, threads: int, stream: Any, shared: int = 0) -> Any:
