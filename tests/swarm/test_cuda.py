@@ -1,10 +1,5 @@
 """The GPU engine without a GPU: its code in Numba's CUDA simulator, and its tables."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -30,22 +25,21 @@ CASES = (
     "more than 32 contacts in a warp",
     "more than 32 pairs within hearing",
     "robots at one place",
+    "robots that come near later",
+    "more than 32 rays that may hit, and pairs in doubt",
     "faults and obstacles",
 )
 
 
 @pytest.fixture(scope="module")
-def simulated():
+def simulated(simulator):
     """How far the engines are apart, case by case."""
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("simulated_gpu.py"))],
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(line.split(": ") for line in done.stdout.splitlines())
+    told = simulator("simulated_gpu.py")
+    return dict(line.split(": ") for line in told.splitlines())
+
+
+def test_all_cases_are_looked_at(simulated):
+    assert set(simulated) == set(CASES)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -1,10 +1,6 @@
 """Every law is the same on both engines, as far as that shows without a GPU."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from law_cases import BY_NAME, CASES
@@ -13,19 +9,10 @@ from qed.swarm.compile import LAWS
 
 
 @pytest.fixture(scope="module")
-def simulated():
+def simulated(simulator):
     """The comparison in Numba's CUDA simulator: with the true laws, and with changed ones."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(Path(__file__).with_name("simulated_laws.py"))],
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return {
-        which: {row["law"]: row for row in rows} for which, rows in json.loads(done.stdout).items()
-    }
+    told = json.loads(simulator("simulated_laws.py"))
+    return {which: {row["law"]: row for row in rows} for which, rows in told.items()}
 
 
 def test_every_law_is_compared(simulated):
