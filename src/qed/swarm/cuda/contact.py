@@ -41,6 +41,7 @@ from qed.swarm.cuda.layout import (
     X,
     Y,
 )
+from qed.swarm.cuda.sensing import square_apart
 from qed.swarm.cuda.warp import at, ballot, count, lowest, together
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws import geometry
@@ -119,11 +120,7 @@ def close_pairs(sf, si, base, lane, before, near, listed, reach):
         code = i32(0)
         if start + lane < near:
             code = si[at(listed + start + lane)]
-            i = at(base + (code & i32(31)))
-            k = at(base + ((code >> i32(5)) & i32(31)))
-            dx = sf[X + k] - sf[X + i]
-            dy = sf[Y + k] - sf[Y + i]
-            within = dx * dx + dy * dy < reach * reach
+            within = square_apart(sf, base, code) < reach * reach
         word = ballot(si, base, lane, within)
         if within:
             si[at(listed + close + count(word & before))] = code

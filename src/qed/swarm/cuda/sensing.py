@@ -112,6 +112,16 @@ def has_come_far(sf, me, x, y, way2):
 
 
 @stage
+def square_apart(sf, base, code):
+    """Return the squared distance of a listed pair (m2)."""
+    i = at(base + (code & i32(31)))
+    k = at(base + ((code >> i32(5)) & i32(31)))
+    dx = sf[X + k] - sf[X + i]
+    dy = sf[Y + k] - sf[Y + i]
+    return dx * dx + dy * dy
+
+
+@stage
 def sort_out(sf, si, base, lane, before, number, listed, near2, rab2, near_list, heard_list):
     """List the near pairs, and those within hearing, of those listed; return how many there are."""
     near = i32(0)
@@ -122,11 +132,7 @@ def sort_out(sf, si, base, lane, before, number, listed, near2, rab2, near_list,
         code = i32(0)
         if start + lane < number:
             code = si[at(listed + start + lane)]
-            i = at(base + (code & i32(31)))
-            k = at(base + ((code >> i32(5)) & i32(31)))
-            dx = sf[X + k] - sf[X + i]
-            dy = sf[Y + k] - sf[Y + i]
-            square = dx * dx + dy * dy
+            square = square_apart(sf, base, code)
         word = ballot(si, base, lane, square < near2)
         if square < near2:
             si[at(near_list + near + count(word & before))] = code
