@@ -69,8 +69,7 @@ TOLERANCES = {
     "geometry.faces": JUMPING,
     "geometry.farther": EXACT,
     "geometry.nearer": JUMPING,
-    # Of the samples many start on a corner: rounding decides whether they enter there.
-    "geometry.ray_body": Tolerance(jumps=5e-3),
+    "geometry.ray_body": JUMPING,
     "geometry.ray_disc": JUMPING,
     "geometry.separation": JUMPING,
     "geometry.wrap": EXACT,

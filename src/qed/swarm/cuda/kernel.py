@@ -115,7 +115,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
 
     What is not wanted is not compiled: a GPU's time goes into fetching instructions.
     """
-    after = rows_of(with_faults) * LANES  # neurons
+    neuron_place = rows_of(with_faults) * LANES
     patrols = bool(wants & PATROLLING)
     counts = bool(wants & SITUATIONS)
     need_others = bool(wants & (DISPERSION | FEATURES))
@@ -200,7 +200,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             while e < trials * fine_cells:
                 visits[at(warps[w, W_OUT] * fine_cells + e)] = 0
                 e = i32(e + i32(LANES))
-        e = i32(i32(after) + lane)
+        e = i32(i32(neuron_place) + lane)
         while e < warps[w, W_LISTED]:  # neurons
             si[at(base + e)] = 0
             e = i32(e + i32(LANES))
@@ -376,7 +376,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             # Networks.
             own_neurons = (networks[network, N_FIRST], networks[network, N_STOP])
             left, right = think(
-                sf, me, cycle, own_neurons, networks[network, N_LINK], i32(after), links,
+                sf, me, cycle, own_neurons, networks[network, N_LINK], i32(neuron_place), links,
                 tables,
             )  # fmt: skip
             left *= faults[fault, F_LEFT] if active else ZERO

@@ -32,8 +32,7 @@ from qed.swarm.cuda.sensing import (
     shorten,
 )
 from qed.swarm.cuda.warp import at, ballot, count, together
-
-SENSORS = 7
+from qed.swarm.laws.sensing import SENSORS
 
 
 @stage

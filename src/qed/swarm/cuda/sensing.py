@@ -23,7 +23,7 @@ from qed.swarm.cuda.layout import (
     X,
     Y,
 )
-from qed.swarm.cuda.warp import at, ballot, bits, count, lowest, signed, together
+from qed.swarm.cuda.warp import at, ballot, bits_of, count, lowest, push_sign, together
 from qed.swarm.laws import chance, geometry
 from qed.swarm.laws import sensing as laws
 from qed.swarm.laws.geometry import PI
@@ -252,7 +252,7 @@ def look(sf, m, o, sensor):
 @stage
 def shorten(si, place, way):
     """Keep the shorter of two distances; the bits of positive floats are ordered as they are."""
-    cuda.atomic.min(si, place, bits(way))
+    cuda.atomic.min(si, place, bits_of(way))
 
 
 @stage
@@ -356,8 +356,8 @@ def blockers(sf, base, i, k, first, robots, dx, dy, per_square):
     end = i32(base + first)
     while b >= end:
         off = off_line(sf[X + at(b)] - x, sf[Y + at(b)] - y, dx, dy, per_square)
-        doubts = signed(doubts, off - OUTER2)
-        hides = signed(hides, off - INNER2)
+        doubts = push_sign(doubts, off - OUTER2)
+        hides = push_sign(hides, off - INNER2)
         b = i32(b - i32(1))
     others = u32(~u32(u32(u32(1) << u32(i - first)) | u32(u32(1) << u32(k - first))))
     return u32(hides & others) != u32(0), u32(doubts & others)

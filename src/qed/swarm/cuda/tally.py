@@ -16,6 +16,7 @@ from qed.swarm.cuda.layout import (
     S_BORDER,
     S_FEATURES,
     S_PATROL,
+    SITUATION_COUNTS,
     SUM_X,
     SUM_Y,
     TURN,
@@ -37,7 +38,6 @@ midpoint_distances = device(describing.midpoint_distances)
 turn_feature = device(describing.turn_feature)
 
 CELLS = GRID * GRID
-SITUATIONS = 1024
 ZERO = f32(0.0)
 HALF = f32(0.5)
 
@@ -195,11 +195,11 @@ def situation(sf, me, left, right):
 def flush(si, counts, lane, spirit, row, exists):
     """Add a warp's counts to its controller's, and begin anew."""
     e = i32(lane)
-    while e < i32(SITUATIONS // 2):
+    while e < i32(SITUATION_COUNTS // 2):
         two = u32(si[at(counts + e)])
         si[at(counts + e)] = 0
         if two != u32(0) and exists:
-            place = at(i32(row) * i32(SITUATIONS) + e + e)
+            place = at(i32(row) * i32(SITUATION_COUNTS) + e + e)
             cuda.atomic.add(spirit, place, i32(two & u32(0xFFFF)))
             cuda.atomic.add(spirit, place + 1, i32(two >> u32(16)))
         e = i32(e + i32(LANES))

@@ -52,11 +52,11 @@ if SIMULATED:
         """Return an index that is known not to be negative."""
         return int(value)
 
-    def bits(value: Any) -> Any:
+    def bits_of(value: Any) -> Any:
         """Return the bits of a float as a whole number."""
         return f32(value).view(i32)
 
-    def signed(word: Any, value: Any) -> Any:
+    def push_sign(word: Any, value: Any) -> Any:
         """Return a word one place up, with the sign of a float as its lowest bit."""
         return u32((int(word) << 1 | int(value < 0)) & ALL)
 
@@ -111,7 +111,7 @@ else:
         return types.int64(value), code
 
     @intrinsic
-    def bits(context, value):
+    def bits_of(context, value):
         """Return the bits of a float as a whole number."""
 
         def code(context, builder, signature, arguments):
@@ -120,7 +120,7 @@ else:
         return types.int32(types.float32), code
 
     @intrinsic
-    def signed(context, word, value):
+    def push_sign(context, word, value):
         """Return a word one place up, with the sign of a float as its lowest bit."""
 
         def code(context, builder, signature, arguments):
