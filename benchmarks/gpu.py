@@ -154,28 +154,39 @@ def throughput(quick: bool) -> list[dict[str, Any]]:
 
 
 def evolution(quick: bool) -> list[dict[str, Any]]:
-    """Evolve for a while, alone and side by side, and say how long a whole run would take."""
+    """Evolve for a while, alone and side by side, and say how long a whole run would take.
+
+    Runs are young: of the random controllers they begin with, and some children.  QED's are also
+    taken up where a whole run ended, with the archive that comes with QED.
+    """
     rows = []
-    kinds = [("hbd", 1), ("hbd", 5), ("sdbc", 5), ("spirit", 5), ("qed", 1), ("qed", 5)]
-    for algorithm, count in kinds[:: 4 if quick else 1]:
+    kinds = [("hbd", 1, False), ("hbd", 5, False), ("sdbc", 5, False), ("spirit", 5, False)]
+    kinds += [("qed", count, evolved) for evolved in (False, True) for count in (1, 5)]
+    for algorithm, count, evolved in kinds[:: 4 if quick else 1]:
         # Just below the size from which on centroids are those of a full run: the cells are no
         # fewer, and nobody waits for k-means.
         runs = [
             Run(Settings("patrolling", algorithm, seed=k + 1, evaluations=999_999), backend="cuda")
             for k in range(count)
         ]
+        for run in runs if evolved else ():
+            run.search.archive = qed.load_example("patrolling")
+            run.search.done = run.search.initial
         steps = drive(runs)
-        while min(run.search.done for run in runs) < 2800:  # the random ones, and some children
+        while min(run.search.done for run in runs) < 2800:
             next(steps)
         before = sum(run.search.done for run in runs)
         begin = time.perf_counter()
         while time.perf_counter() - begin < (2.0 if quick else 5.0):
             next(steps)
         rate = (sum(run.search.done for run in runs) - before) / (time.perf_counter() - begin)
-        rows.append({"algorithm": algorithm, "side_by_side": count, "evaluations": rate})
+        rows.append(
+            {"algorithm": algorithm, "side_by_side": count, "evolved": evolved,
+             "evaluations": rate}
+        )  # fmt: skip
         print(
-            f"{algorithm:8s}{count} side by side: {rate:7.0f} evaluations/s, "
-            f"a run of the paper {BUDGET / rate / 60:.1f} min each",
+            f"{algorithm:8s}{count} side by side, {'evolved' if evolved else 'young':8s}"
+            f"{rate:7.0f} evaluations/s, a run of the paper {BUDGET / rate / 60:.1f} min each",
             flush=True,
         )
     return rows

@@ -21,7 +21,7 @@ import qed.swarm.laws
 from qed.swarm import robot
 from qed.swarm.compile import LAWS
 from qed.swarm.cpu.rows import Segment
-from qed.swarm.laws.geometry import FAR
+from qed.swarm.laws.geometry import EDGES, FAR
 
 Columns = tuple[np.ndarray, ...]
 
@@ -162,6 +162,8 @@ WORD = Whole(0, 2**32 - 1, np.uint32)
 BOUND = VELOCITY | some(-FAR, 0.0, FAR)
 SLOPE = VELOCITY | some(-0.0, 0.0)
 
+EDGE = Some(tuple(tuple(edge) for edge in EDGES))
+
 CASES: dict[str, Kind] = {
     "bits.index": Whole(0, 2**31 - 1) | Whole(0, 2**31 - 1, int),
     "bits.span": args(Table(3, len(Segment._fields)), Whole(0, 2, int)),
@@ -183,11 +185,16 @@ CASES: dict[str, Kind] = {
     "describing.wheel_bin": WHEEL,
     "geometry.body_point": args(NEARBY, NEARBY),
     "geometry.clip": args(BOUND, BOUND, NEARBY, SLOPE),
+    "geometry.clip_face": args(BOUND, BOUND, DIRECTION, NEARBY, NEARBY, NEARBY, DIRECTION),
     "geometry.cos_sin": ANGLE,
+    "geometry.entry": args(BOUND, BOUND),
     "geometry.beyond": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
     "geometry.faces": args(NEARBY, NEARBY, DIRECTION),
     "geometry.farther": args(*[NEARBY] * 6),
+    "geometry.farther_face": args(NEARBY, DIRECTION, DIRECTION, NEARBY, NEARBY, NEARBY, DIRECTION),
+    "geometry.from_point": args(*[NEARBY] * 5),
     "geometry.nearer": args(*[NEARBY] * 6),
+    "geometry.nearer_edge": args(*[NEARBY] * 5, EDGE),
     "geometry.one_over": args(Either((Real(1e-4, 25.0), some(0.0)))),
     "geometry.off_line": Where(
         args(*[AWAY] * 4),
@@ -202,6 +209,7 @@ CASES: dict[str, Kind] = {
     "geometry.ray_wall": args(PLACE, SLOPE, SIDE),
     "geometry.separation": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
     "geometry.support": args(DIRECTION, DIRECTION),
+    "geometry.unit": Real(-2.0, 3.0) | some(-0.0, 0.0, 1.0),
     "geometry.wrap": Real(-3 * math.pi, 3 * math.pi) | some(-math.pi, math.pi),
     "motion.excess": args(VELOCITY, VELOCITY),
     "motion.target": args(WHEEL, WHEEL, DIRECTION),

@@ -37,6 +37,7 @@ def changed(law):
 def main() -> None:
     same = law_parity.compare(SAMPLES)
     law_parity.device = changed
+    law_parity.LOOPS = {name: changed(loop) for name, loop in law_parity.LOOPS.items()}
     json.dump({"same": same, "changed": law_parity.compare(SAMPLES)}, sys.stdout)
 
 

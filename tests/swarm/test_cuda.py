@@ -1,12 +1,11 @@
 """The GPU engine without a GPU: its code in Numba's CUDA simulator, and its tables."""
 
-import numpy as np
 import pytest
 
 import qed
 from qed.errors import InputError
 from qed.swarm.cuda import engine, packing
-from qed.swarm.cuda.engine import Limits, warps_of_a_block
+from qed.swarm.cuda.engine import warps_of_a_block
 from qed.swarm.cuda.layout import (
     LANES,
     W_LISTED,
@@ -63,7 +62,18 @@ def test_every_trial_of_every_controller_is_in_one_warp():
         seen += range(warp[W_OUT], warp[W_OUT] + warp[W_TRIALS])
     assert sorted(seen) == list(range(6 * 50))
     assert tables.trials == 300
-    assert (np.diff(tables.warps[:, W_ROBOTS]) <= 0).all()  # the dearest first
+
+
+def test_the_dearest_worlds_come_first():
+    quiet, loud, blocked = (
+        qed.Environment(robots=20, rab_range=0.25),
+        qed.Environment(robots=20, rab_range=2.0),
+        qed.Environment(robots=20, rab_range=2.0, obstacles=6),
+    )
+    given = job([quiet, blocked, loud], 2)
+    given.controllers[:] = given.controllers[:1] * 3
+    tables = packing.packed(given, slice(0, 3), packing.Ground(), False)
+    assert tables.warps[:, W_NETWORK].tolist() == [1, 1, 2, 2, 0, 0]
 
 
 def test_start_places_are_sent_once():
@@ -106,20 +116,10 @@ def test_visits_that_cannot_be_counted_are_refused():
         list(engine._parts(huge, engine.kernels.VISITS))
 
 
-H200 = Limits(processors=132, registers=65_536, shared=233_472, block=232_448, reserved=1024)
-
-
-def test_a_small_batch_is_spread_over_the_gpu():
-    # 80 controllers of ten robots: 1360 warps, at most 3 blocks of 4 on each processor.
-    assert warps_of_a_block((4, 5), 1360, 10_700, H200) == 4
-    # 2000 warps: two blocks of 8 on most processors; blocks of 10 would leave half of them one.
-    assert warps_of_a_block((8, 10, 9), 2000, 10_000, H200) == 8
-
-
-def test_a_large_batch_fills_the_gpu():
-    assert warps_of_a_block((4, 5), 6800, 10_700, H200) == 4  # five blocks: all registers taken
-    assert warps_of_a_block((8, 10, 9), 10_000, 10_000, H200) == 10  # 20 warps, not 16
-    assert warps_of_a_block((8, 10, 9), 10_000, 12_400, H200) == 9  # 18: shared memory is short
-    assert warps_of_a_block((8, 10), 10_000, 60_000, H200) == 3  # very large networks
+def test_a_block_has_as_many_warps_as_its_memory_allows():
+    most = 232_448  # bytes, of an H200
+    assert warps_of_a_block(10_700, most) == 4
+    assert warps_of_a_block(60_000, most) == 3  # very large networks
+    assert warps_of_a_block(most, most) == 1
     with pytest.raises(InputError, match="300,000 bytes of the GPU's shared memory"):
-        warps_of_a_block((8, 10), 10_000, 300_000, H200)
+        warps_of_a_block(300_000, most)

@@ -7,7 +7,7 @@ from numpy import int32 as i32
 
 from qed.swarm.cuda.device import device, stage
 from qed.swarm.cuda.layout import GROUP, LANES
-from qed.swarm.cuda.warp import at
+from qed.swarm.cuda.warp import at, rolled, two_of
 from qed.swarm.laws import neuron as laws
 from qed.swarm.laws.neuron import GAIN
 
@@ -20,10 +20,10 @@ def think(sf, me, cycle, own, link, place, all_links, tables):
 
     ``own`` tells a network's first neuron and the one after its last, ``link`` its first link;
     a neuron's links lie one after the other, in whole groups.  What neurons say lies in two
-    sets of rows: read from one, written to the other, by turns.  The table of rows tells which
-    a link reads in even cycles, then in odd cycles.
+    sets of rows: read from one, written to the other, by turns.  The table of links holds the
+    row that each reads, and its weight: for even cycles, then for odd cycles.
     """
-    biases, stops, rows, weights = tables
+    biases, stops, links = tables
     odd = i32(cycle & i32(1))
     read = i32(odd * all_links)
     neuron, last = own
@@ -33,9 +33,10 @@ def think(sf, me, cycle, own, link, place, all_links, tables):
         total = f32(0.0)
         stop = stops[at(neuron)]
         while link < stop:
+            link = rolled(link)
             for e in range(GROUP):
-                row = rows[at(read + link) + e]
-                total += weights[at(link) + e] * sf[at(row) + me]
+                row, weight = two_of(links[at(read + link) + e])
+                total += weight * sf[row + me]
             link = i32(link + i32(GROUP))
         sf[at(out) + me] = tanh(GAIN * total + biases[at(neuron)])
         out = i32(out + i32(LANES))

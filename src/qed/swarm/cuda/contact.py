@@ -8,6 +8,7 @@ from __future__ import annotations
 from numpy import float32 as f32
 from numpy import int32 as i32
 
+from qed.swarm.cuda.constants import EDGE_COUNT, FACE_COUNT, edge, face
 from qed.swarm.cuda.device import cuda, device, stage
 from qed.swarm.cuda.layout import (
     B_ARM,
@@ -42,15 +43,11 @@ from qed.swarm.cuda.layout import (
     Y,
 )
 from qed.swarm.cuda.sensing import square_apart
-from qed.swarm.cuda.warp import at, ballot, count, lowest, together
+from qed.swarm.cuda.warp import at, ballot, count, lowest, rolled, together
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws import geometry
-from qed.swarm.laws.contact import (
-    FRICTION,
-    FROM_FIXED,
-    MARGIN_TIME,
-    WALL_FRICTION,
-)
+from qed.swarm.laws.contact import FRICTION, FROM_FIXED, MARGIN_TIME, WALL_FRICTION
+from qed.swarm.laws.geometry import FAR
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
 approach = device(laws.approach)
@@ -61,9 +58,10 @@ pair_share = device(laws.pair_share)
 press = device(laws.press)
 rub = device(laws.rub)
 wall_approach = device(laws.wall_approach)
-body_point = device(geometry.body_point)
-beyond = device(geometry.beyond)
 farther = device(geometry.farther)
+farther_face = device(geometry.farther_face)
+from_point = device(geometry.from_point)
+nearer_edge = device(geometry.nearer_edge)
 support = device(geometry.support)
 
 TWO_OUTER = f32(2.0 * BODY_OUTER_RADIUS)
@@ -74,6 +72,7 @@ ZERO = f32(0.0)
 ONE = f32(1.0)
 NO_LIMIT = f32(1e9)  # on the speed towards a wall that is out of reach
 NO_WALL = (ONE, NO_LIMIT, ZERO, ZERO, ZERO)  # sign, speed, arm, impulses
+NO_BLOCK = (ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)  # normal, speed, arm, impulses
 
 
 @stage
@@ -130,6 +129,25 @@ def close_pairs(sf, si, base, lane, before, near, listed, reach):
 
 
 @stage
+def beyond(dx, dy, c, s, other_c, other_s):
+    """Return how far a body that is (dx, dy) away is beyond the faces of this one (m)."""
+    turn_c = c * other_c + s * other_s
+    turn_s = c * other_s - s * other_c
+    x = c * dx + s * dy
+    y = c * dy - s * dx
+    gap = -FAR
+    nx = ZERO
+    ny = ZERO
+    f = i32(0)
+    while f < i32(FACE_COUNT):
+        f = rolled(f)
+        face_x, face_y, offset = face(f)
+        gap, nx, ny = farther_face(gap, nx, ny, face_x, face_y, offset, x, y, turn_c, turn_s)
+        f = i32(f + i32(1))
+    return gap, c * nx - s * ny, s * nx + c * ny
+
+
+@stage
 def touching_pairs(
     sf, si, base, lane, before, near, listed, work, margin, kept, mine, over, cycle
 ):  # fmt: skip
@@ -176,7 +194,7 @@ def touching_pairs(
             arm = f32(0.5) * (nx * dx + ny * dy)
             place = i32(contacts + count(word & before))
             pair = at(mine + i32(KEPT) * (code >> i32(10)))
-            fresh = kept[pair + 2] != f32(cycle - 1)
+            fresh = kept[pair + 2] != f32(cycle - i32(1))
             pressed = ZERO if fresh else kept[pair]
             rubbed = ZERO if fresh else kept[pair + 1]
             cuda.atomic.add(si, PARTNERS + i, 1)
@@ -322,6 +340,20 @@ def push_walls(vx, vy, turn, wx, wy):
 
 
 @stage
+def body_point(x, y):
+    """Return normal, gap (m) and arm (m) from a body at the origin to the point (x, y)."""
+    ax = abs(x)
+    qx = qy = FAR
+    outside = -FAR
+    e = i32(0)
+    while e < i32(EDGE_COUNT):
+        e = rolled(e)
+        qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *edge(e))
+        e = i32(e + i32(1))
+    return from_point(x, y, qx, qy, outside)
+
+
+@stage
 def touching_obstacles(sf, x, y, c, s, reach, centres, nearby, blocks, mine, cycle):
     """Note the nearby obstacles (a bit each) that a robot may touch; return a bit for each."""
     word = i32(0)
@@ -341,7 +373,7 @@ def touching_obstacles(sf, x, y, c, s, reach, centres, nearby, blocks, mine, cyc
         dy = sf[at(centres + o + o) + 1] - y
         nx, ny, gap, arm = body_point(c * dx + s * dy, c * dy - s * dx)
         b = at(mine + o * i32(BLOCK_FIELDS * LANES))
-        fresh = blocks[b + B_CYCLE * LANES] != f32(cycle - 1)
+        fresh = blocks[b + B_CYCLE * LANES] != f32(cycle - i32(1))
         blocks[b + B_NX * LANES] = c * nx - s * ny
         blocks[b + B_NY * LANES] = s * nx + c * ny
         blocks[b + B_SPEED * LANES] = approach(gap - OBSTACLE)
@@ -354,15 +386,57 @@ def touching_obstacles(sf, x, y, c, s, reach, centres, nearby, blocks, mine, cyc
 
 
 @stage
+def block_place(mine, word):
+    """Return where the lowest obstacle of a word (a bit each) is noted."""
+    return at(mine + lowest(word) * i32(BLOCK_FIELDS * LANES))
+
+
+@stage
+def block(blocks, b):
+    """Read what is noted of a robot at an obstacle: normal, speed, arm, impulses."""
+    return (
+        blocks[b + B_NX * LANES],
+        blocks[b + B_NY * LANES],
+        blocks[b + B_SPEED * LANES],
+        blocks[b + B_ARM * LANES],
+        blocks[b + B_PRESS * LANES],
+        blocks[b + B_RUB * LANES],
+    )
+
+
+@stage
+def note(blocks, b, found):
+    """Note a robot's impulses at an obstacle."""
+    blocks[b + B_PRESS * LANES] = found[4]
+    blocks[b + B_RUB * LANES] = found[5]
+
+
+@stage
+def push_obstacle(vx, vy, turn, found):
+    """Correct a robot at an obstacle; return its velocity, and what there is to note."""
+    nx, ny, speed, arm, old_press, old_rub = found
+    pressed = press(old_press, ONE, (vx * nx + vy * ny) - speed)
+    rubbed = rub(old_rub, ONE, (vy * nx - vx * ny) + arm * turn, WALL_FRICTION * pressed)
+    dp = pressed - old_press
+    dr = rubbed - old_rub
+    vx -= dp * nx - dr * ny
+    vy -= dp * ny + dr * nx
+    return vx, vy, (nx, ny, speed, arm, pressed, rubbed)
+
+
+@stage
+def warm_obstacle(vx, vy, found):
+    """Begin with the impulses at an obstacle of the last cycle."""
+    nx, ny, _, _, pressed, rubbed = found
+    return vx - (pressed * nx - rubbed * ny), vy - (pressed * ny + rubbed * nx)
+
+
+@stage
 def warm_obstacles(vx, vy, word, blocks, mine):
-    """Begin with the obstacles' impulses of the last cycle."""
+    """Begin with the impulses at several obstacles."""
     while word != 0:
-        b = at(mine + lowest(word) * i32(BLOCK_FIELDS * LANES))
+        vx, vy = warm_obstacle(vx, vy, block(blocks, block_place(mine, word)))
         word = i32(word & (word - i32(1)))
-        nx, ny = blocks[b + B_NX * LANES], blocks[b + B_NY * LANES]
-        pressed, rubbed = blocks[b + B_PRESS * LANES], blocks[b + B_RUB * LANES]
-        vx -= pressed * nx - rubbed * ny
-        vy -= pressed * ny + rubbed * nx
     return vx, vy
 
 
@@ -370,17 +444,8 @@ def warm_obstacles(vx, vy, word, blocks, mine):
 def push_obstacles(vx, vy, turn, word, blocks, mine):
     """Correct a robot at the obstacles it may touch, one after the other."""
     while word != 0:
-        b = at(mine + lowest(word) * i32(BLOCK_FIELDS * LANES))
+        b = block_place(mine, word)
         word = i32(word & (word - i32(1)))
-        nx, ny = blocks[b + B_NX * LANES], blocks[b + B_NY * LANES]
-        old_press, old_rub = blocks[b + B_PRESS * LANES], blocks[b + B_RUB * LANES]
-        pressed = press(old_press, ONE, (vx * nx + vy * ny) - blocks[b + B_SPEED * LANES])
-        sliding = (vy * nx - vx * ny) + blocks[b + B_ARM * LANES] * turn
-        rubbed = rub(old_rub, ONE, sliding, WALL_FRICTION * pressed)
-        dp = pressed - old_press
-        dr = rubbed - old_rub
-        vx -= dp * nx - dr * ny
-        vy -= dp * ny + dr * nx
-        blocks[b + B_PRESS * LANES] = pressed
-        blocks[b + B_RUB * LANES] = rubbed
+        vx, vy, found = push_obstacle(vx, vy, turn, block(blocks, b))
+        note(blocks, b, found)
     return vx, vy

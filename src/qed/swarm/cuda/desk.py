@@ -21,7 +21,6 @@ class Desk:
         self.stream = cuda.stream()
         self._end = cuda.event()
         self._memory: dict[str, Any] = {}
-        self._warps = 0  # of the last launch
 
     def room(self, name: str, shape: tuple[int, ...], kind: Any) -> Any:
         """Return an array on the GPU, with anything in it, and perhaps with more rows.
@@ -43,14 +42,9 @@ class Desk:
             _to_gpu(there, np.ascontiguousarray(table), self.stream)
         return there
 
-    def leave(self, warps: int) -> None:
-        """Note that all work is laid out, for so many warps."""
+    def leave(self) -> None:
+        """Note that all work is laid out."""
         self._end.record(self.stream)
-        self._warps = warps
-
-    def busy(self) -> int:
-        """Return how many warps are at work here, or wait for their turn."""
-        return 0 if self.idle() else self._warps
 
     def idle(self) -> bool:
         """Tell whether the work that was laid out is done."""

@@ -12,6 +12,7 @@ import numba.cuda
 from numba import config
 
 from qed.swarm.compile import LAWS, code_cache, kept_in
+from qed.swarm.laws.geometry import unit
 
 # Numba's simulator runs kernels as plain Python, without a GPU.
 SIMULATED = bool(config.ENABLE_CUDASIM)
@@ -29,6 +30,8 @@ def device(law: Callable[..., Any]) -> Any:
     divisions and square roots.
     """
     assert isinstance(law, FunctionType)
+    if law is unit and not SIMULATED:
+        return stage(_saturated)
     scope = dict(law.__globals__)
     for name in law.__code__.co_names:
         called = scope.get(name)
@@ -36,6 +39,11 @@ def device(law: Callable[..., Any]) -> Any:
             scope[name] = device(called)
     copy = FunctionType(law.__code__, scope, law.__name__, law.__defaults__, law.__closure__)
     return law if SIMULATED else stage(copy)
+
+
+def _saturated(value: Any) -> Any:
+    """Do what ``unit`` does: with a GPU's multiplications it comes for nothing."""
+    return numba.cuda.libdevice.saturatef(value)
 
 
 def stage(function: Callable[..., Any]) -> Any:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
-from weakref import WeakSet
+from typing import Any
 
 import numpy as np
 from numba import cuda
@@ -58,8 +57,7 @@ UNASKED = 48 * 1024  # bytes of shared memory that a block may have without aski
 _ground = Ground()
 _sent: dict[str, tuple[int, Any]] = {}  # tables of the ground on the GPU, and how long they were
 _granted: dict[Any, int] = {}  # shared memory (bytes) that kernels may have
-_desks: WeakSet[Desk] = WeakSet()  # one whose work went wrong is not used again
-_free: list[Desk] = []  # desks that nobody works at
+_free: list[Desk] = []  # desks that nobody works at; one whose work went wrong does not return
 
 
 def simulate(
@@ -86,7 +84,6 @@ class Simulation:
         self.progress = progress
         self.ground = _ground if job.start is None else Ground()
         self.desk = _free.pop() if _free else Desk()
-        _desks.add(self.desk)
         self.parts = _parts(job, self.wants)
         self._depart()
 
@@ -166,8 +163,7 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
     """Start the kernel at a desk."""
     run = kernels.kernel(wants, tables.with_obstacles, tables.with_faults, tables.with_deaf)
     stride = arrange(tables, bool(wants & kernels.PATROLLING), bool(wants & kernels.SITUATIONS))
-    under_way = len(tables.warps) + sum(other.busy() for other in _desks)
-    warps = 1 if SIMULATED else warps_of_a_block(WARPS, under_way, 4 * stride, _limits())
+    warps = 1 if SIMULATED else warps_of_a_block(4 * stride, _most_shared())
     blocks = -(-len(tables.warps) // warps)
     trials, controllers = tables.trials, len(tables.networks)
     cells = trials * tables.fine if wants & kernels.VISITS else 0
@@ -183,8 +179,7 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
         (
             desk.send("biases", tables.biases),
             desk.send("stops", tables.stops),
-            desk.send("rows", _rows(tables)),
-            desk.send("weights", tables.weights),
+            desk.send("links", _links(tables)),
         ),
         desk.room("kept", (tables.kept,), np.float32),
         desk.room("blocks", (tables.blocks,), np.float32),
@@ -207,7 +202,7 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
     ready(run, blocks, warps * LANES, desk.stream, shared)(*arguments)
     if wants & kernels.VISITS:
         ready(survey.kernel(), trials, LANES, desk.stream)(*visited)
-    desk.leave(len(tables.warps))
+    desk.leave()
     return Flight(desk, wants, trials, tables.fine, controllers, needed)
 
 
@@ -224,65 +219,37 @@ def _grant(run: Any, arguments: Sequence[Any], shared: int) -> None:
     _granted[run] = shared
 
 
-class Limits(NamedTuple):
-    """What a GPU has."""
-
-    processors: int
-    registers: int  # of a processor
-    shared: int  # bytes of shared memory of a processor
-    block: int  # of that, for one block at most
-    reserved: int  # of that, for each block besides what it asks for
-
-
 @cache
-def _limits() -> Limits:
-    """Return what the GPU here has."""
-    gpu = cuda.get_current_device()
-    return Limits(
-        gpu.MULTIPROCESSOR_COUNT,
-        gpu.MAX_REGISTERS_PER_MULTIPROCESSOR,
-        gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
-        gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-        gpu.RESERVED_SHARED_MEMORY_PER_BLOCK,
-    )
+def _most_shared() -> int:
+    """Return how much shared memory (bytes) a block may have on the GPU here."""
+    return int(cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
 
 
-def warps_of_a_block(choice: Sequence[int], all_warps: int, shared: int, gpu: Limits) -> int:
-    """Return how many warps a block should have, each with so much shared memory (bytes).
-
-    If all warps fit the GPU at once, so that no processor has many more than another; otherwise
-    so that as many as possible run at the same time.  Of equals the first of the choice.
-    """
-    if shared > gpu.block:
+def warps_of_a_block(shared: int, most: int) -> int:
+    """Return how many warps a block has, if each needs so much shared memory (bytes)."""
+    if shared > most:
         raise InputError(
             f"a network needs {shared:,} bytes of the GPU's shared memory, of which there are "
-            f"{gpu.block:,}; take smaller networks, or --backend cpu (or backend='cpu')"
+            f"{most:,}; take smaller networks, or --backend cpu (or backend='cpu')"
         )
-    fitting = [w for w in choice if w * shared <= gpu.block] or [gpu.block // shared]
-
-    def resident(w: int) -> int:
-        by_registers = gpu.registers // (kernels.REGISTERS * LANES * w)
-        return w * min(by_registers, gpu.shared // (w * shared + gpu.reserved))
-
-    def busiest(w: int) -> int:
-        blocks = -(-all_warps // w)
-        return w * -(-blocks // gpu.processors)
-
-    at_once = [w for w in fitting if busiest(w) <= resident(w)]
-    return min(at_once, key=busiest) if at_once else max(fitting, key=resident)
+    return min(WARPS, most // shared)
 
 
-def _rows(tables: Packed) -> np.ndarray:
-    """Return which row of shared memory each link reads, in even cycles and in odd ones.
+def _links(tables: Packed) -> np.ndarray:
+    """Return 64 bits for each link: the row of shared memory that it reads, and its weight.
 
-    One that only fills a group reads a place, which is finite, with weight 0.
+    All are there twice, for even cycles and for odd ones.  A link that only fills a group reads
+    a place, which is finite, with weight 0.
     """
     sources = tables.sources
     inputs = np.where(sources == NOTHING, X, INPUTS + LANES * sources)
     kept = LANES * (rows_of(tables.with_faults) + sources - LEFT)
     links = np.diff(tables.networks[:, N_LINK], append=len(sources))
     rows = np.stack([kept, kept + LANES * np.repeat(own_neurons(tables), links)])
-    return np.where(sources < CONSTANT, inputs, rows).ravel().astype(np.int32)
+    two = np.empty((2, len(sources), 2), np.int32)
+    two[..., 0] = tables.weights.view(np.int32)  # the lower half
+    two[..., 1] = np.where(sources < CONSTANT, inputs, rows)
+    return two.view(np.int64).ravel()
 
 
 def _on_gpu(name: str, ground: Ground) -> Any:

@@ -79,7 +79,7 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.cuda.listening import listen
 from qed.swarm.cuda.places import rows_of
-from qed.swarm.cuda.warp import at, ballot, in_phase, together
+from qed.swarm.cuda.warp import at, ballot, together
 from qed.swarm.laws import geometry, motion
 from qed.swarm.laws.motion import DRIVE, LAG
 from qed.swarm.laws.scoring import GRID
@@ -113,7 +113,7 @@ AHEAD = f32(1.0)  # s; pairs are listed that may meet while no robot drives long
 def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool) -> Any:
     """Return the kernel that adds up what is wanted, and knows what is asked of it.
 
-    What is not wanted is not compiled: a GPU's time goes into fetching instructions.
+    What is not wanted is not compiled, and few loops are unrolled: a GPU holds little code.
     """
     neuron_place = rows_of(with_faults) * LANES
     patrols = bool(wants & PATROLLING)
@@ -131,10 +131,11 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
         me = at(base + lane)
         before = u32((u32(1) << u32(lane)) - u32(1))
         there = i32(cuda.blockIdx.x) * i32(cuda.blockDim.x >> 5) + number
-        exists = there < count
-        w = at(there if exists else i32(0))
+        if there >= count:  # a warp too many, in the last block
+            return
+        w = at(there)
         robots = warps[w, W_ROBOTS]
-        trials = warps[w, W_TRIALS] if exists else i32(0)
+        trials = warps[w, W_TRIALS]
         trial = i32(lane // robots)
         robot = i32(lane - trial * robots)
         first = i32(lane - robot)
@@ -181,13 +182,13 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             sf[GAIN + me] = faults[fault, F_GAIN]
             sf[AMPLITUDE + me] = faults[fault, F_AMPLITUDE]
             sf[OFFSET + me] = faults[fault, F_OFFSET]
-        # Begin with nothing kept and nothing counted; a warp too many has nothing to begin.
+        # Begin with nothing kept and nothing counted.
         e = i32(lane)
-        while exists and e < i32(KEPT * LANES) * (robots // i32(2)):
+        while e < i32(KEPT * LANES) * (robots // i32(2)):
             kept[at(warps[w, W_PAIRS] + e)] = f32(-1.0)
             e = i32(e + i32(LANES))
         o = i32(0)
-        while exists and o < obstacles:
+        while o < obstacles:
             blocks[at(blocks_kept + (o * i32(BLOCK_FIELDS) + i32(B_CYCLE)) * i32(LANES))] = f32(
                 -1.0
             )
@@ -210,7 +211,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             e = i32(e + i32(LANES))
         cycle = i32(1)
         while cycle <= cycles:
-            in_phase()
+            together()
             # Move on with the old velocity, turn, and find the velocity that is asked for.
             old_x, old_y, old_heading, old_c, old_s = x, y, heading, c, s
             tx, ty = target(left, right, c, s)
@@ -284,8 +285,16 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                     ux, uy = contact.take(si, me, ux, uy)
                 ux += px - (wx[0] * wx[3] - wy[0] * wy[4])
                 uy += py - (wx[0] * wx[4] + wy[0] * wy[3])
+                # The first obstacle stays with the robot's lane, others are rare.
+                first_block = contact.NO_BLOCK
+                more_blocks = i32(0)
                 if with_obstacles:
-                    ux, uy = contact.warm_obstacles(ux, uy, blocked, blocks, blocks_kept)
+                    if blocked != 0:
+                        first_place = contact.block_place(blocks_kept, blocked)
+                        first_block = contact.block(blocks, first_place)
+                        more_blocks = i32(blocked & (blocked - i32(1)))
+                        ux, uy = contact.warm_obstacle(ux, uy, first_block)
+                        ux, uy = contact.warm_obstacles(ux, uy, more_blocks, blocks, blocks_kept)
                 sweep = i32(0)
                 while sweep < sweeps:
                     ax, ay = contact.drive(px, py, tx - ux, ty - uy)
@@ -303,10 +312,17 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                         together()
                         ux, uy = contact.take(si, me, ux, uy)
                     if with_obstacles:
-                        ux, uy = contact.push_obstacles(ux, uy, turn, blocked, blocks, blocks_kept)
+                        if blocked != 0:
+                            ux, uy, first_block = contact.push_obstacle(ux, uy, turn, first_block)
+                            ux, uy = contact.push_obstacles(
+                                ux, uy, turn, more_blocks, blocks, blocks_kept
+                            )
                     if walls:
                         ux, uy, wx, wy = contact.push_walls(ux, uy, turn, wx, wy)
                     sweep = i32(sweep + i32(1))
+                if with_obstacles:
+                    if blocked != 0:
+                        contact.note(blocks, contact.block_place(blocks_kept, blocked), first_block)
                 if owns:
                     contact.keep(kept, pairs_kept, mine, cycle)
                 if contacts > i32(LANES):
@@ -323,7 +339,6 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             x = within(x + DRIVE * vx, side)
             y = within(y + DRIVE * vy, side)
             # Sensors, at the new poses.
-            in_phase()
             live = u32(networks[network, N_LIVE])
             hearing = live >= u32(128)
             reach = limits[limit, L_RANGE]
@@ -347,7 +362,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             near, audible = sensing.sort_out(
                 sf, si, base, lane, before, pairs, pair_place, near2, rab2, near_place, work_place
             )
-            sensing.at_walls(sf, me, live, x, y, c, s, side)
+            sensing.at_walls(sf, me, x, y, c, s, side)
             if with_obstacles:
                 if active:
                     # Contacts are looked for after the lag, in which a robot can come closer.
@@ -355,7 +370,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                     blocking = contact.OBSTACLE + contact.OUTER + limits[limit, L_MARGIN]
                     beside = max(blocking + closer, reach + sensing.BEYOND)
                     nearby = sensing.nearby_obstacles(sf, x, y, beside, obstacle, obstacles)
-                sensing.at_obstacles(sf, me, live, x, y, c, s, reach, obstacle, nearby)
+                sensing.at_obstacles(sf, me, x, y, c, s, reach, obstacle, nearby)
             together()
             listen(
                 sf, si, base, lane, before, audible, work_place, robots, live, cycle,
@@ -363,13 +378,11 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                 (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS]),
                 with_obstacles, with_deaf,
             )  # fmt: skip
-            in_phase()
             if (live & u32(PROXIMITY_BITS)) != u32(0):
                 sensing.at_robots(
                     sf, si, base, lane, before, near, near_place, work_place,
                     live, reach,
                 )  # fmt: skip
-            in_phase()
             if hearing:
                 sensing.scale_cones(sf, me, ONE / limits[limit, L_RAB])
             sensing.read(sf, me, live, key, cycle, ONE / reach, limits[limit, L_NOISE], with_faults)
@@ -433,7 +446,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                     cuda.atomic.add(si, at(count_place + (what >> i32(1))), half)
                 if cycle % i32(FLUSH) == 0 or cycle == cycles:
                     together()
-                    tally.flush(si, count_place, lane, spirit, network, exists)
+                    tally.flush(si, count_place, lane, spirit, network)
                     together()
             cycle = i32(cycle + i32(1))
         # Close the books.

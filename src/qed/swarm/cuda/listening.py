@@ -24,7 +24,7 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.cuda.sensing import (
     behind_obstacle,
-    blockers,
+    between,
     cone,
     hear_wrong,
     one_over,
@@ -87,7 +87,7 @@ def settle(sf, si, base, lane, number, deaf, cycle, with_deaf):
         wins = wins or distance < sf[RAB + at(cone_k * i32(LANES)) + o]
         if with_deaf:
             wins = True
-        if wins and seen_past(sf, base, i, si[FIRST + m], dx, dy, distance, doubts):
+        if wins and seen_past(sf, base, i, si[FIRST + m], dx, dy, square, doubts):
             if with_deaf:
                 hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle)
             else:
@@ -126,11 +126,11 @@ def listen(
             if with_deaf:
                 useful = True
             if useful:
-                per_square = one_over(square)
-                first = si[FIRST + m]
-                hidden, doubts = blockers(sf, base, i, k, first, robots, dx, dy, per_square)
+                doubts = between(sf, base, i, k, si[FIRST + m], robots, dx, dy, square)
+                hidden = False
                 if with_obstacles:
-                    hidden = hidden or behind_obstacle(
+                    per_square = one_over(square)
+                    hidden = behind_obstacle(
                         sf, sf[X + m], sf[Y + m], dx, dy, per_square, si[CENTRES + m], obstacles
                     )
                 if hidden:

@@ -16,6 +16,8 @@ from qed.swarm.cuda.layout import (
     CONTACT_FIELDS,
     GROUP,
     KEPT,
+    L_RAB2,
+    L_SIDE,
     LANES,
     LIMITS,
     N_FIRST,
@@ -118,12 +120,13 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         worlds.append((env.robots, env.obstacles, limit, first, obstacle, faults[broken]))
     warps, kept, blocks = _warps(np.array(worlds), job.trials)
     networks = _networks([b.network() for b in job.controllers[some]], all_inputs)
-    # The dearest first, so that none is left over at the end: large swarms, then large networks.
-    cost = networks.pop("cost")[warps[:, W_NETWORK]]
-    dearest = np.lexsort((-cost, -warps[:, W_ROBOTS]))
+    limit_rows = np.array([_limits(env, job.noise) for env in limits], np.float32)
+    cost = _instructions(np.array(worlds), limit_rows, networks)
+    # The dearest first, so that none is left over at the end.
+    dearest = np.argsort(-cost[warps[:, W_NETWORK]], kind="stable")
     return Packed(
         warps=warps[dearest],
-        limits=np.array([_limits(env, job.noise) for env in limits], np.float32),
+        limits=limit_rows,
         faults=np.concatenate(fault_rows),
         **networks,
         trials=len(environments) * job.trials,
@@ -218,10 +221,19 @@ def _limits(env: Environment, noise: float) -> tuple[float, ...]:
     return row
 
 
-def _instructions(live: np.ndarray, links: np.ndarray, neurons: np.ndarray) -> np.ndarray:
-    """Return about how many instructions a network and its sensors take in a cycle."""
-    rays = sum((live >> k) & 1 for k in range(7))
-    cost: np.ndarray = 8 * links + 35 * neurons + 60 * rays + 600 * (live > 127)
+def _instructions(worlds: np.ndarray, limits: np.ndarray, networks: dict[str, Any]) -> np.ndarray:
+    """Return about how many instructions a warp of each world takes in a cycle."""
+    robots, obstacles = worlds[:, 0], worlds[:, 1]
+    limit = limits[worlds[:, 2]]
+    table = networks["networks"]
+    neurons = table[:, N_STOP] - table[:, N_FIRST]
+    links = np.diff(table[:, N_LINK], append=len(networks["sources"]))
+    hearing = table[:, N_LIVE] > 127
+    # As if robots were anywhere: so many of all pairs are within hearing.
+    share = np.minimum(math.pi * limit[:, L_RAB2] / limit[:, L_SIDE] ** 2, 1.0)
+    rounds = hearing * (0.5 + pairs_at_once(robots) * share / LANES)
+    cost: np.ndarray = 2000 + 8 * links + 35 * neurons + 120 * obstacles
+    cost = cost + rounds * (200 + 11 * robots + 18 * obstacles)
     return cost
 
 
@@ -257,5 +269,4 @@ def _networks(networks: Sequence[Network], all_inputs: bool) -> dict[str, Any]:
         "stops": stops.astype(np.int32),
         "sources": sources,
         "weights": weights,
-        "cost": _instructions(table[:, N_LIVE], ends - table[:, N_LINK], neurons),
     }

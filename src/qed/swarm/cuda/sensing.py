@@ -8,6 +8,7 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
+from qed.swarm.cuda.constants import ALL_SENSORS, FACE_COUNT, face, sensor_pose
 from qed.swarm.cuda.device import cuda, device, stage
 from qed.swarm.cuda.layout import (
     AMPLITUDE,
@@ -23,10 +24,10 @@ from qed.swarm.cuda.layout import (
     X,
     Y,
 )
-from qed.swarm.cuda.warp import at, ballot, bits_of, count, lowest, push_sign, together
+from qed.swarm.cuda.warp import ALL, at, ballot, bits_of, count, lowest, push_sign, rolled, together
 from qed.swarm.laws import chance, geometry
 from qed.swarm.laws import sensing as laws
-from qed.swarm.laws.geometry import PI
+from qed.swarm.laws.geometry import FAR, NEXT_TO_NOTHING, PI
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS
 from qed.swarm.robot import (
     BODY_INNER_RADIUS,
@@ -43,7 +44,8 @@ low_noise = device(chance.low_noise)
 cos_sin = device(geometry.cos_sin)
 off_line = device(geometry.off_line)
 one_over = device(geometry.one_over)
-ray_body = device(geometry.ray_body)
+clip_face = device(geometry.clip_face)
+entry = device(geometry.entry)
 ray_disc = device(geometry.ray_disc)
 ray_wall = device(geometry.ray_wall)
 cone = device(laws.cone)
@@ -55,12 +57,12 @@ sensed = device(laws.sensed)
 RADIUS = f32(OBSTACLE_RADIUS)
 REACH = f32(SENSOR_REACH)
 OUTER2 = f32(BODY_OUTER_RADIUS**2)
+NEARLY_OUTER = f32(1.001 * BODY_OUTER_RADIUS)  # m, and a little for rounding
 INNER = f32(BODY_INNER_RADIUS)
 INNER2 = f32(BODY_INNER_RADIUS**2)
 OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
 BEYOND = REACH + RADIUS  # m, from a robot's centre to an obstacle's, besides the range
 EAR_PURPOSE = 8
-LAST_SENSOR = 1 << (SENSORS - 1)
 ZERO = f32(0.0)
 ONE = f32(1.0)
 
@@ -85,6 +87,7 @@ def list_pairs(sf, si, base, lane, before, robot, robots, active, far2, listed):
     code = i32(lane | (lane << i32(10)))
     k = i32(1)
     while k <= half:
+        k = rolled(k)
         other = i32(other + i32(1))
         if other == last:
             other = i32(other - robots)
@@ -146,15 +149,16 @@ def sort_out(sf, si, base, lane, before, number, listed, near2, rab2, near_list,
 
 
 @stage
-def at_walls(sf, me, live, x, y, c, s, side):
-    """Begin each live sensor's distance (m) with the wall it looks at."""
-    for sensor in range(SENSORS):
-        if (live >> u32(sensor)) & u32(1):
-            at_x, at_y = AT_X[sensor], AT_Y[sensor]
-            aim_x, aim_y = AIM_X[sensor], AIM_Y[sensor]
-            across = ray_wall(x + (c * at_x - s * at_y), c * aim_x - s * aim_y, side)
-            along = ray_wall(y + (s * at_x + c * at_y), s * aim_x + c * aim_y, side)
-            sf[INPUTS + sensor * LANES + me] = min(across, along)
+def at_walls(sf, me, x, y, c, s, side):
+    """Begin each sensor's distance (m) with the wall it looks at."""
+    sensor = i32(0)
+    while sensor < i32(SENSORS):
+        sensor = rolled(sensor)
+        at_x, at_y, aim_x, aim_y = sensor_pose(sensor)
+        across = ray_wall(x + (c * at_x - s * at_y), c * aim_x - s * aim_y, side)
+        along = ray_wall(y + (s * at_x + c * at_y), s * aim_x + c * aim_y, side)
+        sf[INPUTS + at(sensor * i32(LANES)) + me] = min(across, along)
+        sensor = i32(sensor + i32(1))
 
 
 @stage
@@ -163,6 +167,7 @@ def nearby_obstacles(sf, x, y, reach, centres, number):
     word = i32(0)
     o = i32(0)
     while o < number:
+        o = rolled(o)
         dx = sf[at(centres + o + o)] - x
         dy = sf[at(centres + o + o) + 1] - y
         if dx * dx + dy * dy < reach * reach:
@@ -172,7 +177,7 @@ def nearby_obstacles(sf, x, y, reach, centres, number):
 
 
 @stage
-def at_obstacles(sf, me, live, x, y, c, s, reach, centres, nearby):
+def at_obstacles(sf, me, x, y, c, s, reach, centres, nearby):
     """Shorten the rays that meet one of the nearby obstacles (a bit each)."""
     while nearby != 0:
         o = lowest(nearby)
@@ -182,17 +187,12 @@ def at_obstacles(sf, me, live, x, y, c, s, reach, centres, nearby):
         ahead = c * dx + s * dy
         left = c * dy - s * dx
         for sensor in range(SENSORS):
-            if (live >> u32(sensor)) & u32(1):
-                way = ray_disc(
-                    AT_X[sensor] - ahead,
-                    AT_Y[sensor] - left,
-                    AIM_X[sensor],
-                    AIM_Y[sensor],
-                    RADIUS,
-                )
-                place = INPUTS + sensor * LANES + me
-                if way < min(sf[place], reach):
-                    sf[place] = way
+            way = ray_disc(
+                AT_X[sensor] - ahead, AT_Y[sensor] - left, AIM_X[sensor], AIM_Y[sensor], RADIUS
+            )
+            place = INPUTS + sensor * LANES + me
+            if way < reach:
+                sf[place] = min(sf[place], way)
 
 
 @stage
@@ -208,25 +208,38 @@ def facing(si, base, near_list, task):
 
 
 @stage
-def may_hit(sf, m, o, live, reach):
-    """Return a bit for each live sensor whose ray comes near the other robot's disc."""
+def may_hit(sf, m, o, reach):
+    """Return a bit for each sensor whose ray comes near the other robot's disc."""
     dx = sf[X + o] - sf[X + m]
     dy = sf[Y + o] - sf[Y + m]
     c = sf[COS + m]
     s = sf[SIN + m]
     ahead = c * dx + s * dy
     left = c * dy - s * dx
-    hits = i32(0)
-    for sensor in range(SENSORS):
-        if (live >> u32(sensor)) & u32(1):
-            forward = ahead - AT_X[sensor]
-            beside = left - AT_Y[sensor]
-            along = min(max(forward * AIM_X[sensor] + beside * AIM_Y[sensor], ZERO), reach)
-            off_x = forward - along * AIM_X[sensor]
-            off_y = beside - along * AIM_Y[sensor]
-            if off_x * off_x + off_y * off_y < OUTER2:
-                hits = i32(hits | i32(1 << sensor))
+    hits = u32(0)
+    for k in range(SENSORS):
+        sensor = SENSORS - 1 - k
+        forward = ahead - AT_X[sensor]
+        beside = left - AT_Y[sensor]
+        along = min(max(forward * AIM_X[sensor] + beside * AIM_Y[sensor], ZERO), reach)
+        off_x = forward - along * AIM_X[sensor]
+        off_y = beside - along * AIM_Y[sensor]
+        hits = push_sign(hits, (off_x * off_x + off_y * off_y) - OUTER2)
     return hits
+
+
+@stage
+def meets_body(ox, oy, dx, dy):
+    """Return where a ray enters the body, both in the body's frame (m), or FAR."""
+    enter = -FAR
+    leave = FAR
+    f = i32(0)
+    while f < i32(FACE_COUNT):
+        f = rolled(f)
+        nx, ny, offset = face(f)
+        enter, leave = clip_face(enter, leave, nx, ny, offset, ox, oy, dx, dy)
+        f = i32(f + i32(1))
+    return entry(enter, leave)
 
 
 @stage
@@ -240,8 +253,8 @@ def look(sf, m, o, sensor):
     other_s = sf[SIN + o]
     turn_c = other_c * c + other_s * s
     turn_s = other_c * s - other_s * c
-    at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
-    return ray_body(
+    at_x, at_y, aim_x, aim_y = sensor_pose(sensor)
+    return meets_body(
         -(other_c * dx + other_s * dy) + (turn_c * at_x - turn_s * at_y),
         (other_s * dx - other_c * dy) + (turn_s * at_x + turn_c * at_y),
         turn_c * aim_x - turn_s * aim_y,
@@ -279,20 +292,20 @@ def at_robots(sf, si, base, lane, before, near, near_list, rays, live, reach):
     tasks = i32(near + near)
     while start < tasks:
         task = i32(start + lane)
-        hits = i32(0)
+        hits = u32(0)
         if task < tasks:
             m, o = facing(si, base, near_list, task)
-            hits = may_hit(sf, m, o, live, reach)
+            hits = u32(may_hit(sf, m, o, reach) & live & u32(ALL_SENSORS))
         number = count(hits)
         place = listed
         for bit in range(3):
             word = ballot(si, base, lane, (number >> i32(bit)) & i32(1) != 0)
             place = i32(place + (count(word & before) << i32(bit)))
             listed = i32(listed + (count(word) << i32(bit)))
-        while hits != 0:
+        while hits != u32(0):
             si[at(rays + place)] = (task << i32(3)) | lowest(hits)
             place = i32(place + i32(1))
-            hits = i32(hits & (hits - i32(1)))
+            hits = u32(hits & (hits - u32(1)))
         together()
         start = i32(start + i32(LANES))
         least = i32(LANES) if start < tasks else i32(1)
@@ -301,34 +314,35 @@ def at_robots(sf, si, base, lane, before, near, near_list, rays, live, reach):
 
 
 @stage
-def read_one(sf, me, sensor, chance_, per_range, noise, with_faults):
+def read_one(sf, place, me, chance_, per_range, noise, faulty):
     """Turn a sensor's distance into what the network is told: curve, noise, faults, scale."""
-    place = INPUTS + sensor * LANES + me
-    true = reading(sf[place], per_range)
-    if with_faults and sensor < FRONT_SENSORS:
-        sf[place] = sensed(true, chance_, sf[GAIN + me], sf[AMPLITUDE + me], sf[OFFSET + me])
-    else:
-        sf[place] = sensed(true, chance_, ONE, noise, ZERO)
-
-
-@stage
-def read_two(sf, me, live, key, cycle, first, per_range, noise, with_faults):
-    """Read a sensor and the next, which share a random number, if they are live."""
-    if (live >> u32(first)) & u32(3):
-        bits = draw(key, cycle, first)
-        if (live >> u32(first)) & u32(1):
-            read_one(sf, me, first, low_noise(bits), per_range, noise, with_faults)
-        if (live >> u32(first)) & u32(2):
-            read_one(sf, me, first + 1, high_noise(bits), per_range, noise, with_faults)
+    gain = ONE
+    offset = ZERO
+    if faulty:
+        gain = sf[GAIN + me]
+        noise = sf[AMPLITUDE + me]
+        offset = sf[OFFSET + me]
+    sf[place] = sensed(reading(sf[place], per_range), chance_, gain, noise, offset)
 
 
 @stage
 def read(sf, me, live, key, cycle, per_range, noise, with_faults):
-    """Read all proximity sensors that are live."""
-    read_two(sf, me, live, key, cycle, 0, per_range, noise, with_faults)
-    read_two(sf, me, live, key, cycle, 2, per_range, noise, with_faults)
-    read_two(sf, me, live, key, cycle, 4, per_range, noise, with_faults)
-    read_two(sf, me, live & u32(LAST_SENSOR), key, cycle, 6, per_range, noise, with_faults)
+    """Read all proximity sensors that are live; each two share a random number."""
+    rest = u32(live & u32(ALL_SENSORS))
+    sensor = i32(0)
+    while rest != u32(0):
+        sensor = rolled(sensor)
+        if rest & u32(3):
+            place = INPUTS + at(sensor * i32(LANES)) + me
+            bits = draw(key, cycle, sensor)
+            if rest & u32(1):
+                front = with_faults and sensor < i32(FRONT_SENSORS)
+                read_one(sf, place, me, low_noise(bits), per_range, noise, front)
+            if rest & u32(2):
+                front = with_faults and sensor + i32(1) < i32(FRONT_SENSORS)
+                read_one(sf, place + LANES, me, high_noise(bits), per_range, noise, front)
+        rest = u32(rest >> u32(2))
+        sensor = i32(sensor + i32(2))
 
 
 @stage
@@ -346,21 +360,40 @@ def scale_cones(sf, me, per_range):
 
 
 @stage
-def blockers(sf, base, i, k, first, robots, dx, dy, per_square):
-    """Return whether a body surely hides a pair, and a bit for each robot of the trial that may."""
-    hides = u32(0)
-    doubts = u32(0)
-    x = sf[X + at(base + i)]
-    y = sf[Y + at(base + i)]
-    b = i32(base + first + robots - i32(1))
+def between(sf, base, i, k, first, robots, dx, dy, square):
+    """Return a bit for each robot of the trial that may stand between a pair.
+
+    Its centre lies in the rectangle that reaches a body's radius beyond the line on all sides.
+    """
+    m = at(base + i)
+    distance = f32(math.sqrt(square))
+    wide = ONE / max(NEARLY_OUTER * distance, NEXT_TO_NOTHING)
+    long = ONE / max(f32(0.5) * square + NEARLY_OUTER * distance, NEXT_TO_NOTHING)
+    # Across and along the line, in units of half the rectangle's sides, from its centre.
+    across_x = -dy * wide
+    across_y = dx * wide
+    along_x = dx * long
+    along_y = dy * long
+    x = sf[X + m] + f32(0.5) * dx
+    y = sf[Y + m] + f32(0.5) * dy
+    across = across_x * x + across_y * y
+    along = along_x * x + along_y * y
+    word = u32(0)
+    # Two in a step; of an odd number the first is nobody.
     end = i32(base + first)
-    while b >= end:
-        off = off_line(sf[X + at(b)] - x, sf[Y + at(b)] - y, dx, dy, per_square)
-        doubts = push_sign(doubts, off - OUTER2)
-        hides = push_sign(hides, off - INNER2)
-        b = i32(b - i32(1))
-    others = u32(~u32(u32(u32(1) << u32(i - first)) | u32(u32(1) << u32(k - first))))
-    return u32(hides & others) != u32(0), u32(doubts & others)
+    b = i32(end + ((robots + i32(1)) & i32(-2)))
+    while b > end:
+        b = i32(rolled(b) - i32(2))
+        o = at(b)
+        for second in range(1, -1, -1):
+            x = sf[X + second + o]
+            y = sf[Y + second + o]
+            aside = across_x * x + (across_y * y - across)
+            ahead = along_x * x + (along_y * y - along)
+            word = push_sign(word, max(abs(aside), abs(ahead)) - ONE)
+    others = u32(u32(ALL) >> u32(i32(LANES) - robots))
+    pair = u32(u32(u32(1) << u32(i - first)) | u32(u32(1) << u32(k - first)))
+    return u32(word & others & ~pair)
 
 
 @stage
@@ -369,6 +402,7 @@ def behind_obstacle(sf, x, y, dx, dy, per_square, centres, number):
     hidden = False
     o = i32(0)
     while o < number:
+        o = rolled(o)
         centre = at(centres + o + o)
         off = off_line(sf[centre] - x, sf[centre + 1] - y, dx, dy, per_square)
         hidden = hidden or off < OBSTACLE2
@@ -377,23 +411,26 @@ def behind_obstacle(sf, x, y, dx, dy, per_square, centres, number):
 
 
 @stage
-def seen_past(sf, base, i, first, dx, dy, distance, doubts):
-    """Tell whether none of the doubtful bodies of a trial stands between a pair."""
+def seen_past(sf, base, i, first, dx, dy, square, bodies):
+    """Tell whether none of some bodies of a trial (a bit each) hides a pair."""
+    distance = f32(math.sqrt(square))
+    per_square = one_over(square)
     aim_x = dx / distance
     aim_y = dy / distance
     m = at(base + i)
     clear = True
-    while doubts != 0 and clear:
-        b = at(base + first + lowest(doubts))
-        doubts = u32(doubts & (doubts - u32(1)))
+    while bodies != 0 and clear:
+        b = at(base + first + lowest(bodies))
+        bodies = u32(bodies & (bodies - u32(1)))
         c = sf[COS + b]
         s = sf[SIN + b]
         ox = sf[X + m] - sf[X + b]
         oy = sf[Y + m] - sf[Y + b]
-        way = ray_body(
+        off = off_line(-ox, -oy, dx, dy, per_square)
+        way = meets_body(
             c * ox + s * oy, c * oy - s * ox, c * aim_x + s * aim_y, c * aim_y - s * aim_x
         )
-        clear = not (way < distance - INNER)
+        clear = not (off < INNER2 or way < distance - INNER)
     return clear
 
 

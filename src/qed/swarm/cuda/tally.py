@@ -192,13 +192,13 @@ def situation(sf, me, left, right):
 
 
 @stage
-def flush(si, counts, lane, spirit, row, exists):
+def flush(si, counts, lane, spirit, row):
     """Add a warp's counts to its controller's, and begin anew."""
     e = i32(lane)
     while e < i32(SITUATION_COUNTS // 2):
         two = u32(si[at(counts + e)])
         si[at(counts + e)] = 0
-        if two != u32(0) and exists:
+        if two != u32(0):
             place = at(i32(row) * i32(SITUATION_COUNTS) + e + e)
             cuda.atomic.add(spirit, place, i32(two & u32(0xFFFF)))
             cuda.atomic.add(spirit, place + 1, i32(two >> u32(16)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
@@ -35,11 +36,6 @@ if SIMULATED:
         """Wait until all lanes have written what they write."""
         cuda.syncthreads()
 
-    @stage
-    def in_phase() -> None:
-        """Keep the warps of a block together; there is only one here."""
-        cuda.syncthreads()
-
     def count(word: Any) -> Any:
         """Return the number of bits set."""
         return i32(int(word).bit_count())
@@ -55,6 +51,15 @@ if SIMULATED:
     def bits_of(value: Any) -> Any:
         """Return the bits of a float as a whole number."""
         return f32(value).view(i32)
+
+    def two_of(word: Any) -> Any:
+        """Return the upper half of 64 bits as an index, and the lower half as a float."""
+        low, high = np.array([word], np.int64).view(np.int32)
+        return int(high), low.view(f32)
+
+    def rolled(value: Any) -> Any:
+        """Return a loop's counter."""
+        return value
 
     def push_sign(word: Any, value: Any) -> Any:
         """Return a word one place up, with the sign of a float as its lowest bit."""
@@ -74,14 +79,6 @@ else:
     def together():
         """Wait until all lanes have written what they write."""
         cuda.syncwarp(ALL)
-
-    @stage
-    def in_phase():
-        """Keep the warps of a block together: they fetch the same code at the same time.
-
-        What lanes told each other before is read by all, and may be overwritten.
-        """
-        cuda.syncthreads()
 
     @stage
     def count(word):
@@ -118,6 +115,35 @@ else:
             return builder.bitcast(arguments[0], ir.IntType(32))
 
         return types.int32(types.float32), code
+
+    @intrinsic
+    def two_of(context, word):
+        """Return the upper half of 64 bits as an index, and the lower half as a float."""
+
+        def code(context, builder, signature, arguments):
+            whole, real = ir.IntType(32), ir.FloatType()
+            halves = ir.FunctionType(ir.LiteralStructType([real, whole]), [ir.IntType(64)])
+            two = builder.asm(halves, "mov.b64 {$0, $1}, $2;", "=f,=r,l", arguments, False)
+            high = builder.zext(builder.extract_value(two, 1), ir.IntType(64))
+            low = builder.extract_value(two, 0)
+            return context.make_tuple(builder, signature.return_type, (high, low))
+
+        return types.Tuple((types.int64, types.float32))(types.int64), code
+
+    @intrinsic
+    def rolled(context, value):
+        """Return a loop's counter, hidden from the compiler: it shall not unroll the loop.
+
+        To be called first in the loop.  An H200 runs loops of up to 32 KB of code, 2048
+        instructions, from its nearest cache; beyond that warps wait for their instructions.
+        """
+
+        def code(context, builder, signature, arguments):
+            whole = ir.IntType(32)
+            hide = ir.FunctionType(whole, [whole])
+            return builder.asm(hide, r".pragma \22nounroll\22;", "=r,0", arguments, False)
+
+        return types.int32(types.int32), code
 
     @intrinsic
     def push_sign(context, word, value):

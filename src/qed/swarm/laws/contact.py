@@ -44,8 +44,7 @@ def drive(jx: Any, jy: Any, wx: Any, wy: Any) -> Any:
     """Return the drive's impulse j after it tried to correct the velocity error w (m/s)."""
     ax = jx + wx
     ay = jy + wy
-    size = math.sqrt(ax * ax + ay * ay)
-    kept = MAX_IMPULSE / size if size > MAX_IMPULSE else f32(1.0)
+    kept = min(MAX_IMPULSE / math.sqrt(ax * ax + ay * ay), f32(1.0))
     return ax * kept, ay * kept
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from numpy import float32 as f32
 
 from qed.swarm.compile import law
@@ -31,6 +32,36 @@ def _edge(a: int, b: int) -> tuple[f32, f32, f32]:
 NX1, NY1, H1 = _edge(1, 2)
 NX2, NY2, H2 = _edge(2, 3)
 NX3, NY3, H3 = _edge(3, 4)
+# All nine faces: outward normal and offset (m).
+FACES = np.array(
+    [
+        (1.0, 0.0, X0),
+        (-1.0, 0.0, X0),
+        (0.0, -1.0, -Y0),
+        (NX1, NY1, H1),
+        (-NX1, NY1, H1),
+        (NX2, NY2, H2),
+        (-NX2, NY2, H2),
+        (NX3, NY3, H3),
+        (-NX3, NY3, H3),
+    ],
+    f32,
+)
+ZERO = f32(0.0)
+ONE = f32(1.0)
+# The edges of the half body from the middle of the rear to the tip: from, to, normal, offset (m).
+EDGE0 = (ZERO, Y0, X0, Y0, ZERO, -ONE, -Y0)
+EDGE1 = (X0, Y0, X1, Y1, ONE, ZERO, X0)
+EDGE2 = (X1, Y1, X2, Y2, NX1, NY1, H1)
+EDGE3 = (X2, Y2, X3, Y3, NX2, NY2, H2)
+EDGE4 = (X3, Y3, ZERO, Y4, NX3, NY3, H3)
+EDGES = np.array([EDGE0, EDGE1, EDGE2, EDGE3, EDGE4], f32)
+
+
+@law
+def unit(value: Any) -> Any:
+    """Return a number that is at least 0 and at most 1."""
+    return min(max(value, f32(0.0)), f32(1.0))
 
 
 @law
@@ -91,6 +122,20 @@ def clip(enter: Any, leave: Any, room: Any, speed: Any) -> Any:
 
 
 @law
+def clip_face(
+    enter: Any, leave: Any, nx: Any, ny: Any, h: Any, ox: Any, oy: Any, dx: Any, dy: Any
+) -> Any:
+    """Cut a ray's stay behind a face with normal n and offset h (m)."""
+    return clip(enter, leave, h - nx * ox - ny * oy, nx * dx + ny * dy)
+
+
+@law
+def entry(enter: Any, leave: Any) -> Any:
+    """Return where a ray enters (m), or FAR; one that starts inside does not see the body."""
+    return enter if f32(0.0) <= enter <= leave else FAR
+
+
+@law
 def ray_body(ox: Any, oy: Any, dx: Any, dy: Any) -> Any:
     """Return where a ray enters the body, both in the body's frame (m), or FAR.
 
@@ -99,13 +144,13 @@ def ray_body(ox: Any, oy: Any, dx: Any, dy: Any) -> Any:
     enter, leave = clip(-FAR, FAR, X0 - ox, dx)
     enter, leave = clip(enter, leave, X0 + ox, -dx)
     enter, leave = clip(enter, leave, oy - Y0, -dy)
-    enter, leave = clip(enter, leave, H1 - NX1 * ox - NY1 * oy, NX1 * dx + NY1 * dy)
-    enter, leave = clip(enter, leave, H1 + NX1 * ox - NY1 * oy, NY1 * dy - NX1 * dx)
-    enter, leave = clip(enter, leave, H2 - NX2 * ox - NY2 * oy, NX2 * dx + NY2 * dy)
-    enter, leave = clip(enter, leave, H2 + NX2 * ox - NY2 * oy, NY2 * dy - NX2 * dx)
-    enter, leave = clip(enter, leave, H3 - NX3 * ox - NY3 * oy, NX3 * dx + NY3 * dy)
-    enter, leave = clip(enter, leave, H3 + NX3 * ox - NY3 * oy, NY3 * dy - NX3 * dx)
-    return enter if f32(0.0) <= enter <= leave else FAR
+    enter, leave = clip_face(enter, leave, NX1, NY1, H1, ox, oy, dx, dy)
+    enter, leave = clip_face(enter, leave, -NX1, NY1, H1, ox, oy, dx, dy)
+    enter, leave = clip_face(enter, leave, NX2, NY2, H2, ox, oy, dx, dy)
+    enter, leave = clip_face(enter, leave, -NX2, NY2, H2, ox, oy, dx, dy)
+    enter, leave = clip_face(enter, leave, NX3, NY3, H3, ox, oy, dx, dy)
+    enter, leave = clip_face(enter, leave, -NX3, NY3, H3, ox, oy, dx, dy)
+    return entry(enter, leave)
 
 
 @law
@@ -137,8 +182,7 @@ def off_line(px: Any, py: Any, dx: Any, dy: Any, per_square: Any) -> Any:
 
     ``per_square`` is one over the squared length of d (1/m2).
     """
-    along = (px * dx + py * dy) * per_square
-    along = min(max(along, f32(0.0)), f32(1.0))
+    along = unit((px * dx + py * dy) * per_square)
     ex = px - along * dx
     ey = py - along * dy
     return ex * ex + ey * ey
@@ -149,6 +193,15 @@ def farther(gap: Any, nx: Any, ny: Any, other: Any, other_x: Any, other_y: Any) 
     """Return the larger of two gaps with its normal; the first of equals."""
     wins = other > gap
     return other if wins else gap, other_x if wins else nx, other_y if wins else ny
+
+
+@law
+def farther_face(
+    gap: Any, nx: Any, ny: Any, face_x: Any, face_y: Any, h: Any, x: Any, y: Any, c: Any, s: Any
+) -> Any:
+    """Compare a gap (m) and its normal with how far a body is beyond one more face."""
+    other = face_x * x + face_y * y - h - support(-face_x, -face_y, c, s)
+    return farther(gap, nx, ny, other, face_x, face_y)
 
 
 @law
@@ -163,18 +216,12 @@ def faces(x: Any, y: Any, c: Any, s: Any) -> Any:
     gap = x - X0 - support(-one, zero, c, s)
     gap, nx, ny = farther(gap, one, zero, -x - X0 - support(one, zero, c, s), -one, zero)
     gap, nx, ny = farther(gap, nx, ny, Y0 - y - support(zero, one, c, s), zero, -one)
-    other = NX1 * x + NY1 * y - H1 - support(-NX1, -NY1, c, s)
-    gap, nx, ny = farther(gap, nx, ny, other, NX1, NY1)
-    other = NY1 * y - NX1 * x - H1 - support(NX1, -NY1, c, s)
-    gap, nx, ny = farther(gap, nx, ny, other, -NX1, NY1)
-    other = NX2 * x + NY2 * y - H2 - support(-NX2, -NY2, c, s)
-    gap, nx, ny = farther(gap, nx, ny, other, NX2, NY2)
-    other = NY2 * y - NX2 * x - H2 - support(NX2, -NY2, c, s)
-    gap, nx, ny = farther(gap, nx, ny, other, -NX2, NY2)
-    other = NX3 * x + NY3 * y - H3 - support(-NX3, -NY3, c, s)
-    gap, nx, ny = farther(gap, nx, ny, other, NX3, NY3)
-    other = NY3 * y - NX3 * x - H3 - support(NX3, -NY3, c, s)
-    return farther(gap, nx, ny, other, -NX3, NY3)
+    gap, nx, ny = farther_face(gap, nx, ny, NX1, NY1, H1, x, y, c, s)
+    gap, nx, ny = farther_face(gap, nx, ny, -NX1, NY1, H1, x, y, c, s)
+    gap, nx, ny = farther_face(gap, nx, ny, NX2, NY2, H2, x, y, c, s)
+    gap, nx, ny = farther_face(gap, nx, ny, -NX2, NY2, H2, x, y, c, s)
+    gap, nx, ny = farther_face(gap, nx, ny, NX3, NY3, H3, x, y, c, s)
+    return farther_face(gap, nx, ny, -NX3, NY3, H3, x, y, c, s)
 
 
 @law
@@ -206,8 +253,7 @@ def on_edge(x: Any, y: Any, ax: Any, ay: Any, bx: Any, by: Any) -> Any:
     """Return the point of the edge from a to b that is nearest to (x, y) (m)."""
     ex = bx - ax
     ey = by - ay
-    along = ((x - ax) * ex + (y - ay) * ey) / (ex * ex + ey * ey)
-    along = min(max(along, f32(0.0)), f32(1.0))
+    along = unit(((x - ax) * ex + (y - ay) * ey) / (ex * ex + ey * ey))
     return ax + along * ex, ay + along * ey
 
 
@@ -220,6 +266,35 @@ def nearer(x: Any, y: Any, px: Any, py: Any, qx: Any, qy: Any) -> Any:
 
 
 @law
+def nearer_edge(
+    x: Any, y: Any, qx: Any, qy: Any, beyond: Any,
+    ax: Any, ay: Any, bx: Any, by: Any, nx: Any, ny: Any, h: Any,
+) -> Any:  # fmt: skip
+    """Compare the nearest point q so far with that of one more edge, from a to b.
+
+    ``beyond`` is how far (x, y) is beyond the faces, the largest so far (m); the edge's face has
+    the normal n and the offset h (m).
+    """
+    px, py = on_edge(x, y, ax, ay, bx, by)
+    qx, qy = nearer(x, y, qx, qy, px, py)
+    return qx, qy, max(beyond, nx * x + ny * y - h)
+
+
+@law
+def from_point(x: Any, y: Any, qx: Any, qy: Any, beyond: Any) -> Any:
+    """Return normal, gap (m) and arm (m) to (x, y) from the point q next to (|x|, y)."""
+    nx = abs(x) - qx
+    ny = y - qy
+    gap = math.sqrt(nx * nx + ny * ny)
+    sign = f32(-1.0) if beyond < f32(0.0) else f32(1.0)
+    scale = sign / gap if gap > f32(1e-6) else f32(0.0)
+    nx = nx * scale if gap > f32(1e-6) else f32(1.0)
+    ny = ny * scale
+    arm = nx * qx + ny * qy
+    return (-nx if x < f32(0.0) else nx), ny, sign * gap, arm
+
+
+@law
 def body_point(x: Any, y: Any) -> Any:
     """Return normal, gap (m) and arm (m) from a body at the origin to the point (x, y).
 
@@ -228,23 +303,9 @@ def body_point(x: Any, y: Any) -> Any:
     face it is least behind, with a negative gap.
     """
     ax = abs(x)
-    qx, qy = on_edge(ax, y, f32(0.0), Y0, X0, Y0)
-    px, py = on_edge(ax, y, X0, Y0, X1, Y1)
-    qx, qy = nearer(ax, y, qx, qy, px, py)
-    px, py = on_edge(ax, y, X1, Y1, X2, Y2)
-    qx, qy = nearer(ax, y, qx, qy, px, py)
-    px, py = on_edge(ax, y, X2, Y2, X3, Y3)
-    qx, qy = nearer(ax, y, qx, qy, px, py)
-    px, py = on_edge(ax, y, X3, Y3, f32(0.0), Y4)
-    qx, qy = nearer(ax, y, qx, qy, px, py)
-    nx = ax - qx
-    ny = y - qy
-    gap = math.sqrt(nx * nx + ny * ny)
-    inside = max(max(ax - X0, Y0 - y), NX1 * ax + NY1 * y - H1)
-    inside = max(max(inside, NX2 * ax + NY2 * y - H2), NX3 * ax + NY3 * y - H3)
-    sign = f32(-1.0) if inside < f32(0.0) else f32(1.0)
-    scale = sign / gap if gap > f32(1e-6) else f32(0.0)
-    nx = nx * scale if gap > f32(1e-6) else f32(1.0)
-    ny = ny * scale
-    arm = nx * qx + ny * qy
-    return (-nx if x < f32(0.0) else nx), ny, sign * gap, arm
+    qx, qy, outside = nearer_edge(ax, y, FAR, FAR, -FAR, *EDGE0)
+    qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *EDGE1)
+    qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *EDGE2)
+    qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *EDGE3)
+    qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *EDGE4)
+    return from_point(x, y, qx, qy, outside)

@@ -40,8 +40,7 @@ def turned(before: Any, after: Any) -> Any:
 @law
 def excess(dx: Any, dy: Any) -> Any:
     """Return the part of a velocity change that is beyond one drive impulse (0 to 1)."""
-    change = math.sqrt(dx * dx + dy * dy)
-    return f32(1.0) - MAX_IMPULSE / change if change > MAX_IMPULSE else f32(0.0)
+    return f32(1.0) - min(MAX_IMPULSE / math.sqrt(dx * dx + dy * dy), f32(1.0))
 
 
 @law

@@ -10,6 +10,7 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.swarm.compile import law
+from qed.swarm.laws.geometry import unit
 from qed.swarm.robot import PROXIMITY_SENSORS
 
 # Where proximity sensors sit (m), and where they look, in the robot's frame.
@@ -41,8 +42,7 @@ def sensed(true: Any, noise: Any, gain: Any, amplitude: Any, offset: Any) -> Any
     A sound sensor has gain 1, offset 0 and the noise's amplitude.  One that is stuck has gain
     and amplitude 0; one that reads at random has gain 0, amplitude and offset one half.
     """
-    value = gain * true + (amplitude * noise + offset)
-    value = min(max(value, f32(0.0)), f32(1.0))
+    value = unit(gain * true + (amplitude * noise + offset))
     return f32(1.0) - f32(2.0) * value
 
 
