@@ -1,12 +1,11 @@
 """The GPU engine without a GPU: its code in Numba's CUDA simulator, and its tables."""
 
-import numpy as np
 import pytest
 
 import qed
 from qed.errors import InputError
 from qed.swarm.cuda import engine, packing
-from qed.swarm.cuda.engine import dealt, warps_of_a_block
+from qed.swarm.cuda.engine import warps_of_a_block
 from qed.swarm.cuda.layout import (
     LANES,
     W_LISTED,
@@ -75,16 +74,6 @@ def test_the_dearest_worlds_come_first():
     given.controllers[:] = given.controllers[:1] * 3
     tables = packing.packed(given, slice(0, 3), packing.Ground(), False)
     assert tables.warps[:, W_NETWORK].tolist() == [1, 1, 2, 2, 0, 0]
-
-
-def test_blocks_that_begin_together_are_alike():
-    cost = np.sort(np.random.default_rng(1).uniform(2000, 9000, 2035))[::-1]
-    order = dealt(len(cost), 132)
-    assert sorted(order) == list(range(2035))
-    blocks = cost[order[:2032]].reshape(-1, 4)
-    assert np.ptp(blocks.sum(1)) < 0.02 * blocks.sum(1).mean()
-    # The four blocks of a processor have their dearest warps in different quarters of it.
-    assert set(blocks[5::132].argmax(1)) == {0, 1, 2, 3}
 
 
 def test_start_places_are_sent_once():

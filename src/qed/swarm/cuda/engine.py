@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
 from numba import cuda
@@ -58,7 +57,6 @@ UNASKED = 48 * 1024  # bytes of shared memory that a block may have without aski
 _ground = Ground()
 _sent: dict[str, tuple[int, Any]] = {}  # tables of the ground on the GPU, and how long they were
 _granted: dict[Any, int] = {}  # shared memory (bytes) that kernels may have
-_under_way: WeakSet[Simulation] = WeakSet()
 _free: list[Desk] = []  # desks that nobody works at; one whose work went wrong does not return
 
 
@@ -87,8 +85,6 @@ class Simulation:
         self.ground = _ground if job.start is None else Ground()
         self.desk = _free.pop() if _free else Desk()
         self.parts = _parts(job, self.wants)
-        self.alone = not _under_way
-        _under_way.add(self)
         self._depart()
 
     def _depart(self) -> None:
@@ -96,9 +92,7 @@ class Simulation:
         self.flight = None
         for some in self.parts:
             tables = packed(self.job, some, self.ground, bool(self.wants & kernels.SITUATIONS))
-            self.flight = launch(
-                self.desk, tables, self.ground, self.wants, self.job.cycles, self.alone
-            )
+            self.flight = launch(self.desk, tables, self.ground, self.wants, self.job.cycles)
             self.some = some
             break
 
@@ -115,7 +109,6 @@ class Simulation:
                 robots = sum(env.robots for env in self.job.environments[self.some])
                 self.progress(robots * self.job.trials * self.job.cycles)
             self._depart()
-        _under_way.discard(self)
         if self.desk not in _free:
             _free.append(self.desk)
         return found
@@ -166,17 +159,11 @@ class Flight:
         return found
 
 
-def launch(
-    desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int, alone: bool = True
-) -> Flight:
-    """Start the kernel at a desk; ``alone`` on the GPU, or besides others."""
-    if alone and not SIMULATED and len(tables.warps) <= _warps_at_once():
-        tables.warps = tables.warps[dealt(len(tables.warps), _gpu().MULTIPROCESSOR_COUNT)]
+def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) -> Flight:
+    """Start the kernel at a desk."""
     run = kernels.kernel(wants, tables.with_obstacles, tables.with_faults, tables.with_deaf)
     stride = arrange(tables, bool(wants & kernels.PATROLLING), bool(wants & kernels.SITUATIONS))
-    warps = (
-        1 if SIMULATED else warps_of_a_block(4 * stride, _gpu().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
-    )
+    warps = 1 if SIMULATED else warps_of_a_block(4 * stride, _most_shared())
     blocks = -(-len(tables.warps) // warps)
     trials, controllers = tables.trials, len(tables.networks)
     cells = trials * tables.fine if wants & kernels.VISITS else 0
@@ -232,32 +219,10 @@ def _grant(run: Any, arguments: Sequence[Any], shared: int) -> None:
     _granted[run] = shared
 
 
-def dealt(warps: int, processors: int) -> np.ndarray:
-    """Return an order of warps, given from dear to cheap, that makes all blocks alike.
-
-    That is for warps that all begin at the same time; otherwise the cheap ones of a block would
-    keep the place of others until the dear ones end.  A block's dearest warp, which a quarter of
-    a processor runs, is another one from round to round of the blocks.
-    """
-    blocks = warps // WARPS
-    order = np.arange(blocks * WARPS).reshape(WARPS, blocks)
-    order[1::2] = order[1::2, ::-1]
-    turn = (np.arange(WARPS) + np.arange(blocks)[:, None] // processors) % WARPS
-    rest = np.arange(blocks * WARPS, warps)
-    return np.concatenate([np.take_along_axis(order.T, turn, axis=1).ravel(), rest])
-
-
 @cache
-def _gpu() -> Any:
-    """Return the GPU here."""
-    return cuda.get_current_device()
-
-
-def _warps_at_once() -> int:
-    """Return how many warps the GPU here runs at the same time, by their registers."""
-    of_block = kernels.REGISTERS * LANES * WARPS
-    blocks = _gpu().MAX_REGISTERS_PER_MULTIPROCESSOR // of_block * _gpu().MULTIPROCESSOR_COUNT
-    return int(blocks * WARPS)
+def _most_shared() -> int:
+    """Return how much shared memory (bytes) a block may have on the GPU here."""
+    return int(cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
 
 
 def warps_of_a_block(shared: int, most: int) -> int:
