@@ -46,7 +46,7 @@ from qed.swarm.cuda.sensing import square_apart
 from qed.swarm.cuda.warp import at, ballot, count, lowest, rolled, together
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws import geometry
-from qed.swarm.laws.contact import FRICTION, FROM_FIXED, MARGIN_TIME, WALL_FRICTION
+from qed.swarm.laws.contact import FRICTION, FROM_FIXED, WALL_FRICTION
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
@@ -67,7 +67,6 @@ support = device(geometry.support)
 TWO_OUTER = f32(2.0 * BODY_OUTER_RADIUS)
 OUTER = f32(BODY_OUTER_RADIUS)
 OBSTACLE = f32(OBSTACLE_RADIUS)
-MARGIN_SECONDS = f32(MARGIN_TIME)
 ZERO = f32(0.0)
 ONE = f32(1.0)
 NO_LIMIT = f32(1e9)  # on the speed towards a wall that is out of reach
