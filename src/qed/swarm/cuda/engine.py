@@ -50,6 +50,15 @@ WANTS = {
     "sdbc": kernels.FEATURES,
     "spirit": kernels.SITUATIONS,
 }
+# What is added up for them, and in which column of the sums.
+COLUMNS = {
+    "centre_distance": (kernels.AGGREGATION, S_CENTRE),
+    "nearest_distance": (kernels.DISPERSION, S_NEAREST),
+    "flock": (kernels.FLOCKING, S_FLOCK),
+    "patrol": (kernels.PATROLLING, S_PATROL),
+    "border": (kernels.PATROLLING, S_BORDER),
+    "radius": (kernels.VISITS, S_RADIUS),
+}
 VISITS_AT_ONCE = 1_000_000_000  # fine cells of a launch
 MOST_VISITS = 2**31 - 1  # of a controller
 UNASKED = 48 * 1024  # bytes of shared memory that a block may have without asking
@@ -104,7 +113,7 @@ class Simulation:
         """Wait, and return the sums of each controller by name."""
         found: list[dict[str, np.ndarray]] = []
         while self.flight is not None:
-            found += _results(self.job, self.some, self.flight.land(self.with_visits))
+            found += _results(self.job, self.some, self.wants, self.flight.land(self.with_visits))
             if self.progress is not None:
                 robots = sum(env.robots for env in self.job.environments[self.some])
                 self.progress(robots * self.job.trials * self.job.cycles)
@@ -262,18 +271,16 @@ def _on_gpu(name: str, ground: Ground) -> Any:
     return _sent[name][1]
 
 
-def _results(job: Any, some: slice, found: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
+def _results(
+    job: Any, some: slice, wants: int, found: dict[str, np.ndarray]
+) -> list[dict[str, np.ndarray]]:
     """Return the sums of each controller by name."""
     sums = found["sums"]
-    whole = {
-        "centre_distance": sums[:, S_CENTRE],
-        "nearest_distance": sums[:, S_NEAREST],
-        "flock": sums[:, S_FLOCK],
-        "patrol": sums[:, S_PATROL] / FULL,
-        "border": sums[:, S_BORDER] / FULL,
-        "radius": sums[:, S_RADIUS],
-        "features": sums[:, S_FEATURES:].reshape(-1, 5, 2),
-    }
+    whole = {name: sums[:, column] for name, (bit, column) in COLUMNS.items() if wants & bit}
+    if wants & kernels.PATROLLING:
+        whole |= {name: whole[name] / FULL for name in ("patrol", "border")}
+    if wants & kernels.FEATURES:
+        whole["features"] = sums[:, S_FEATURES:].reshape(-1, 5, 2)
     if "spread" in found:
         whole["spread"] = found["spread"].astype(np.int64)
     results = []

@@ -16,6 +16,7 @@ from qed.swarm.cuda.layout import (
     CONTACT_FIELDS,
     GROUP,
     KEPT,
+    L_FINE,
     L_RAB2,
     L_SIDE,
     LANES,
@@ -84,7 +85,7 @@ class Packed:
     """Tables for one launch."""
 
     warps: np.ndarray  # int32 (warps, fields), the dearest first; places are not filled in yet
-    limits: np.ndarray  # float32 (environments, fields)
+    limits: np.ndarray  # float32 (controllers, fields)
     faults: np.ndarray  # float32 (robots, fields)
     networks: np.ndarray  # int32 (networks, fields)
     biases: np.ndarray  # float32, one a neuron
@@ -104,39 +105,39 @@ class Packed:
 def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
     """Return the tables of some of a job's controllers."""
     environments = job.environments[some]
-    limits: dict[Environment, int] = {}
     faults: dict[Any, int] = {}
     fault_rows: list[np.ndarray] = []
-    worlds = []
+    rows = []
     broken_robots = 0
-    for env, fault, seed in zip(environments, job.faults[some], job.seeds[some], strict=True):
+    for k, (env, fault, seed) in enumerate(
+        zip(environments, job.faults[some], job.seeds[some], strict=True)
+    ):
         broken = (env.robots, env.max_speed, fault)
         if broken not in faults:
             faults[broken] = broken_robots
             fault_rows.append(_faults(env, fault, job.noise))
             broken_robots += env.robots
-        limit = limits.setdefault(env, len(limits))
         first, obstacle = ground.find(job, env, seed)
-        worlds.append((env.robots, env.obstacles, limit, first, obstacle, faults[broken]))
-    warps, kept, blocks = _warps(np.array(worlds), job.trials)
+        rows.append((env.robots, env.obstacles, k, first, obstacle, faults[broken]))
+    worlds = np.array(rows)
+    limits = np.array([_limits(env, job.noise) for env in environments], np.float32)
     networks = _networks([b.network() for b in job.controllers[some]], all_inputs)
-    limit_rows = np.array([_limits(env, job.noise) for env in limits], np.float32)
-    cost = _instructions(np.array(worlds), limit_rows, networks)
+    warps, kept, blocks = _warps(worlds, job.trials)
     # The dearest first, so that none is left over at the end.
+    cost = _instructions(worlds, limits, networks)
     dearest = np.argsort(-cost[warps[:, W_NETWORK]], kind="stable")
+    cells = limits[:, L_FINE].astype(np.int32) ** 2
     return Packed(
         warps=warps[dearest],
-        limits=limit_rows,
+        limits=limits,
         faults=np.concatenate(fault_rows),
         **networks,
         trials=len(environments) * job.trials,
         kept=kept,
         blocks=blocks,
-        fine=max(fine_side(env.arena) for env in limits) ** 2,
-        cells=np.repeat([fine_side(e.arena) ** 2 for e in environments], job.trials).astype(
-            np.int32
-        ),
-        with_obstacles=any(env.obstacles for env in limits),
+        fine=int(cells.max()),
+        cells=np.repeat(cells, job.trials),
+        with_obstacles=bool(worlds[:, 1].any()),
         with_faults=any(fault is not None for *_, fault in faults),
         with_deaf=any(FAULTS[name].deaf for *_, fault in faults for name in fault or ()),
     )
