@@ -22,7 +22,7 @@ from law_cases import BY_NAME, CASES, Columns, draw, parts
 from numba import cuda, njit
 
 from qed.swarm import compile as compiling
-from qed.swarm.cuda import available, contact, sensing
+from qed.swarm.cuda import available, contact, obstacles, sensing
 from qed.swarm.cuda.device import ROUGHLY, SIMULATED, device, stage
 
 STEP = 2.0**-23  # between single-precision numbers, relative to them
@@ -99,7 +99,7 @@ TOLERANCES = {
 # For laws about all faces of a body the GPU engine has loops of its own.
 LOOPS = {
     "geometry.beyond": contact.beyond,
-    "geometry.body_point": contact.body_point,
+    "geometry.body_point": obstacles.body_point,
     "geometry.ray_body": sensing.meets_body,
 }
 

@@ -1,6 +1,6 @@
-"""Contacts on the GPU: pairs in a list of the warp, walls and obstacles in the robot's lane.
+"""Contacts with robots and walls on the GPU: pairs in a list of the warp, walls in a lane.
 
-It is the CPU's order of events: drives, all pairs at once, obstacles, walls; eight times.
+In the CPU's order of events: drives, all pairs at once, obstacles, walls; eight times.
 """
 
 from __future__ import annotations
@@ -8,17 +8,9 @@ from __future__ import annotations
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.swarm.cuda.constants import EDGE_COUNT, FACE_COUNT, edge, face
+from qed.swarm.cuda.constants import FACE_COUNT, face
 from qed.swarm.cuda.device import cuda, device, stage
 from qed.swarm.cuda.layout import (
-    B_ARM,
-    B_CYCLE,
-    B_NX,
-    B_NY,
-    B_PRESS,
-    B_RUB,
-    B_SPEED,
-    BLOCK_FIELDS,
     C_ARM,
     C_CODE,
     C_NX,
@@ -42,13 +34,13 @@ from qed.swarm.cuda.layout import (
     X,
     Y,
 )
-from qed.swarm.cuda.sensing import square_apart
-from qed.swarm.cuda.warp import at, ballot, count, lowest, rolled, together
+from qed.swarm.cuda.pairs import square_apart
+from qed.swarm.cuda.warp import at, ballot, count, rolled, together
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws import geometry
 from qed.swarm.laws.contact import FRICTION, FROM_FIXED, WALL_FRICTION
 from qed.swarm.laws.geometry import FAR
-from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
+from qed.swarm.robot import BODY_OUTER_RADIUS
 
 approach = device(laws.approach)
 drive = device(laws.drive)
@@ -60,18 +52,14 @@ rub = device(laws.rub)
 wall_approach = device(laws.wall_approach)
 farther = device(geometry.farther)
 farther_face = device(geometry.farther_face)
-from_point = device(geometry.from_point)
-nearer_edge = device(geometry.nearer_edge)
 support = device(geometry.support)
 
 TWO_OUTER = f32(2.0 * BODY_OUTER_RADIUS)
 OUTER = f32(BODY_OUTER_RADIUS)
-OBSTACLE = f32(OBSTACLE_RADIUS)
 ZERO = f32(0.0)
 ONE = f32(1.0)
 NO_LIMIT = f32(1e9)  # on the speed towards a wall that is out of reach
 NO_WALL = (ONE, NO_LIMIT, ZERO, ZERO, ZERO)  # sign, speed, arm, impulses
-NO_BLOCK = (ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)  # normal, speed, arm, impulses
 
 
 @stage
@@ -336,115 +324,3 @@ def push_walls(vx, vy, turn, wx, wy):
     vy -= sign * (pressed - old_press)
     wy = (sign, speed, arm, pressed, rubbed)
     return vx, vy, wx, wy
-
-
-@stage
-def body_point(x, y):
-    """Return normal, gap (m) and arm (m) from a body at the origin to the point (x, y)."""
-    ax = abs(x)
-    qx = qy = FAR
-    outside = -FAR
-    e = i32(0)
-    while e < i32(EDGE_COUNT):
-        e = rolled(e)
-        qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *edge(e))
-        e = i32(e + i32(1))
-    return from_point(x, y, qx, qy, outside)
-
-
-@stage
-def touching_obstacles(sf, x, y, c, s, reach, centres, nearby, blocks, mine, cycle):
-    """Note the nearby obstacles (a bit each) that a robot may touch; return a bit for each."""
-    word = i32(0)
-    while nearby != 0:
-        o = lowest(nearby)
-        dx = sf[at(centres + o + o)] - x
-        dy = sf[at(centres + o + o) + 1] - y
-        if dx * dx + dy * dy < reach * reach:
-            word = i32(word | (nearby & -nearby))
-        nearby = i32(nearby & (nearby - i32(1)))
-    # Robots take their first, their second, ... at the same time.
-    rest = word
-    while rest != 0:
-        o = lowest(rest)
-        rest = i32(rest & (rest - i32(1)))
-        dx = sf[at(centres + o + o)] - x
-        dy = sf[at(centres + o + o) + 1] - y
-        nx, ny, gap, arm = body_point(c * dx + s * dy, c * dy - s * dx)
-        b = at(mine + o * i32(BLOCK_FIELDS * LANES))
-        fresh = blocks[b + B_CYCLE * LANES] != f32(cycle - i32(1))
-        blocks[b + B_NX * LANES] = c * nx - s * ny
-        blocks[b + B_NY * LANES] = s * nx + c * ny
-        blocks[b + B_SPEED * LANES] = approach(gap - OBSTACLE)
-        blocks[b + B_ARM * LANES] = arm
-        if fresh:
-            blocks[b + B_PRESS * LANES] = ZERO
-            blocks[b + B_RUB * LANES] = ZERO
-        blocks[b + B_CYCLE * LANES] = f32(cycle)
-    return word
-
-
-@stage
-def block_place(mine, word):
-    """Return where the lowest obstacle of a word (a bit each) is noted."""
-    return at(mine + lowest(word) * i32(BLOCK_FIELDS * LANES))
-
-
-@stage
-def block(blocks, b):
-    """Read what is noted of a robot at an obstacle: normal, speed, arm, impulses."""
-    return (
-        blocks[b + B_NX * LANES],
-        blocks[b + B_NY * LANES],
-        blocks[b + B_SPEED * LANES],
-        blocks[b + B_ARM * LANES],
-        blocks[b + B_PRESS * LANES],
-        blocks[b + B_RUB * LANES],
-    )
-
-
-@stage
-def note(blocks, b, found):
-    """Note a robot's impulses at an obstacle."""
-    blocks[b + B_PRESS * LANES] = found[4]
-    blocks[b + B_RUB * LANES] = found[5]
-
-
-@stage
-def push_obstacle(vx, vy, turn, found):
-    """Correct a robot at an obstacle; return its velocity, and what there is to note."""
-    nx, ny, speed, arm, old_press, old_rub = found
-    pressed = press(old_press, ONE, (vx * nx + vy * ny) - speed)
-    rubbed = rub(old_rub, ONE, (vy * nx - vx * ny) + arm * turn, WALL_FRICTION * pressed)
-    dp = pressed - old_press
-    dr = rubbed - old_rub
-    vx -= dp * nx - dr * ny
-    vy -= dp * ny + dr * nx
-    return vx, vy, (nx, ny, speed, arm, pressed, rubbed)
-
-
-@stage
-def warm_obstacle(vx, vy, found):
-    """Begin with the impulses at an obstacle of the last cycle."""
-    nx, ny, _, _, pressed, rubbed = found
-    return vx - (pressed * nx - rubbed * ny), vy - (pressed * ny + rubbed * nx)
-
-
-@stage
-def warm_obstacles(vx, vy, word, blocks, mine):
-    """Begin with the impulses at several obstacles."""
-    while word != 0:
-        vx, vy = warm_obstacle(vx, vy, block(blocks, block_place(mine, word)))
-        word = i32(word & (word - i32(1)))
-    return vx, vy
-
-
-@stage
-def push_obstacles(vx, vy, turn, word, blocks, mine):
-    """Correct a robot at the obstacles it may touch, one after the other."""
-    while word != 0:
-        b = block_place(mine, word)
-        word = i32(word & (word - i32(1)))
-        vx, vy, found = push_obstacle(vx, vy, turn, block(blocks, b))
-        note(blocks, b, found)
-    return vx, vy

@@ -77,9 +77,22 @@ from qed.swarm.cuda.layout import (
     X,
     Y,
 )
-from qed.swarm.cuda.listening import listen
+from qed.swarm.cuda.listening import clear_cones, listen, scale_cones
+from qed.swarm.cuda.obstacles import (
+    NO_BLOCK,
+    OBSTACLE,
+    block,
+    block_place,
+    note,
+    push_obstacle,
+    push_obstacles,
+    touching_obstacles,
+    warm_obstacle,
+    warm_obstacles,
+)
+from qed.swarm.cuda.pairs import has_come_far, list_pairs, sort_out
 from qed.swarm.cuda.places import rows_of
-from qed.swarm.cuda.warp import at, ballot, together
+from qed.swarm.cuda.warp import at, ballot, lowest, together
 from qed.swarm.laws import geometry, motion
 from qed.swarm.laws.motion import DRIVE, LAG
 from qed.swarm.laws.scoring import GRID
@@ -250,8 +263,8 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             touched = si[PARTNERS + me] > 0
             blocked = i32(0)
             if with_obstacles:
-                blocking = contact.OBSTACLE + contact.OUTER + margin
-                blocked = contact.touching_obstacles(
+                blocking = OBSTACLE + contact.OUTER + margin
+                blocked = touching_obstacles(
                     sf, x, y, c, s, blocking, obstacle, nearby, blocks, blocks_kept, cycle
                 )
                 touched = touched or blocked != 0
@@ -286,15 +299,15 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                 ux += px - (wx[0] * wx[3] - wy[0] * wy[4])
                 uy += py - (wx[0] * wx[4] + wy[0] * wy[3])
                 # The first obstacle stays with the robot's lane, others are rare.
-                first_block = contact.NO_BLOCK
+                first_block = NO_BLOCK
                 more_blocks = i32(0)
                 if with_obstacles:
                     if blocked != 0:
-                        first_place = contact.block_place(blocks_kept, blocked)
-                        first_block = contact.block(blocks, first_place)
+                        first_place = block_place(blocks_kept, lowest(blocked))
+                        first_block = block(blocks, first_place)
                         more_blocks = i32(blocked & (blocked - i32(1)))
-                        ux, uy = contact.warm_obstacle(ux, uy, first_block)
-                        ux, uy = contact.warm_obstacles(ux, uy, more_blocks, blocks, blocks_kept)
+                        ux, uy = warm_obstacle(ux, uy, first_block)
+                        ux, uy = warm_obstacles(ux, uy, more_blocks, blocks, blocks_kept)
                 sweep = i32(0)
                 while sweep < sweeps:
                     ax, ay = contact.drive(px, py, tx - ux, ty - uy)
@@ -313,16 +326,14 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                         ux, uy = contact.take(si, me, ux, uy)
                     if with_obstacles:
                         if blocked != 0:
-                            ux, uy, first_block = contact.push_obstacle(ux, uy, turn, first_block)
-                            ux, uy = contact.push_obstacles(
-                                ux, uy, turn, more_blocks, blocks, blocks_kept
-                            )
+                            ux, uy, first_block = push_obstacle(ux, uy, turn, first_block)
+                            ux, uy = push_obstacles(ux, uy, turn, more_blocks, blocks, blocks_kept)
                     if walls:
                         ux, uy, wx, wy = contact.push_walls(ux, uy, turn, wx, wy)
                     sweep = i32(sweep + i32(1))
                 if with_obstacles:
                     if blocked != 0:
-                        contact.note(blocks, contact.block_place(blocks_kept, blocked), first_block)
+                        note(blocks, block_place(blocks_kept, lowest(blocked)), first_block)
                 if owns:
                     contact.keep(kept, pairs_kept, mine, cycle)
                 if contacts > i32(LANES):
@@ -350,16 +361,16 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             sf[X + me] = x
             sf[Y + me] = y
             if hearing:
-                sensing.clear_cones(sf, me, limits[limit, L_RAB])
+                clear_cones(sf, me, limits[limit, L_RAB])
             together()
             way = AHEAD * limits[limit, L_SPEED]
-            gone = sensing.has_come_far(sf, me, x, y, SHORT * way * way) or cycle == i32(1)
+            gone = has_come_far(sf, me, x, y, SHORT * way * way) or cycle == i32(1)
             if ballot(si, base, lane, gone) != u32(0):
                 far = f32(math.sqrt(max(near2, rab2))) + way + way
-                pairs = sensing.list_pairs(
+                pairs = list_pairs(
                     sf, si, base, lane, before, robot, robots, active, far * far, pair_place
                 )
-            near, audible = sensing.sort_out(
+            near, audible = sort_out(
                 sf, si, base, lane, before, pairs, pair_place, near2, rab2, near_place, work_place
             )
             sensing.at_walls(sf, me, x, y, c, s, side)
@@ -367,7 +378,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                 if active:
                     # Contacts are looked for after the lag, in which a robot can come closer.
                     closer = f32(2.0) * LAG * limits[limit, L_SPEED] + SLACK
-                    blocking = contact.OBSTACLE + contact.OUTER + limits[limit, L_MARGIN]
+                    blocking = OBSTACLE + contact.OUTER + limits[limit, L_MARGIN]
                     beside = max(blocking + closer, reach + sensing.BEYOND)
                     nearby = sensing.nearby_obstacles(sf, x, y, beside, obstacle, obstacles)
                 sensing.at_obstacles(sf, me, x, y, c, s, reach, obstacle, nearby)
@@ -384,7 +395,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                     live, reach,
                 )  # fmt: skip
             if hearing:
-                sensing.scale_cones(sf, me, ONE / limits[limit, L_RAB])
+                scale_cones(sf, me, ONE / limits[limit, L_RAB])
             sensing.read(sf, me, live, key, cycle, ONE / reach, limits[limit, L_NOISE], with_faults)
             # Networks.
             own_neurons = (networks[network, N_FIRST], networks[network, N_STOP])

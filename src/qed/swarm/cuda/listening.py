@@ -1,4 +1,4 @@
-"""Range and bearing on the GPU: the pairs within hearing, 32 at a time."""
+"""Range and bearing on the GPU: the pairs within hearing, 32 at a time, and who hides whom."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
-from qed.swarm.cuda.device import stage
+from qed.swarm.cuda.device import device, stage
 from qed.swarm.cuda.layout import (
     CENTRES,
     COS,
@@ -22,17 +22,44 @@ from qed.swarm.cuda.layout import (
     X,
     Y,
 )
-from qed.swarm.cuda.sensing import (
-    behind_obstacle,
-    between,
-    cone,
-    hear_wrong,
-    one_over,
-    seen_past,
-    shorten,
-)
-from qed.swarm.cuda.warp import at, ballot, count, together
+from qed.swarm.cuda.sensing import meets_body, shorten
+from qed.swarm.cuda.warp import ALL, at, ballot, count, lowest, push_sign, rolled, together
+from qed.swarm.laws import chance, geometry
+from qed.swarm.laws import sensing as laws
+from qed.swarm.laws.geometry import NEXT_TO_NOTHING, PI
 from qed.swarm.laws.sensing import SENSORS
+from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, CONES, OBSTACLE_RADIUS
+
+draw = device(chance.draw)
+high_noise = device(chance.high_noise)
+low_noise = device(chance.low_noise)
+cos_sin = device(geometry.cos_sin)
+off_line = device(geometry.off_line)
+one_over = device(geometry.one_over)
+cone = device(laws.cone)
+heard = device(laws.heard)
+misheard = device(laws.misheard)
+
+NEARLY_OUTER = f32(1.001 * BODY_OUTER_RADIUS)  # m, and a little for rounding
+INNER = f32(BODY_INNER_RADIUS)
+INNER2 = f32(BODY_INNER_RADIUS**2)
+OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
+EAR_PURPOSE = 8
+ONE = f32(1.0)
+
+
+@stage
+def clear_cones(sf, me, limit):
+    """Set all cones to nobody: their range (m)."""
+    for c in range(CONES):
+        sf[RAB + c * LANES + me] = limit
+
+
+@stage
+def scale_cones(sf, me, per_range):
+    """Turn the cones' distances (m) into what the network is told."""
+    for c in range(CONES):
+        sf[RAB + c * LANES + me] = heard(sf[RAB + c * LANES + me], per_range)
 
 
 @stage
@@ -51,6 +78,18 @@ def hear(si, base, i, k, cone_i, cone_k, distance):
 
 
 @stage
+def hear_wrong(sf, si, m, key, other, dx, dy, cycle):
+    """Let a robot with the ROFS fault hear another at a random offset."""
+    c = sf[COS + m]
+    s = sf[SIN + m]
+    bits = draw(key, cycle, i32(EAR_PURPOSE) + other)
+    turn_c, turn_s = cos_sin(PI * high_noise(bits))
+    forward, left = misheard(c * dx + s * dy, c * dy - s * dx, low_noise(bits), turn_c, turn_s)
+    place = RAB + at(cone(forward, left) * i32(LANES)) + m
+    shorten(si, place, f32(math.sqrt(forward * forward + left * left)))
+
+
+@stage
 def hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle):
     """Let both robots of a pair hear each other, each as well as it can."""
     first_place, keys, faults, first_fault = deaf
@@ -65,6 +104,81 @@ def hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle):
         else:
             which = cone_i if side == 0 else cone_k
             shorten(si, RAB + at(which * i32(LANES)) + m, distance)
+
+
+@stage
+def between(sf, base, i, k, first, robots, dx, dy, square):
+    """Return a bit for each robot of the trial that may stand between a pair.
+
+    Its centre lies in the rectangle that reaches a body's radius beyond the line on all sides.
+    """
+    m = at(base + i)
+    distance = f32(math.sqrt(square))
+    wide = ONE / max(NEARLY_OUTER * distance, NEXT_TO_NOTHING)
+    long = ONE / max(f32(0.5) * square + NEARLY_OUTER * distance, NEXT_TO_NOTHING)
+    # Across and along the line, in units of half the rectangle's sides, from its centre.
+    across_x = -dy * wide
+    across_y = dx * wide
+    along_x = dx * long
+    along_y = dy * long
+    x = sf[X + m] + f32(0.5) * dx
+    y = sf[Y + m] + f32(0.5) * dy
+    across = across_x * x + across_y * y
+    along = along_x * x + along_y * y
+    word = u32(0)
+    # Two in a step; of an odd number the first is nobody.
+    end = i32(base + first)
+    b = i32(end + ((robots + i32(1)) & i32(-2)))
+    while b > end:
+        b = i32(rolled(b) - i32(2))
+        o = at(b)
+        for second in range(1, -1, -1):
+            x = sf[X + second + o]
+            y = sf[Y + second + o]
+            aside = across_x * x + (across_y * y - across)
+            ahead = along_x * x + (along_y * y - along)
+            word = push_sign(word, max(abs(aside), abs(ahead)) - ONE)
+    others = u32(u32(ALL) >> u32(i32(LANES) - robots))
+    pair = u32(u32(u32(1) << u32(i - first)) | u32(u32(1) << u32(k - first)))
+    return u32(word & others & ~pair)
+
+
+@stage
+def behind_obstacle(sf, x, y, dx, dy, per_square, centres, number):
+    """Tell whether an obstacle hides a pair."""
+    hidden = False
+    o = i32(0)
+    while o < number:
+        o = rolled(o)
+        centre = at(centres + o + o)
+        off = off_line(sf[centre] - x, sf[centre + 1] - y, dx, dy, per_square)
+        hidden = hidden or off < OBSTACLE2
+        o = i32(o + i32(1))
+    return hidden
+
+
+@stage
+def seen_past(sf, base, i, first, dx, dy, square, bodies):
+    """Tell whether none of some bodies of a trial (a bit each) hides a pair."""
+    distance = f32(math.sqrt(square))
+    per_square = one_over(square)
+    aim_x = dx / distance
+    aim_y = dy / distance
+    m = at(base + i)
+    clear = True
+    while bodies != 0 and clear:
+        b = at(base + first + lowest(bodies))
+        bodies = u32(bodies & (bodies - u32(1)))
+        c = sf[COS + b]
+        s = sf[SIN + b]
+        ox = sf[X + m] - sf[X + b]
+        oy = sf[Y + m] - sf[Y + b]
+        off = off_line(-ox, -oy, dx, dy, per_square)
+        way = meets_body(
+            c * ox + s * oy, c * oy - s * ox, c * aim_x + s * aim_y, c * aim_y - s * aim_x
+        )
+        clear = not (off < INNER2 or way < distance - INNER)
+    return clear
 
 
 @stage

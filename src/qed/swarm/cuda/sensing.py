@@ -1,8 +1,6 @@
-"""Sensors on the GPU: which robots are near, what rays meet, whom cones hear."""
+"""Proximity sensors on the GPU: what their rays meet, and what the network is told."""
 
 from __future__ import annotations
-
-import math
 
 from numpy import float32 as f32
 from numpy import int32 as i32
@@ -16,23 +14,18 @@ from qed.swarm.cuda.layout import (
     GAIN,
     INPUTS,
     LANES,
-    LISTED_X,
-    LISTED_Y,
     OFFSET,
-    RAB,
     SIN,
     X,
     Y,
 )
-from qed.swarm.cuda.warp import ALL, at, ballot, bits_of, count, lowest, push_sign, rolled, together
+from qed.swarm.cuda.warp import at, ballot, bits_of, count, lowest, push_sign, rolled, together
 from qed.swarm.laws import chance, geometry
 from qed.swarm.laws import sensing as laws
-from qed.swarm.laws.geometry import FAR, NEXT_TO_NOTHING, PI
+from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS
 from qed.swarm.robot import (
-    BODY_INNER_RADIUS,
     BODY_OUTER_RADIUS,
-    CONES,
     FRONT_SENSORS,
     OBSTACLE_RADIUS,
     SENSOR_REACH,
@@ -41,111 +34,19 @@ from qed.swarm.robot import (
 draw = device(chance.draw)
 high_noise = device(chance.high_noise)
 low_noise = device(chance.low_noise)
-cos_sin = device(geometry.cos_sin)
-off_line = device(geometry.off_line)
-one_over = device(geometry.one_over)
 clip_face = device(geometry.clip_face)
 entry = device(geometry.entry)
 ray_disc = device(geometry.ray_disc)
 ray_wall = device(geometry.ray_wall)
-cone = device(laws.cone)
-heard = device(laws.heard)
-misheard = device(laws.misheard)
 reading = device(laws.reading)
 sensed = device(laws.sensed)
 
 RADIUS = f32(OBSTACLE_RADIUS)
 REACH = f32(SENSOR_REACH)
 OUTER2 = f32(BODY_OUTER_RADIUS**2)
-NEARLY_OUTER = f32(1.001 * BODY_OUTER_RADIUS)  # m, and a little for rounding
-INNER = f32(BODY_INNER_RADIUS)
-INNER2 = f32(BODY_INNER_RADIUS**2)
-OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
 BEYOND = REACH + RADIUS  # m, from a robot's centre to an obstacle's, besides the range
-EAR_PURPOSE = 8
 ZERO = f32(0.0)
 ONE = f32(1.0)
-
-
-@stage
-def list_pairs(sf, si, base, lane, before, robot, robots, active, far2, listed):
-    """List the warp's pairs that are not far apart; return how many there are.
-
-    Robot i meets robot i + k of its trial; each pair is met once.  A pair's code is its two
-    lanes, 5 bits each, and above them where its impulses are kept.
-    """
-    number = i32(0)
-    me = at(base + lane)
-    x = sf[X + me]
-    y = sf[Y + me]
-    sf[LISTED_X + me] = x
-    sf[LISTED_Y + me] = y
-    half = i32(robots >> i32(1))
-    even = i32(robots - half)  # with an even number, halfway round each pair would be met twice
-    other = i32(lane)
-    last = i32(lane - robot + robots)
-    code = i32(lane | (lane << i32(10)))
-    k = i32(1)
-    while k <= half:
-        k = rolled(k)
-        other = i32(other + i32(1))
-        if other == last:
-            other = i32(other - robots)
-        square = f32(1e9)
-        if active and (k < even or robot < k):
-            dx = sf[X + at(base + other)] - x
-            dy = sf[Y + at(base + other)] - y
-            square = dx * dx + dy * dy
-        word = ballot(si, base, lane, square < far2)
-        if square < far2:
-            si[at(listed + number + count(word & before))] = code | (other << i32(5))
-        number = i32(number + count(word))
-        code = i32(code + i32(LANES << 10))
-        k = i32(k + i32(1))
-    together()
-    return number
-
-
-@stage
-def has_come_far(sf, me, x, y, way2):
-    """Tell whether a robot has moved so far (m2) since pairs were listed."""
-    dx = x - sf[LISTED_X + me]
-    dy = y - sf[LISTED_Y + me]
-    return dx * dx + dy * dy > way2
-
-
-@stage
-def square_apart(sf, base, code):
-    """Return the squared distance of a listed pair (m2)."""
-    i = at(base + (code & i32(31)))
-    k = at(base + ((code >> i32(5)) & i32(31)))
-    dx = sf[X + k] - sf[X + i]
-    dy = sf[Y + k] - sf[Y + i]
-    return dx * dx + dy * dy
-
-
-@stage
-def sort_out(sf, si, base, lane, before, number, listed, near2, rab2, near_list, heard_list):
-    """List the near pairs, and those within hearing, of those listed; return how many there are."""
-    near = i32(0)
-    hear = i32(0)
-    start = i32(0)
-    while start < number:
-        square = f32(1e9)
-        code = i32(0)
-        if start + lane < number:
-            code = si[at(listed + start + lane)]
-            square = square_apart(sf, base, code)
-        word = ballot(si, base, lane, square < near2)
-        if square < near2:
-            si[at(near_list + near + count(word & before))] = code
-        near = i32(near + count(word))
-        word = ballot(si, base, lane, square < rab2)
-        if square < rab2:
-            si[at(heard_list + hear + count(word & before))] = code
-        hear = i32(hear + count(word))
-        start = i32(start + i32(LANES))
-    return near, hear
 
 
 @stage
@@ -343,104 +244,3 @@ def read(sf, me, live, key, cycle, per_range, noise, with_faults):
                 read_one(sf, place + LANES, me, high_noise(bits), per_range, noise, front)
         rest = u32(rest >> u32(2))
         sensor = i32(sensor + i32(2))
-
-
-@stage
-def clear_cones(sf, me, limit):
-    """Set all cones to nobody: their range (m)."""
-    for c in range(CONES):
-        sf[RAB + c * LANES + me] = limit
-
-
-@stage
-def scale_cones(sf, me, per_range):
-    """Turn the cones' distances (m) into what the network is told."""
-    for c in range(CONES):
-        sf[RAB + c * LANES + me] = heard(sf[RAB + c * LANES + me], per_range)
-
-
-@stage
-def between(sf, base, i, k, first, robots, dx, dy, square):
-    """Return a bit for each robot of the trial that may stand between a pair.
-
-    Its centre lies in the rectangle that reaches a body's radius beyond the line on all sides.
-    """
-    m = at(base + i)
-    distance = f32(math.sqrt(square))
-    wide = ONE / max(NEARLY_OUTER * distance, NEXT_TO_NOTHING)
-    long = ONE / max(f32(0.5) * square + NEARLY_OUTER * distance, NEXT_TO_NOTHING)
-    # Across and along the line, in units of half the rectangle's sides, from its centre.
-    across_x = -dy * wide
-    across_y = dx * wide
-    along_x = dx * long
-    along_y = dy * long
-    x = sf[X + m] + f32(0.5) * dx
-    y = sf[Y + m] + f32(0.5) * dy
-    across = across_x * x + across_y * y
-    along = along_x * x + along_y * y
-    word = u32(0)
-    # Two in a step; of an odd number the first is nobody.
-    end = i32(base + first)
-    b = i32(end + ((robots + i32(1)) & i32(-2)))
-    while b > end:
-        b = i32(rolled(b) - i32(2))
-        o = at(b)
-        for second in range(1, -1, -1):
-            x = sf[X + second + o]
-            y = sf[Y + second + o]
-            aside = across_x * x + (across_y * y - across)
-            ahead = along_x * x + (along_y * y - along)
-            word = push_sign(word, max(abs(aside), abs(ahead)) - ONE)
-    others = u32(u32(ALL) >> u32(i32(LANES) - robots))
-    pair = u32(u32(u32(1) << u32(i - first)) | u32(u32(1) << u32(k - first)))
-    return u32(word & others & ~pair)
-
-
-@stage
-def behind_obstacle(sf, x, y, dx, dy, per_square, centres, number):
-    """Tell whether an obstacle hides a pair."""
-    hidden = False
-    o = i32(0)
-    while o < number:
-        o = rolled(o)
-        centre = at(centres + o + o)
-        off = off_line(sf[centre] - x, sf[centre + 1] - y, dx, dy, per_square)
-        hidden = hidden or off < OBSTACLE2
-        o = i32(o + i32(1))
-    return hidden
-
-
-@stage
-def seen_past(sf, base, i, first, dx, dy, square, bodies):
-    """Tell whether none of some bodies of a trial (a bit each) hides a pair."""
-    distance = f32(math.sqrt(square))
-    per_square = one_over(square)
-    aim_x = dx / distance
-    aim_y = dy / distance
-    m = at(base + i)
-    clear = True
-    while bodies != 0 and clear:
-        b = at(base + first + lowest(bodies))
-        bodies = u32(bodies & (bodies - u32(1)))
-        c = sf[COS + b]
-        s = sf[SIN + b]
-        ox = sf[X + m] - sf[X + b]
-        oy = sf[Y + m] - sf[Y + b]
-        off = off_line(-ox, -oy, dx, dy, per_square)
-        way = meets_body(
-            c * ox + s * oy, c * oy - s * ox, c * aim_x + s * aim_y, c * aim_y - s * aim_x
-        )
-        clear = not (off < INNER2 or way < distance - INNER)
-    return clear
-
-
-@stage
-def hear_wrong(sf, si, m, key, other, dx, dy, cycle):
-    """Let a robot with the ROFS fault hear another at a random offset."""
-    c = sf[COS + m]
-    s = sf[SIN + m]
-    bits = draw(key, cycle, i32(EAR_PURPOSE) + other)
-    turn_c, turn_s = cos_sin(PI * high_noise(bits))
-    forward, left = misheard(c * dx + s * dy, c * dy - s * dx, low_noise(bits), turn_c, turn_s)
-    place = RAB + at(cone(forward, left) * i32(LANES)) + m
-    shorten(si, place, f32(math.sqrt(forward * forward + left * left)))

@@ -211,11 +211,9 @@ def faces(x: Any, y: Any, c: Any, s: Any) -> Any:
     All in the frame of the body at the origin: the largest signed distance (m) over its nine
     faces, and that face's normal.
     """
-    one = f32(1.0)
-    zero = f32(0.0)
-    gap = x - X0 - support(-one, zero, c, s)
-    gap, nx, ny = farther(gap, one, zero, -x - X0 - support(one, zero, c, s), -one, zero)
-    gap, nx, ny = farther(gap, nx, ny, Y0 - y - support(zero, one, c, s), zero, -one)
+    gap = x - X0 - support(-ONE, ZERO, c, s)
+    gap, nx, ny = farther(gap, ONE, ZERO, -x - X0 - support(ONE, ZERO, c, s), -ONE, ZERO)
+    gap, nx, ny = farther(gap, nx, ny, Y0 - y - support(ZERO, ONE, c, s), ZERO, -ONE)
     gap, nx, ny = farther_face(gap, nx, ny, NX1, NY1, H1, x, y, c, s)
     gap, nx, ny = farther_face(gap, nx, ny, -NX1, NY1, H1, x, y, c, s)
     gap, nx, ny = farther_face(gap, nx, ny, NX2, NY2, H2, x, y, c, s)
