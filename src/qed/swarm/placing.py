@@ -116,7 +116,7 @@ def robot_fits(poses: Any, placed: int, centres: Any, pose: Any) -> bool:
         dx = centres[o, 0] - x
         dy = centres[o, 1] - y
         if dx * dx + dy * dy < CLOSE_OBSTACLE * CLOSE_OBSTACLE:
-            _, _, gap, _ = body_point(c * dx + s * dy, c * dy - s * dx)
+            _, _, gap, _, _ = body_point(c * dx + s * dy, c * dy - s * dx)
             if gap < RADIUS:
                 return False
     for r in range(placed):

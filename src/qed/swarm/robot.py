@@ -11,7 +11,8 @@ import math
 
 # Time, s.
 CYCLE = 0.2  # one control cycle
-LAG = 0.04  # a new command takes effect one physics sub-step late
+SUBSTEPS = 5  # of physics in a cycle
+LAG = CYCLE / SUBSTEPS  # a new command takes effect one sub-step late
 DRIVE = CYCLE - LAG  # the part of a cycle that is driven by the new command
 
 # Body, m: the vertices with x >= 0; the others are their mirror images (-x, y).
@@ -19,6 +20,20 @@ HALF_BODY = ((0.055, -0.053), (0.055, 0.033), (0.050, 0.040), (0.0255, 0.050), (
 BODY_OUTER_RADIUS = math.hypot(0.055, 0.053)  # circumscribed about the origin
 BODY_INNER_RADIUS = 0.053  # inscribed about the origin
 MASS = 0.27  # kg
+
+
+def _moment() -> float:
+    """Return the body's moment of inertia about its origin (kg m2), its mass spread evenly."""
+    body = [*HALF_BODY, *((-x, y) for x, y in reversed(HALF_BODY))]
+    doubled = moment = 0.0
+    for (ax, ay), (bx, by) in zip(body, [*body[1:], body[0]], strict=True):
+        cross = ax * by - bx * ay
+        doubled += cross
+        moment += cross * (ax * ax + ay * ay + ax * bx + ay * by + bx * bx + by * by)
+    return MASS * moment / (6.0 * doubled)
+
+
+MOMENT = _moment()
 MAX_FORCE = 1.5  # N, of the drive
 WHEEL_BASE = 0.08  # m, between the wheels
 

@@ -25,7 +25,7 @@ from qed.swarm.cpu.rows import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
 from qed.swarm.cpu.survey import survey
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
-from qed.swarm.laws.contact import MARGIN_TIME, near_radius
+from qed.swarm.laws.contact import margin, near_radius
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import GRID
 
@@ -134,7 +134,7 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
         obstacles=np.full(max(2 * most_obstacles, 1) * STRIDE, 1e6, np.float32),
         blocks=np.zeros(max(2 * most_obstacles, 1) * STRIDE, np.float32),
         blocked=np.full(max(most_obstacles, 1) * STRIDE, -1, np.int32),
-        touching=np.zeros((contacts, 6), np.float32),
+        touching=np.zeros((contacts, rows.OBSTACLE_FIELDS), np.float32),
         touched=np.zeros((contacts, 2), np.int32),
         doubts=np.zeros(rows.PAIR_STRIDE, np.int64),
         since=np.zeros((trials, GRID * GRID), np.int32),
@@ -214,7 +214,7 @@ def _rest(block: Block) -> None:
         (rows.REAR_GAIN, 1.0),
     ):
         f[row : row + STRIDE] = value
-    for row in (rows.TOUCHED, rows.WALLED, rows.CELL, rows.FINE):
+    for row in (rows.WALLED_X, rows.WALLED_Y, rows.CELL, rows.FINE):
         n[row : row + STRIDE] = -1
 
 
@@ -244,7 +244,7 @@ def _settle(block: Block, world: World, first: int) -> None:
     lay(rows.OFFSET, np.array([fault.offset for fault in faults]))
     lay(rows.REAR_AMPLITUDE, np.array(world.noise))
     lay(rows.SIDE, np.array(env.arena))
-    lay(rows.MARGIN, np.array(MARGIN_TIME * env.max_speed))
+    lay(rows.MARGIN, np.array(margin(env.max_speed)))
     deaf = np.repeat([fault.deaf for fault in faults], world.size)
     block.n[rows.FAULTY_EAR + first : rows.FAULTY_EAR + first + size] = deaf
     trial = np.tile(first + np.arange(world.size), env.robots)

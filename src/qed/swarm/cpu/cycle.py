@@ -8,9 +8,9 @@ from qed.swarm.compile import entry, loop
 from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.brain import think
 from qed.swarm.cpu.cones import listen
-from qed.swarm.cpu.contact import meet
+from qed.swarm.cpu.contact import move
 from qed.swarm.cpu.history import features, settle_visits, situations, visits
-from qed.swarm.cpu.motion import glide, lag, widen
+from qed.swarm.cpu.motion import widen
 from qed.swarm.cpu.pairs import search
 from qed.swarm.cpu.rays import at_obstacles, at_robots, at_walls, read
 from qed.swarm.cpu.rows import FIRST, L_RANGE, LIVE, OBSTACLES, PADDED
@@ -40,9 +40,7 @@ def run(b: Any, start: int, stop: int, near: int) -> int:
     last = b.segments.shape[0] - 1
     lanes = index(b.segments[last, FIRST] + b.segments[last, PADDED])
     for cycle in range(start, stop):
-        lag(b.f, lanes)
-        meet(b, lanes, near, cycle)
-        glide(b.f, lanes)
+        move(b, lanes, near, cycle)
         near = sense(b, cycle)
         for s in range(last + 1):
             think(b, s, cycle)

@@ -1,13 +1,16 @@
-"""Bodies in motion: the lag before a command acts, and the glide after contacts are solved."""
+"""Bodies in motion that nothing touches."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from numpy import float32 as f32
+
 from qed.swarm.compile import loop
 from qed.swarm.cpu.bits import span
 from qed.swarm.cpu.rows import (
     COS,
+    GEAR,
     HEADING,
     JX,
     JY,
@@ -33,10 +36,12 @@ from qed.swarm.cpu.rows import (
 from qed.swarm.laws.geometry import cos_sin, wrap
 from qed.swarm.laws.motion import DRIVE, LAG, excess, target, turn_rate, turned, within
 
+ZERO = f32(0.0)
+
 
 @loop
-def lag(f: Any, lanes: int) -> None:
-    """Move on with the old velocity, turn, and find the velocity that is asked for."""
+def turn(f: Any, lanes: int) -> None:
+    """Remember the pose, find the velocity that is asked for, and turn."""
     for i in range(lanes):
         f[OLD_X + i] = f[X + i]
         f[OLD_Y + i] = f[Y + i]
@@ -45,44 +50,40 @@ def lag(f: Any, lanes: int) -> None:
         f[OLD_SIN + i] = f[SIN + i]
     for i in range(lanes):
         tx, ty = target(f[LEFT + i], f[RIGHT + i], f[COS + i], f[SIN + i])
-        vx = f[VX + i]
-        vy = f[VY + i]
-        part = excess(tx - vx, ty - vy)
-        ex = part * (tx - vx)
-        ey = part * (ty - vy)
-        f[X + i] += LAG * (vx - ex)
-        f[Y + i] += LAG * (vy - ey)
-        f[VX + i] = vx + ex
-        f[VY + i] = vy + ey
         f[TX + i] = tx
         f[TY + i] = ty
     for i in range(lanes):
-        turn = turn_rate(f[LEFT + i], f[RIGHT + i])
-        heading = wrap(f[HEADING + i] + turned(f[TURN + i], turn))
+        rate = turn_rate(f[LEFT + i], f[RIGHT + i])
+        heading = wrap(f[HEADING + i] + turned(f[TURN + i], rate))
         c, s = cos_sin(heading)
         f[HEADING + i] = heading
         f[COS + i] = c
         f[SIN + i] = s
-        f[TURN + i] = turn
-
-
-@loop
-def coast(f: Any, lanes: int) -> None:
-    """Give every robot the velocity it asks for, as if nothing touched it."""
-    for i in range(lanes):
-        f[JX + i] = f[TX + i] - f[VX + i]
-        f[JY + i] = f[TY + i] - f[VY + i]
-        f[VX + i] = f[TX + i]
-        f[VY + i] = f[TY + i]
+        f[TURN + i] = rate
 
 
 @loop
 def glide(f: Any, lanes: int) -> None:
-    """Move with the velocities that the contacts left, and never beyond a wall."""
+    """Move every robot as if nothing touched it: with the old velocity, then with the new one.
+
+    Only what one impulse of the drive cannot change of the velocity takes a sub-step more.
+    """
     for i in range(lanes):
+        vx = f[VX + i]
+        vy = f[VY + i]
+        tx = f[TX + i]
+        ty = f[TY + i]
         side = f[SIDE + i]
-        f[X + i] = within(f[X + i] + DRIVE * f[VX + i], side)
-        f[Y + i] = within(f[Y + i] + DRIVE * f[VY + i], side)
+        part = excess(tx - vx, ty - vy)
+        x = f[X + i] + LAG * (vx - part * (tx - vx))
+        y = f[Y + i] + LAG * (vy - part * (ty - vy))
+        f[X + i] = within(x + DRIVE * tx, side)
+        f[Y + i] = within(y + DRIVE * ty, side)
+        f[VX + i] = tx
+        f[VY + i] = ty
+        f[JX + i] = ZERO
+        f[JY + i] = ZERO
+        f[GEAR + i] = ZERO
 
 
 @loop

@@ -24,38 +24,46 @@ VECTOR = 16  # segments are padded to whole vectors
 PAIRS = 12288  # pairs of robots in a block, at most
 PAIR_STRIDE = PAIRS + 16
 
-# Float rows, in groups: the state of a robot,
-X, Y, HEADING, COS, SIN, VX, VY, TURN, JX, JY = (STRIDE * n for n in range(10))
+# Float rows, in groups: the state of a robot (velocity, turn rate, impulses of drive and gear),
+X, Y, HEADING, COS, SIN, VX, VY, TURN, JX, JY, GEAR = (STRIDE * n for n in range(11))
 # what the cycle makes of it,
 TX, TY, LEFT, RIGHT, OLD_X, OLD_Y, OLD_HEADING, OLD_COS, OLD_SIN, SQUARE = (
-    STRIDE * n for n in range(10, 20)
+    STRIDE * n for n in range(11, 21)
 )
 # what stays for a trial: wheels (m/s at full output), front and rear proximity sensors (gain,
 # amplitude and offset follow each other), environment,
 WHEEL_LEFT, WHEEL_RIGHT, GAIN, AMPLITUDE, OFFSET, REAR_GAIN, REAR_AMPLITUDE, REAR_OFFSET = (
-    STRIDE * n for n in range(20, 28)
+    STRIDE * n for n in range(21, 29)
 )
-SIDE, MARGIN = (STRIDE * n for n in range(28, 30))
-# the impulses that walls keep from one cycle to the next,
-WALL_X_PRESS, WALL_X_RUB, WALL_Y_PRESS, WALL_Y_RUB = (STRIDE * n for n in range(30, 34))
-# the robots in contact, packed,
-P_TX, P_TY, P_VX, P_VY, P_JX, P_JY, P_TURN = (STRIDE * n for n in range(34, 41))
-PX_SIGN, PX_SPEED, PX_ARM, PX_PRESS, PX_RUB = (STRIDE * n for n in range(41, 46))
-PY_SIGN, PY_SPEED, PY_ARM, PY_PRESS, PY_RUB = (STRIDE * n for n in range(46, 51))
+SIDE, MARGIN = (STRIDE * n for n in range(29, 31))
 # what tasks and descriptors add up,
 AGGREGATION, DISPERSION, FLOCKING, CENTRE, NEAREST, DISTANCES, SPEED = (
-    STRIDE * n for n in range(51, 58)
+    STRIDE * n for n in range(31, 38)
 )
-# and scratch.
-SCRATCH, MEAN_X, MEAN_Y = (STRIDE * n for n in range(58, 61))
-FLOAT_ROWS = 61
+# scratch,
+SCRATCH, MEAN_X, MEAN_Y = (STRIDE * n for n in range(38, 41))
+# whether a robot may touch an x wall, a y wall, or something else (negative: it may),
+AT_X_WALL, AT_Y_WALL, AT_OTHERS = (STRIDE * n for n in range(41, 44))
+# the impulses that walls keep from one cycle to the next: of an x wall, then of a y wall, for two
+# corners each its number, press and rub,
+KEPT_X, KEPT_Y = (STRIDE * n for n in (44, 50))
+# the robots that may touch something, packed,
+P_X, P_Y, P_HEADING, P_COS, P_SIN, P_VX, P_VY, P_JX, P_JY = (STRIDE * n for n in range(56, 65))
+P_TX, P_TY, P_TURN, P_RATE, P_SPIN, P_GEAR, P_SIDE = (STRIDE * n for n in range(65, 72))
+# and their contacts with an x wall, then with a y wall: its sign; then for two corners ...
+P_WALL_X, P_WALL_Y = (STRIDE * n for n in (72, 87))
+SIGN = 0
+# ... these rows each.
+CORNER, PRESS, RUB, ARM, LEVER, NORMAL_SHARE, TANGENT_SHARE = (STRIDE * n for n in range(7))
+FIRST_CORNER, SECOND_CORNER = STRIDE, 8 * STRIDE
+FLOAT_ROWS = 102
 
 # Whole-number rows.
-FAULTY_EAR, TRIAL, SLOT, TOUCHED, PARTNERS, WALLED, CELL, FINE, SINCE, INDEX = (
-    STRIDE * n for n in range(10)
-)
-# robots in contact, packed: their lane, and the sums of the impulses on them.
-P_LANE, P_SUM_X, P_SUM_Y = (STRIDE * n for n in range(10, 13))
+FAULTY_EAR, TRIAL, SLOT, PARTNERS, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))
+# robots that may touch something, packed: their lane, and the sums of the impulses on them.
+P_LANE, P_SUM_X, P_SUM_Y = (STRIDE * n for n in range(8, 11))
+# the cycle in which a robot was last near an x wall, and near a y wall.
+WALLED_X, WALLED_Y = (STRIDE * n for n in range(11, 13))
 WHOLE_ROWS = 13
 
 # Wide rows.
@@ -69,10 +77,17 @@ RAB = 7 * STRIDE
 HIDDEN = 15
 
 # Lists of pairs, float rows.  The stages of a cycle use the same rows, each by its own names:
-# robots that touch,
-(C_DX, C_DY, C_NX, C_NY, C_SPEED, C_ARM, C_SHARE, C_PRESS, C_RUB, C_UX, C_UY, C_TURN) = (
-    PAIR_STRIDE * n for n in range(12)
+# robots that may touch, with the impulses they keep,
+C_PRESS, C_RUB = (PAIR_STRIDE * n for n in range(2))
+# those of them that are close,
+(T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_GAP, T_FACE) = (
+    PAIR_STRIDE * n for n in range(2, 12)
 )
+# and those that touch: the part of closing and sliding speed that turning makes, ...
+(T_CLOSING, T_SLIDING, T_NORMAL_SHARE, T_TANGENT_SHARE, T_PRESS, T_RUB) = (
+    PAIR_STRIDE * n for n in range(2, 8)
+)
+T_UX, T_UY = (PAIR_STRIDE * n for n in range(10, 12))
 # robots within hearing,
 (S_X, S_Y, S_DX, S_DY, S_DISTANCE, S_PER_SQUARE, S_COS_I, S_SIN_I, S_COS_K, S_SIN_K) = (
     PAIR_STRIDE * n for n in range(10)
@@ -87,11 +102,16 @@ PAIR_FLOATS = 12
 
 # Lists of pairs, whole numbers: near robots (kept for the next cycle),
 NEAR_I, NEAR_K, NEAR_PAIR = (PAIR_STRIDE * n for n in range(3))
-# robots within hearing, robots that touch, and rays that may hit.
+# robots within hearing, robots that may touch and those that do, and rays that may hit.
 S_I, S_K, S_TRIAL, S_CONE_I, S_CONE_K, S_HIDDEN = (PAIR_STRIDE * n for n in range(3, 9))
-C_I, C_K, C_PAIR, C_FX, C_FY, C_NEAR = (PAIR_STRIDE * n for n in range(3, 9))
+C_I, C_K, C_PAIR, T_I, T_K, T_AT, T_FX, T_FY = (PAIR_STRIDE * n for n in range(3, 11))
 R_LANE, R_ENTRY = (PAIR_STRIDE * n for n in range(3, 5))
-PAIR_WHOLES = 9
+PAIR_WHOLES = 11
+
+
+# Columns of ``Block.touching``: the obstacle's centre, normal, arm, lever, shares, impulses.
+(O_X, O_Y, O_NX, O_NY, O_ARM, O_LEVER, O_NORMAL_SHARE, O_TANGENT_SHARE, O_PRESS, O_RUB) = range(10)
+OBSTACLE_FIELDS = 10
 
 
 class Segment(NamedTuple):
@@ -141,7 +161,7 @@ class Block(NamedTuple):
     obstacles: np.ndarray  # float32, rows of lanes: x of each obstacle, then y
     blocks: np.ndarray  # float32, impulses of obstacles: press, rub, as rows of lanes
     blocked: np.ndarray  # int32, cycle of the last contact with an obstacle
-    touching: np.ndarray  # float32 (contacts, 6): normal, speed, press, rub, arm at obstacles
+    touching: np.ndarray  # float32 (contacts, fields) of robots that may touch obstacles
     touched: np.ndarray  # int32 (contacts, 2): packed robot, place of the impulses kept
     doubts: np.ndarray  # int64, blockers of a line of sight that need the exact test
     since: np.ndarray  # int32 (trials, 100): cycle in which a cell was entered or last left

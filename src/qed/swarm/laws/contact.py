@@ -1,8 +1,17 @@
-"""Contacts between force-limited drives and bodies.
+"""Contacts between force-limited drives and bodies, in sub-steps of 0.04 s.
+
+In each sub-step bodies move first, then it is found what they touch, then velocities are solved
+by some iterations of impulses: all contacts, then every robot's drive.  Nothing pushes an
+overlap apart: a contact only stops what closes in, so an overlap stays as the sub-step left it.
 
 Impulses are divided by the robots' mass, so they are velocities (m/s).  A contact has a unit
 normal n towards the other body and a tangent (-ny, nx); it pushes with ``press`` along the
-normal and rubs with ``rub`` along the tangent.
+normal and rubs with ``rub`` along the tangent.  The point that is touched lies ``arm`` along the
+normal and ``lever`` along the tangent from the robot's centre (m).
+
+A contact turns a robot within an iteration; at its end the gear, far stronger, has turned it
+back to the rate its wheels ask for.  So headings follow the wheels alone, but a contact off the
+centre takes more iterations to stop a robot.
 """
 
 from __future__ import annotations
@@ -17,26 +26,28 @@ from qed.swarm import robot
 from qed.swarm.compile import law
 from qed.swarm.laws.motion import MAX_IMPULSE
 
-SWEEPS = 8
-SLOP = f32(0.002)  # m, overlap that is left alone
-PUSH_OUT = f32(0.05)  # m/s, fastest separation of an overlap
-PER_DRIVE = f32(1.0 / robot.DRIVE)
+ITERATIONS = 5  # of a sub-step
 FRICTION = f32(0.49)  # between robots
 WALL_FRICTION = f32(0.07)  # with walls and obstacles
-MARGIN_TIME = 0.35  # s; a contact is looked at if it may be met in this time
+EASE = f32(robot.MASS / robot.MOMENT)  # how easily an impulse turns a robot (1/m2)
+MARGIN_TIME = 1.5 * robot.CYCLE  # s of full speed; what is farther off is not met in a cycle
 
 TO_FIXED = f32(2.0**24)  # sums of impulses are integers, so that their order does not matter
 FROM_FIXED = f32(2.0**-24)
 
 
-def near_radius(proximity_range: float, max_speed: float) -> float:
-    """Return how near (m) robots must be to see each other, or to touch in the next cycle.
+def margin(max_speed: float) -> float:
+    """Return how far (m) from a body's circumscribed disc a cycle may bring it into touch.
 
-    Contacts are looked for after the lag, in which two robots can come closer.
+    Robots that others push may be faster than their wheels, but hardly by more than half.
     """
+    return MARGIN_TIME * max_speed
+
+
+def near_radius(proximity_range: float, max_speed: float) -> float:
+    """Return how near (m) robots must be to see each other, or to touch in the next cycle."""
     seen = proximity_range + robot.SENSOR_REACH + robot.BODY_OUTER_RADIUS
-    margin = (MARGIN_TIME + 4.0 * robot.LAG) * max_speed + 0.005
-    return max(seen, 2.0 * robot.BODY_OUTER_RADIUS + margin)
+    return max(seen, 2.0 * robot.BODY_OUTER_RADIUS + 2.0 * margin(max_speed))
 
 
 @law
@@ -49,20 +60,41 @@ def drive(jx: Any, jy: Any, wx: Any, wy: Any) -> Any:
 
 
 @law
-def approach(gap: Any) -> Any:
-    """Return the fastest approach (m/s) that a gap (m, negative: overlap) allows."""
-    return max((gap + SLOP) * PER_DRIVE, -PUSH_OUT)
+def pulled(
+    vx: Any, vy: Any, spin: Any, jx: Any, jy: Any, gear: Any, tx: Any, ty: Any, turn: Any
+) -> Any:
+    """Let a drive pull towards the velocity t, and the gear towards the turn rate (rad/s).
+
+    Returns the velocity, and the impulses of both; the spin is the turn rate then.
+    """
+    ax, ay = drive(jx, jy, tx - vx, ty - vy)
+    return vx + (ax - jx), vy + (ay - jy), ax, ay, gear + (turn - spin)
 
 
 @law
-def pair_share(partners_i: Any, partners_k: Any) -> Any:
-    """Return the part of a velocity error that a pair of robots corrects at once.
+def share(lever: Any) -> Any:
+    """Return the part of a speed that an impulse at this lever (m) of one robot corrects.
 
-    Equal masses take half each.  Robots with other partners correct less, since all pairs are
-    corrected from the same velocities and their corrections add up.
+    The rest becomes spin, which the gear takes back.
+    """
+    return f32(1.0) / (f32(1.0) + EASE * (lever * lever))
+
+
+@law
+def pair_share(lever_i: Any, lever_k: Any) -> Any:
+    """Return the part of the speed between two robots that an impulse at these levers corrects."""
+    return f32(1.0) / (f32(2.0) + EASE * (lever_i * lever_i + lever_k * lever_k))
+
+
+@law
+def patience(partners_i: Any, partners_k: Any) -> Any:
+    """Return the part of its correction that a pair of robots takes at once.
+
+    Robots with other partners correct less, since all pairs are corrected from the same
+    velocities and their corrections add up.
     """
     most = max(partners_i, partners_k)
-    return f32(0.5) if most == 1 else f32(1.0) / f32(max(most, 4))
+    return f32(1.0) if most == 1 else f32(2.0) / f32(max(most, 4))
 
 
 @law
@@ -75,6 +107,28 @@ def press(old: Any, share: Any, closing: Any) -> Any:
 def rub(old: Any, share: Any, sliding: Any, grip: Any) -> Any:
     """Return the tangential impulse (m/s), at most ``grip`` either way."""
     return min(max(old + share * sliding, -grip), grip)
+
+
+@law
+def hold(
+    vn: Any, vt: Any, spin: Any, arm: Any, lever: Any,
+    pressed: Any, rubbed: Any, normal_share: Any, tangent_share: Any,
+) -> Any:  # fmt: skip
+    """Let something fixed hold a robot that touches it; return its motion and the impulses.
+
+    Its velocity (vn, vt) is along normal and tangent (m/s), its spin in rad/s.
+    """
+    new_press = press(pressed, normal_share, vn - spin * lever)
+    new_rub = rub(rubbed, tangent_share, vt + spin * arm, WALL_FRICTION * new_press)
+    dp = new_press - pressed
+    dr = new_rub - rubbed
+    return vn - dp, vt - dr, spin - torque(arm, lever, dp, dr), new_press, new_rub
+
+
+@law
+def torque(arm: Any, lever: Any, pressed: Any, rubbed: Any) -> Any:
+    """Return the spin (rad/s) that these impulses take from a robot."""
+    return EASE * (arm * rubbed - lever * pressed)
 
 
 @law
@@ -91,6 +145,7 @@ def nearer_wall(at: Any, side: Any) -> Any:
 
 
 @law
-def wall_approach(gap: Any, margin: Any) -> Any:
-    """Return the fastest approach (m/s) to a wall; no limit if it is out of reach."""
-    return approach(gap) if gap < margin else f32(1e9)
+def remembered(corner: Any, first: Any, second: Any, one: Any, two: Any) -> Any:
+    """Return the impulse that a corner had: one of two that are kept by their corners, or none."""
+    other = two if corner == second else f32(0.0)
+    return one if corner == first else other

@@ -108,6 +108,79 @@ def support(nx: Any, ny: Any, c: Any, s: Any) -> Any:
 
 
 @law
+def farthest_corner(ux: Any, uy: Any) -> Any:
+    """Return where the body's corner that is farthest along the unit vector u lies (m).
+
+    First along u, then along (-uy, ux); u is in the body's frame.
+    """
+    mx = abs(ux)
+    along = X0 * mx + Y0 * uy
+    across = Y0 * mx - X0 * uy
+    along, across = farther_corner(along, across, X1 * mx + Y1 * uy, Y1 * mx - X1 * uy)
+    along, across = farther_corner(along, across, X2 * mx + Y2 * uy, Y2 * mx - X2 * uy)
+    along, across = farther_corner(along, across, X3 * mx + Y3 * uy, Y3 * mx - X3 * uy)
+    along, across = farther_corner(along, across, Y4 * uy, Y4 * mx)
+    return along, (-across if ux < f32(0.0) else across)
+
+
+@law
+def farther_corner(along: Any, across: Any, other: Any, other_across: Any) -> Any:
+    """Return the corner that is farther along; the first of equals."""
+    wins = other > along
+    return other if wins else along, other_across if wins else across
+
+
+@law
+def two_farthest_corners(ux: Any, uy: Any) -> Any:
+    """Return the two corners that are farthest along the unit vector u, by their numbers.
+
+    Of each: where it lies along u and along (-uy, ux) (m), and its number: corners are counted
+    from the rear left over the tip, 4, to the rear right, 8.  Only seven of them can be among
+    the two: those on the side that u points to, and next to them.
+    """
+    mx = abs(ux)
+    a = X0 * mx + Y0 * uy
+    b = Y0 * mx - X0 * uy
+    k = f32(8.0)
+    c = d = m = -FAR
+    a, b, k, c, d, m = _insert(a, b, k, c, d, m, X1 * mx + Y1 * uy, Y1 * mx - X1 * uy, f32(7.0))
+    a, b, k, c, d, m = _insert(a, b, k, c, d, m, X2 * mx + Y2 * uy, Y2 * mx - X2 * uy, f32(6.0))
+    a, b, k, c, d, m = _insert(a, b, k, c, d, m, X3 * mx + Y3 * uy, Y3 * mx - X3 * uy, f32(5.0))
+    a, b, k, c, d, m = _insert(a, b, k, c, d, m, Y4 * uy, Y4 * mx, f32(4.0))
+    a, b, k, c, d, m = _insert(a, b, k, c, d, m, Y3 * uy - X3 * mx, Y3 * mx + X3 * uy, f32(3.0))
+    a, b, k, c, d, m = _insert(a, b, k, c, d, m, Y0 * uy - X0 * mx, Y0 * mx + X0 * uy, f32(0.0))
+    mirrored = ux < f32(0.0)
+    b = -b if mirrored else b
+    d = -d if mirrored else d
+    k = f32(8.0) - k if mirrored else k
+    m = f32(8.0) - m if mirrored else m
+    swapped = m < k
+    return (
+        c if swapped else a,
+        d if swapped else b,
+        m if swapped else k,
+        a if swapped else c,
+        b if swapped else d,
+        k if swapped else m,
+    )
+
+
+@law
+def _insert(a: Any, b: Any, k: Any, c: Any, d: Any, m: Any, new: Any, across: Any, n: Any) -> Any:
+    """Put one more corner in its place among the two farthest so far: (a, b, k), then (c, d, m)."""
+    first = new > a
+    second = new > c
+    return (
+        new if first else a,
+        across if first else b,
+        n if first else k,
+        a if first else (new if second else c),
+        b if first else (across if second else d),
+        k if first else (n if second else m),
+    )
+
+
+@law
 def clip(enter: Any, leave: Any, room: Any, speed: Any) -> Any:
     """Cut a ray's stay in a half plane: ``room`` to its border, ``speed`` towards it.
 
@@ -247,6 +320,31 @@ def separation(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> 
 
 
 @law
+def touching_point(
+    dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any, nx: Any, ny: Any, face: Any
+) -> Any:
+    """Return arm and lever (m) of the point where two bodies touch, for each of them.
+
+    It is the corner of one that is farthest behind the face of the other that gave the
+    normal n; ``face`` tells whether that is the first body's.  An arm lies along n, a lever
+    along (-ny, nx).
+    """
+    # The corner's body, and the way to the other one in its frame.
+    cc = other_c if face else c
+    cs = other_s if face else s
+    tx = -nx if face else nx
+    ty = -ny if face else ny
+    arm, lever = farthest_corner(cc * tx + cs * ty, cc * ty - cs * tx)
+    arm = -arm if face else arm
+    lever = -lever if face else lever
+    along = nx * dx + ny * dy
+    across = nx * dy - ny * dx
+    mine = arm + along if face else arm
+    mine_across = lever + across if face else lever
+    return mine, mine_across, mine - along, mine_across - across
+
+
+@law
 def on_edge(x: Any, y: Any, ax: Any, ay: Any, bx: Any, by: Any) -> Any:
     """Return the point of the edge from a to b that is nearest to (x, y) (m)."""
     ex = bx - ax
@@ -280,7 +378,7 @@ def nearer_edge(
 
 @law
 def from_point(x: Any, y: Any, qx: Any, qy: Any, beyond: Any) -> Any:
-    """Return normal, gap (m) and arm (m) to (x, y) from the point q next to (|x|, y)."""
+    """Return normal, gap, arm and lever (m) to (x, y) from the point q next to (|x|, y)."""
     nx = abs(x) - qx
     ny = y - qy
     gap = math.sqrt(nx * nx + ny * ny)
@@ -289,15 +387,17 @@ def from_point(x: Any, y: Any, qx: Any, qy: Any, beyond: Any) -> Any:
     nx = nx * scale if gap > f32(1e-6) else f32(1.0)
     ny = ny * scale
     arm = nx * qx + ny * qy
-    return (-nx if x < f32(0.0) else nx), ny, sign * gap, arm
+    lever = nx * qy - ny * qx
+    mirrored = x < f32(0.0)
+    return (-nx if mirrored else nx), ny, sign * gap, arm, (-lever if mirrored else lever)
 
 
 @law
 def body_point(x: Any, y: Any) -> Any:
-    """Return normal, gap (m) and arm (m) from a body at the origin to the point (x, y).
+    """Return normal, gap, arm and lever (m) from a body at the origin to the point (x, y).
 
-    The normal points from the body's nearest point to (x, y); the arm is how far that point
-    lies from the origin along the normal.  A point inside the body is pushed out through the
+    The normal points from the body's nearest point to (x, y); arm and lever are how far that
+    point lies from the origin along the normal and along the tangent.  A point inside the body is pushed out through the
     face it is least behind, with a negative gap.
     """
     ax = abs(x)
