@@ -116,7 +116,7 @@ def turning_row(turning: dict[str, Any]) -> list[str]:
     ]
     return [
         "the same with two controllers that turn at walls, and their worst fitness",
-        joined(told),
+        "; ".join(told),
     ]
 
 

@@ -125,7 +125,7 @@ def fitness_table(evolved: dict[str, Any]) -> list[str]:
             part["controllers"],
             small(part["argos"], 3),
             small(part["ours"], 3),
-            f"{small(part['bias'], 4, True)} +- {small(part['bias_error'])}",
+            f"{small(part['bias'], 4, True)} ± {small(part['bias_error'])}",
             small(part["one_seed"]["mean_absolute_error"]),
             small(part["one_seed"]["argos_against_itself"]),
             f"{part['rms_z']:.2f}",
