@@ -16,7 +16,7 @@ COLUMNS = ("task", "algorithm", "n", "claimed_gain", "gain", "luck")
 
 
 def luck(results: Results) -> pd.DataFrame:
-    """Return claimed and fresh gains by recovery: a row an algorithm over all tasks, then task by task.
+    """Return claimed and fresh gains by recovery: over all tasks first, then task by task.
 
     A gain is what the recovery has above the normal best, both with the fault, as a part of the
     task's empirical maximum; its columns are medians.  ``luck`` is the part of all that is
