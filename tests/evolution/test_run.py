@@ -374,7 +374,7 @@ def test_a_run_of_other_random_numbers_is_not_gone_on_with(tmp_path: Path) -> No
     config = folder / CONFIG
     text = config.read_text()
     config.write_text(text.replace(f"streams = {STREAMS}", ""))
-    with pytest.raises(InputError, match="begun by an older qed .* cannot be resumed"):
+    with pytest.raises(InputError, match=r"begun by an older qed .* cannot be resumed"):
         Run(Settings("patrolling", **SMALL), folder, resume=True)
     config.write_text(text.partition("[made_by]")[0])
     with pytest.raises(StoppedError, match="damaged"):

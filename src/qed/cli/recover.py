@@ -131,18 +131,19 @@ def _print(found: list[Recovery], task: str) -> None:
     claimed = mean(one.claimed - one.claimed_broken for one in found)
     gained = mean(one.performance - one.broken for one in found)
     screen.print(
-        f"Fresh trials: {gained:+.3f} of fitness won back; those that chose: {claimed:+.3f}, so "
-        f"{_part(claimed, gained)}."
+        f"Recovery gains {gained:+z.3f} on fresh trials and claimed {claimed:+z.3f}, "
+        f"{part(claimed, gained)}."
     )
     if len(found) == 1:
         screen.print(f"Faults: {','.join(first.faults)}", soft_wrap=True)
 
 
-def _part(claimed: float, gained: float) -> str:
-    """Tell how much of a claimed gain is luck."""
-    if claimed <= 0.0:
-        return "nothing was claimed"
-    return f"{1.0 - gained / claimed:.0%} is luck"
+def part(claimed: float, gained: float) -> str:
+    """Return in words how much of a claimed gain is luck."""
+    lucky = 1.0 - gained / claimed if claimed > 0.0 else 0.0
+    if lucky <= 0.0:
+        return "none of it luck"
+    return "all of it luck" if lucky >= 1.0 else f"{lucky:.0%} of it luck"
 
 
 def _save(found: list[Recovery], out: Path) -> None:
