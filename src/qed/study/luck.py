@@ -60,8 +60,9 @@ def luck_table(results: Results) -> Table:
         "How much of the recovery is luck",
         "What the recovery controller has above the normal best, both with the fault, as a part "
         "of the task's empirical maximum: medians on the trials that chose it (claimed) and on "
-        "fresh ones. Luck is the part of all that is claimed which fresh trials do not show: 0 "
-        f"is none, 1 all of it. {many('recovery', frame.to_dict('records'))} a row.",
+        "fresh ones. Luck is the part of the sum of claimed gains that fresh trials do not show: "
+        "0 is none, 1 all of it, more where recovery did harm. "
+        f"{many('recovery', frame.to_dict('records'))} a row.",
         frame,
         (TASK, ALGORITHM),
         (
