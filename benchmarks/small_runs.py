@@ -23,6 +23,7 @@ import qed
 from qed import speed
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.run import Run, Settings, drive
+from qed.streams import stream
 from qed.swarm.backend import BACKENDS, chosen, described
 from qed.swarm.tasks import TASKS
 
@@ -65,7 +66,7 @@ def evolve(tasks: list[str], algorithm: str, options: argparse.Namespace) -> lis
     return [
         {
             "history": run.search.history,
-            "checked": check(task, normal_best(task, run.search.archive, options), options),
+            "checked": check(task, normal_best(run, options), options),
             "seconds": seconds,
             "coverage": run.search.archive.coverage,
             "best": run.search.archive.best.fitness,
@@ -75,17 +76,27 @@ def evolve(tasks: list[str], algorithm: str, options: argparse.Namespace) -> lis
     ]
 
 
-def normal_best(task: str, archive: qed.Archive, options: argparse.Namespace) -> qed.Controller:
-    """Return the archive's best controller for the normal environment, on ten new trials each."""
+def normal_best(run: Run, options: argparse.Namespace) -> qed.Controller:
+    """Return a run's best controller for the normal environment, on ten new trials each."""
+    archive, own = run.search.archive, run.settings
     outcome = qed.simulate(
-        archive.controllers, tasks=task, trials=10, seed=98, backend=options.backend
+        archive.controllers,
+        tasks=own.task,
+        trials=10,
+        seed=stream("choose: normal", own.task, own.algorithm, own.seed),
+        backend=options.backend,
     )
-    return archive.controllers[int(outcome.fitness[task].mean(axis=1).argmax())]
+    return archive.controllers[int(outcome.fitness[own.task].mean(axis=1).argmax())]
 
 
 def check(task: str, controller: Any, options: argparse.Namespace) -> float:
-    """Return a controller's fitness in the normal environment, on trials it has not seen."""
-    outcome = qed.simulate(controller, tasks=task, trials=20, seed=99, backend=options.backend)
+    """Return a controller's fitness in the normal environment, on trials it has not seen.
+
+    All controllers of a task meet the same.
+    """
+    outcome = qed.simulate(
+        controller, tasks=task, trials=20, seed=stream("fresh", task), backend=options.backend
+    )
     return float(outcome.fitness[task].mean())
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import qed
 from qed import __version__
+from qed.cli.recover import chosen, part
 from qed.cli.show import duration
 from qed.study.plan import PRESETS
 
@@ -143,6 +144,7 @@ def test_study_dry_run_tells_the_plan_and_writes_nothing(tmp_path):
         (["--executor", "slurm"], "executor must be processes"),
         (["--faults", "0"], "faults must be"),
         (["--threads", "0"], "threads must be"),
+        (["--protocol", "author"], "did you mean 'authors'"),
     ],
 )
 def test_study_refuses_at_once(wrong, words, tmp_path):
@@ -165,18 +167,44 @@ def small_run(tmp_path_factory):
 def test_recover_breaks_and_finds(small_run, tmp_path):
     table = tmp_path / "found.csv"
     given = ["--faults", "3", "--faults", ",".join(["PMAX"] * 10), "--out", str(table)]
-    done = run([*QED, "recover", str(small_run), *given, "--trials", "2"])
+    given += ["--trials", "2", "--fresh", "4"]
+    done = run([*QED, "recover", str(small_run), *given])
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout.rsplit("All numbers", 1)[0])
     assert "after recovery" in done.stdout
+    assert "Recovery gains" in done.stdout
+    assert "on fresh trials and claimed +0." in done.stdout
     rows = list(csv.DictReader(table.read_text().splitlines()))
     assert len(rows) == 4
     archive = qed.Archive.load(small_run / "archive.npz")
     faults = qed.Faults(rows[1]["faults"])
-    found = qed.recover(archive, "patrolling", faults, trials=2, seconds=10.0, seed=1)
-    assert float(rows[1]["impact"]) == found.impact
-    assert float(rows[1]["resilience"]) == found.resilience
-    assert int(rows[1]["cell"]) == found.cell
+    how = {"trials": 2, "fresh": 4, "seconds": 10.0, "seed": 1}
+    found = qed.recover(archive, "patrolling", faults, **how)
+    for name in (
+        "normal", "broken", "performance", "error", "impact", "resilience", "claimed_normal",
+        "claimed_broken", "claimed", "claimed_impact", "claimed_resilience", "luck", "distance",
+        "cell",
+    ):  # fmt: skip
+        assert float(rows[1][name]) == getattr(found, name), name
+    # The authors' way chooses on the trials of evolution.
+    done = run([*QED, "recover", str(small_run), *given, "--protocol", "authors"])
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    theirs = qed.recover(archive, "patrolling", faults, protocol="authors", **how)
+    assert float(rows[1]["claimed"]) == theirs.claimed
+
+
+def test_how_much_of_a_gain_is_luck_reads_humanly():
+    assert part(0.04, 0.01) == "75% of it luck"
+    assert part(0.04, 0.05) == "none of it luck"
+    assert part(0.04, -0.01) == "all of it luck"
+    assert part(0.0, 0.0) == "none of it luck"
+
+
+def test_other_seeds_draw_other_faults():
+    drawn = [fault for seed in (1, 2, 3) for fault in chosen(["20"], seed)]
+    assert len(set(drawn)) == 60
+    assert chosen(["5"], 2) == chosen(["20"], 2)[:5]
 
 
 @pytest.mark.parametrize(
@@ -188,6 +216,7 @@ def test_recover_breaks_and_finds(small_run, tmp_path):
         (["--out", "found.txt"], "must end in .csv", 2),
         (["--out", "no/such/folder/found.csv", "--faults", "1"], "cannot write", 1),
         (["--task", "swim"], "task must be one of", 2),
+        (["--protocol", "ours"], "protocol must be one of independent, authors", 2),
     ],
 )
 def test_recover_refuses(small_run, wrong, words, code):

@@ -22,6 +22,7 @@ from qed.errors import InputError, StoppedError
 from qed.evolution import run as run_module
 from qed.evolution.map_elites import MapElites
 from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS, PROGRESS, Run, Settings, drive
+from qed.streams import STREAMS, evolution_trials
 
 SMALL: dict[str, Any] = {
     "evaluations": 1200,
@@ -58,6 +59,7 @@ def test_a_run_leaves_its_files(tmp_path: Path, undisturbed: bytes) -> None:
     assert config["run"] == {"task": "patrolling", "algorithm": "qed", "seed": 1, **SMALL}
     assert config["made_by"]["qed"] == qed.__version__
     assert config["made_by"]["engine"] == "cpu"
+    assert config["made_by"]["streams"] == STREAMS
     header, *lines = (folder / PROGRESS).read_text().splitlines()
     assert header == "evaluations,coverage,best,mean,qd_score"
     table = np.array([line.split(",") for line in lines], float)
@@ -364,6 +366,29 @@ except StoppedError as error:
     print(error)
     sys.exit(7)
 """
+
+
+def test_a_run_of_other_random_numbers_is_not_gone_on_with(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    interrupt_after(folder, 1)
+    config = folder / CONFIG
+    text = config.read_text()
+    config.write_text(text.replace(f"streams = {STREAMS}", ""))
+    with pytest.raises(InputError, match=r"begun by an older qed .* cannot be resumed"):
+        Run(Settings("patrolling", **SMALL), folder, resume=True)
+    config.write_text(text.partition("[made_by]")[0])
+    with pytest.raises(StoppedError, match="damaged"):
+        Run(Settings("patrolling", **SMALL), folder, resume=True)
+
+
+def test_an_archive_tells_the_trials_of_its_evolution() -> None:
+    archive = qed.evolve("flocking", "hbd", seed=4, **{**SMALL, "evaluations": 40})
+    cells = archive.occupied
+    outcome = qed.simulate(
+        archive.controllers, tasks="flocking", trials=2, seconds=6.0,
+        seed=evolution_trials(archive.header),
+    )  # fmt: skip
+    assert np.array_equal(outcome.fitness["flocking"].mean(1), archive.objective[cells])
 
 
 def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path, undisturbed: bytes) -> None:

@@ -18,6 +18,12 @@ def test_impact_and_resilience_worked_by_hand():
     assert math.isnan(metrics.impact(0.0, 0.1))
 
 
+def test_standard_error_worked_by_hand():
+    # Deviations of -1, 0 and 1: a variance of 1, over three trials.
+    assert metrics.standard_error(np.array([1.0, 2.0, 3.0])) == pytest.approx(1 / math.sqrt(3))
+    assert math.isnan(metrics.standard_error(np.array([1.0])))
+
+
 def test_diversity_worked_by_hand():
     # Three behaviours that differ in one of 64 states: always action 0, always action 1, and
     # half and half.  Total variation in that state is 1, 1/2 and 1/2; the mean is 2/3 of 1/64.

@@ -12,6 +12,8 @@ def test_the_papers_protocol():
     assert paper.evaluations == 2000 + 30_000 * 80
     assert (paper.trials, paper.seconds, paper.retrials) == (50, 400.0, 10)
     assert paper.faults * paper.replicates == 250
+    assert paper.protocol == "independent"
+    assert [PRESETS[name].fresh for name in ("quick", "laptop", "paper")] == [30, 50, 50]
 
 
 def test_quick_covers_what_it_must():
@@ -32,10 +34,26 @@ def test_faults_differ_between_replicates_and_are_drawn_uniformly():
     assert paper.faults_of(3) == paper.changed(tasks="patrolling", replicates=3).faults_of(3)
 
 
+def test_faults_follow_from_the_study_seed_and_the_replicate_alone():
+    plan = PRESETS["quick"].changed(seed=11)
+    more = plan.changed(tasks="flocking", algorithms="sdbc", evaluations=9, trials=1, faults=30)
+    for replicate in (1, 2, 3):
+        assert more.faults_of(replicate)[: plan.faults] == plan.faults_of(replicate)
+    drawn = [fault for seed in range(8) for r in (1, 2) for fault in more.changed(
+        seed=seed).faults_of(r)]  # fmt: skip
+    assert len(set(drawn)) == len(drawn) == 8 * 2 * 30
+
+
 def test_replicates_have_their_own_seeds():
     plan = PRESETS["quick"].changed(seed=11)
-    assert plan.settings(Name("patrolling", "hbd", 2)).seed == 12
-    assert plan.settings(Name("patrolling", "hbd", 2)).algorithm == "hbd"
+    settings = plan.settings(Name("patrolling", "hbd", 2))
+    assert (settings.algorithm, settings.seed) == ("hbd", plan.seed_of(2))
+    # --seed 2 repeats no replicate of --seed 1.
+    seeds = [plan.changed(seed=seed).seed_of(r) for seed in range(10) for r in range(1, 11)]
+    assert len(set(seeds)) == 100
+    other = Name("patrolling", "qed", 2)
+    assert plan.settings(other).seed == settings.seed
+    assert plan.recovery_seed(other) != plan.recovery_seed(Name("patrolling", "hbd", 2))
 
 
 @pytest.mark.parametrize(
@@ -47,6 +65,8 @@ def test_replicates_have_their_own_seeds():
         ({"replicates": 0}, "replicates"),
         ({"faults": 0}, "faults"),
         ({"seconds": 0.0}, "seconds"),
+        ({"fresh": 0}, "fresh must be"),
+        ({"protocol": "author"}, "did you mean 'authors'"),
     ],
 )
 def test_bad_input_names_the_field(given, words):

@@ -15,6 +15,7 @@ from made_up import results as made_up
 
 from qed.study.cells import DASH, MINUS, Part, latex_text, rounded
 from qed.study.layout import Key, Table
+from qed.study.luck import luck
 from qed.study.plan import PRESETS
 from qed.study.results import PROGRESS, RECOVERIES, RUNS, Results
 from qed.study.tables import tables
@@ -24,6 +25,10 @@ NAMES = [
     "table-s2",
     "table-s3a",
     "table-s3b",
+    "table-luck",
+    "table-s2-claimed",
+    "table-s3a-claimed",
+    "table-s3b-claimed",
     "maps",
     "slopes",
     "fault-kinds",
@@ -33,13 +38,15 @@ nan = math.nan
 
 
 def run(task, algorithm, replicate, coverage, best, average, projected, diversity):
-    return (task, algorithm, replicate, 4096, coverage, 0.5, 0.4, best, average, projected,
-            diversity / 4, diversity)  # fmt: skip
+    return (task, algorithm, replicate, 4096, coverage, 0.5, 0.55, 0.4, best, best + 0.05, average,
+            projected, diversity / 4, diversity)  # fmt: skip
 
 
 def recovery(task, algorithm, fault, kinds, impact, resilience, performance, distance):
-    return (task, algorithm, 1, fault, "NONE", *kinds, 1.0, 1 + impact, 1 + resilience, impact,
-            resilience, performance, distance, 0, 1)  # fmt: skip
+    claimed = (1.1, 1 + impact, 1.05 + resilience, impact - 0.1, resilience + 0.02,
+               performance + 0.05)  # fmt: skip
+    return (task, algorithm, 1, fault, "NONE", *kinds, sum(kinds), 1.0, 1 + impact, 1 + resilience,
+            impact, resilience, performance, *claimed, distance, 0, 1)  # fmt: skip
 
 
 def small(runs, recoveries, tasks=("dispersion",), algorithms=("qed", "hbd")) -> Results:
@@ -275,13 +282,14 @@ def test_slopes_leave_out_what_is_beyond_a_half(name, of, k, slope):
 def test_impact_by_kind_of_fault():
     frame = table(SMALL, "fault-kinds").frame
     expected = []
-    for k, kind in enumerate(["proximity", "range-and-bearing", "wheel"]):
-        for robots in sorted({fault[k] for fault in FAULTS}):
+    counts = [(*fault, sum(fault)) for fault in FAULTS]
+    for k, kind in enumerate(["proximity", "range-and-bearing", "wheel", "any"]):
+        for robots in sorted({fault[k] for fault in counts}):
             values = [
                 SCORES[name][fault][0]
                 for name in SCORES
                 for fault in range(4)
-                if FAULTS[fault][k] == robots
+                if counts[fault][k] == robots
             ]
             expected.append((kind, robots, len(values), plain.median(values), iqr(values)))
     got = [tuple(row) for row in frame.itertuples(index=False)]
@@ -301,7 +309,78 @@ def test_correlation_of_impact_with_faults():
     assert row["proximity"] == pytest.approx(correlation(counts * 2, both))
     counts = [fault[1] for fault in FAULTS]
     assert row["range-and-bearing"] == pytest.approx(correlation(counts * 2, both))
+    counts = [sum(fault) for fault in FAULTS]
+    assert row["any"] == pytest.approx(correlation(counts * 2, both))
     assert row["n"] == 8
+
+
+def test_what_is_claimed_stands_in_tables_of_its_own():
+    fresh, claimed = (only(SMALL, f"table-s2{end}", algorithm="qed") for end in ("", "-claimed"))
+    for stem, k, more in (("impact", 0, -0.1), ("resilience", 1, 0.02), ("performance", 2, 0.05)):
+        values = [value + more for value in column("qed", k)]
+        assert claimed[stem] == pytest.approx(plain.median(values))
+        assert claimed[f"{stem}_iqr"] == pytest.approx(iqr(values))
+        assert claimed[f"paper_{stem}"] == fresh[f"paper_{stem}"]
+    for name, stem, more in (("s3a", "resilience", 0.02), ("s3b", "performance", 0.05)):
+        fresh, claimed = (only(SMALL, f"table-{name}{end}") for end in ("", "-claimed"))
+        for side in (stem, f"qed_{stem}"):
+            assert claimed[side] == pytest.approx(fresh[side] + more)
+        assert claimed["delta"] == fresh["delta"]
+    assert "took no part in choosing" in table(SMALL, "table-s3a").note
+    assert "The paper's way" in table(SMALL, "table-s2-claimed").note
+    titles = [each.latex().partition("caption{")[2].partition(".")[0] for each in tables(SMALL)]
+    assert len(set(titles)) == len(titles)
+
+
+def test_luck_is_what_fresh_trials_do_not_show():
+    # Of what QED claims, 0.05 a recovery is luck; the unit is the best fresh fitness, 0.5.
+    gains = [resilience - impact for impact, resilience, _, _ in SCORES["qed"]]
+    claimed = [gain + 0.05 for gain in gains]
+    expected = {
+        "algorithm": "qed",
+        "n": 4,
+        "claimed_gain": plain.median(claimed) / 0.5,
+        "gain": plain.median(gains) / 0.5,
+        "luck": 4 * 0.05 / sum(claimed),
+    }
+    for task in ("all", "dispersion"):
+        row = only(SMALL, "table-luck", algorithm="qed", task=task)
+        assert row == pytest.approx({"task": task, **expected})
+    frame = luck(SMALL)
+    assert frame["task"].tolist() == ["all"] * 2 + ["dispersion"] * 2
+    assert "All tasks" in table(SMALL, "table-luck").html()
+
+
+def test_tasks_are_pooled_in_parts_of_their_best():
+    def study(scale):
+        fitness = ["normal", "broken", "recovered"]
+        fitness += [f"claimed_{name}" for name in fitness]
+        other = SMALL.recoveries.assign(task="flocking")
+        other[fitness] *= scale
+        runs = SMALL.runs.assign(task="flocking")
+        runs["best"] *= scale
+        return replace(
+            SMALL,
+            settings={**SMALL.settings, "tasks": ["dispersion", "flocking"]},
+            runs=pd.concat([SMALL.runs, runs]),
+            recoveries=pd.concat([SMALL.recoveries, other]),
+        )
+
+    # A task whose fitness is a tenth weighs the same.
+    one, other = luck(study(1.0)), luck(study(0.1))
+    pd.testing.assert_frame_equal(one, other)
+    assert one["n"].tolist() == [8, 8, 4, 4, 4, 4]
+
+
+def test_where_nothing_is_claimed_luck_is_unknown():
+    same = SMALL.recoveries.assign(
+        claimed_recovered=SMALL.recoveries["claimed_broken"],
+        recovered=SMALL.recoveries["broken"],
+    )
+    made = replace(SMALL, recoveries=same)
+    assert luck(made)["luck"].isna().all()
+    assert (luck(made)["gain"] == 0).all()
+    assert table(made, "table-luck").html().count(f"<td>{DASH}</td>") == 4
 
 
 def test_numbers_are_shown_as_in_the_paper():

@@ -146,7 +146,8 @@ def test_evolve_gets_through(gpu: list[Call], name: str, calls: int) -> None:
     assert gpu == [Call(20, ("patrol",))] * calls
 
 
-@pytest.mark.parametrize(("name", "calls"), [("auto", 2), ("cuda", 2), ("cpu", 0)])
+# Healthy and broken, and the chosen of both on fresh trials.
+@pytest.mark.parametrize(("name", "calls"), [("auto", 4), ("cuda", 4), ("cpu", 0)])
 def test_recover_gets_through(gpu: list[Call], archive: qed.Archive, name: str, calls: int) -> None:
     qed.recover(archive, "patrolling", qed.Faults.sample(10), backend=name, **HOW)
     assert len(gpu) == calls

@@ -23,11 +23,16 @@ def recovery(task: str = "patrolling", faults: str = FAULTS) -> Recovery:
         normal=0.8,
         broken=0.5,
         performance=0.7,
+        error=0.01,
+        claimed_normal=0.82,
+        claimed_broken=0.5,
+        claimed=0.74,
         distance=0.25,
         normal_cell=3,
         cell=4,
         normal_controller=behaviours.BEST[task],
         controller=behaviours.AVOIDER,
+        fresh_seed=1,
     )
 
 

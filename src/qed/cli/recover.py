@@ -20,22 +20,30 @@ def recover(
     faults: Annotated[
         list[str] | None,
         typer.Option(
-            help="A number of combined faults to draw (10 unless told), or one fault for each "
+            help="A number of combined faults to draw (default: 10), or one fault for each "
             "robot: PMIN,LW-H,NONE,...; may be given several times."
         ),
     ] = None,
-    task: Annotated[str | None, typer.Option(help="The archive's own unless told.")] = None,
-    trials: Annotated[int, typer.Option(help="Trials of a controller in each fault.")] = 10,
+    task: Annotated[str | None, typer.Option(help="Default: the archive's own.")] = None,
+    trials: Annotated[
+        int, typer.Option(help="Trials of a controller in each fault, to choose by.")
+    ] = 10,
+    fresh: Annotated[
+        int, typer.Option(help="Trials of the chosen controllers, which took no part in choosing.")
+    ] = 50,
+    protocol: Annotated[
+        str, typer.Option(help="Trials that choose: independent ones, or authors: evolution's.")
+    ] = "independent",
     seconds: Annotated[
-        float | None, typer.Option(help="Simulated time of a trial, in s; the run's unless told.")
+        float | None, typer.Option(help="Simulated time of a trial, in s (default: the run's).")
     ] = None,
     seed: Annotated[int, typer.Option(help="Decides faults drawn, start poses and noise.")] = 1,
-    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless told.")] = None,
+    threads: Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")] = None,
     backend: Annotated[
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
     ] = "auto",
     out: Annotated[
-        Path | None, typer.Option(help="File (csv) for all numbers; none unless told.")
+        Path | None, typer.Option(help="File (csv) for all numbers (default: none).")
     ] = None,
 ) -> None:
     """Break robots, and find the controllers of an archive that work then."""
@@ -56,6 +64,8 @@ def recover(
             wanted,
             combined,
             trials=trials,
+            fresh=fresh,
+            protocol=protocol,
             seconds=seconds or made.get("seconds", 400.0),
             seed=seed,
             threads=threads,
@@ -74,20 +84,21 @@ def recover(
 def chosen(given: list[str], seed: int) -> list[Faults]:
     """Return the combined faults that a user names, or so many drawn ones."""
     from qed.errors import whole
+    from qed.streams import stream
     from qed.swarm.faults import Faults
 
     found: list[Faults] = []
     for words in given:
         if words.strip().lstrip("-").isdecimal():
             count = whole("faults", int(words), 1, 100_000)
-            found += [Faults.sample(10, seed=seed * 100_000 + k) for k in range(count)]
+            found += [Faults.sample(10, seed=stream("fault", seed, k)) for k in range(count)]
         else:
             found.append(Faults(words))
     return found
 
 
 def _print(found: list[Recovery], task: str) -> None:
-    from statistics import median
+    from statistics import mean, median
 
     from qed.swarm.faults import kinds
 
@@ -108,7 +119,7 @@ def _print(found: list[Recovery], task: str) -> None:
     screen = show.console()
     first = found[0]
     screen.print(
-        f"{task}: fitness {first.normal:.3f} with sound robots (cell {first.normal_cell})",
+        f"{task}: fitness {first.normal:.3f} with healthy robots (cell {first.normal_cell})",
         style="bold",
     )
     screen.print("Robots with a fault of proximity, range and bearing, or wheels:")
@@ -117,8 +128,22 @@ def _print(found: list[Recovery], task: str) -> None:
     screen.print(
         f"Median of {len(found)}: {lost:+.1%} when robots break, {kept:+.1%} after recovery."
     )
+    claimed = mean(one.claimed - one.claimed_broken for one in found)
+    gained = mean(one.performance - one.broken for one in found)
+    screen.print(
+        f"Recovery gains {gained:+z.3f} on fresh trials and claimed {claimed:+z.3f}, "
+        f"{part(claimed, gained)}."
+    )
     if len(found) == 1:
         screen.print(f"Faults: {','.join(first.faults)}", soft_wrap=True)
+
+
+def part(claimed: float, gained: float) -> str:
+    """Return in words how much of a claimed gain is luck."""
+    lucky = 1.0 - gained / claimed if claimed > 0.0 else 0.0
+    if lucky <= 0.0:
+        return "none of it luck"
+    return "all of it luck" if lucky >= 1.0 else f"{lucky:.0%} of it luck"
 
 
 def _save(found: list[Recovery], out: Path) -> None:
@@ -126,7 +151,10 @@ def _save(found: list[Recovery], out: Path) -> None:
 
     from qed.textfile import write
 
-    columns = ("normal", "broken", "performance", "impact", "resilience", "distance")
+    columns = (
+        "normal", "broken", "performance", "error", "impact", "resilience", "claimed_normal",
+        "claimed_broken", "claimed", "claimed_impact", "claimed_resilience", "luck", "distance",
+    )  # fmt: skip
     rows = [
         {
             "faults": ",".join(one.faults),

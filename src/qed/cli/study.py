@@ -41,10 +41,19 @@ def study(
     initial: Annotated[int | None, typer.Option(help="Random ones of them.")] = None,
     trials: Annotated[int | None, typer.Option(help="Trials of an evaluation.")] = None,
     retrials: Annotated[
-        int | None, typer.Option(help="Trials of a solution, sound and with each fault.")
+        int | None, typer.Option(help="Trials of a solution, healthy and with each fault.")
+    ] = None,
+    fresh: Annotated[
+        int | None, typer.Option(help="Trials of the solutions chosen by those.")
+    ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            help="Trials that choose: independent ones (default), or authors: those of evolution."
+        ),
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="Simulated time of a trial, in s.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the first replicate.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Decides everything random.")] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder of the study; studies/PRESET unless told. Start again to go on."),
@@ -77,7 +86,7 @@ def study(
     plan = PRESETS[choice("preset", preset, PRESETS)].changed(
         tasks=tasks, algorithms=algorithms, replicates=replicates, faults=faults,
         evaluations=evaluations, initial=initial, trials=trials, retrials=retrials,
-        seconds=seconds, seed=seed,
+        fresh=fresh, protocol=protocol, seconds=seconds, seed=seed,
     )  # fmt: skip
     if threads is not None:
         whole("threads", threads, 1, 1024)
@@ -131,6 +140,7 @@ def _print_plan(plan: Plan, folder: Path) -> None:
         f"trials      {plan.trials} of {plan.seconds:g} s for an evaluation",
         f"faults      {plan.faults * plan.replicates} combined, {plan.faults} for the maps of a "
         f"replicate, {plan.retrials} trials each",
+        f"fresh       {plan.fresh} trials of the solutions that are chosen",
     ):
         screen.print(line, soft_wrap=True)
     table = show.table()

@@ -6,10 +6,10 @@
     checkpoint.npz   the archive so far; the one before it is kept too
 
 Files are written to a temporary name, flushed and renamed, so that a kill or a full disk
-leaves the last good ones.  Since everything random is a hash of the seed and a number, the
-archive and the number of evaluations are the whole state: a resumed run ends with the same
-archive, bit for bit.  Which engine simulates is no part of a run: one that began on a CPU may go
-on with a GPU.
+leaves the last good ones.  Since everything random is a hash of task, algorithm, seed and a
+number, the archive and the number of evaluations are the whole state: a resumed run ends with the
+same archive, bit for bit.  Which engine simulates is no part of a run: one that began on a CPU may
+go on with a GPU.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from qed.errors import InputError, StoppedError, choice, number, whole
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.map_elites import Batch, MapElites
 from qed.evolution.swarms import Evaluated, Evaluation, Swarms, parties
+from qed.streams import STREAMS, search_stream, trials_stream
 from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import TASKS
 from qed.textfile import disk, made_by, toml, unfinished, write
@@ -48,7 +49,7 @@ class Settings:
     batch: int = 80  # children of a generation
     trials: int = 50  # of an evaluation
     seconds: float = 400.0  # simulated time of a trial (s)
-    seed: int = 1
+    seed: int = 1  # with task and algorithm it decides everything random
 
     def __post_init__(self) -> None:
         most = 10**12
@@ -77,12 +78,14 @@ class Settings:
         """
         algorithm = ALGORITHMS[self.algorithm]
         space = algorithm.space(self.evaluations, progress)
+        own = self.task, self.algorithm, self.seed
+        trials = trials_stream(*own)
         return MapElites(
             domain=Swarms(
-                self.task, algorithm, self.trials, self.seconds, self.seed, threads, backend
+                self.task, algorithm, self.trials, self.seconds, trials, threads, backend
             ),
-            archive=Archive(space, header={"settings": asdict(self)}),
-            seed=self.seed,
+            archive=Archive(space, header={"settings": asdict(self), "streams": STREAMS}),
+            seed=search_stream(*own),
             evaluations=self.evaluations,
             initial=self.initial,
             batch=self.batch,
@@ -133,6 +136,7 @@ class Run:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if config.exists():
+                _check_streams(config)
                 different = _differences(config, self.settings)
                 if different:
                     raise InputError(f"out: {folder} holds another run: {'; '.join(different)}")
@@ -146,7 +150,8 @@ class Run:
                     f"out: {folder} is not empty and holds no run; take another folder"
                 )
             else:
-                begun = {**made_by(), "engine": backend}  # it may be resumed with another one
+                # It may be resumed with another engine, but not with other random numbers.
+                begun = {**made_by(), "engine": backend, "streams": STREAMS}
                 write(config, toml({"run": asdict(self.settings), "made_by": begun}))
         except OSError as error:
             raise StoppedError(f"cannot use the folder {folder}: {error.strerror}") from error
@@ -303,6 +308,20 @@ def settings_of(folder: Path) -> Settings:
         raise InputError(f"{folder} holds no run: {error.strerror}") from error
     except (KeyError, TypeError, ValueError) as error:
         raise StoppedError(f"{path} is damaged: {error}") from error
+
+
+def _check_streams(config: Path) -> None:
+    """Raise InputError if a run's random numbers followed from its seed in another way."""
+    try:
+        by = tomllib.loads(config.read_text(encoding="utf-8"))["made_by"]
+        same, version = by.get("streams") == STREAMS, by["qed"]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise StoppedError(f"{config} is damaged: {error}") from error
+    if not same:
+        raise InputError(
+            f"out: {config.parent} was begun by an older qed ({version}), whose random numbers "
+            "were others: it cannot be resumed; take another folder, or that version"
+        )
 
 
 def evaluations_done(folder: Path) -> int:

@@ -26,7 +26,7 @@ class Swarms:
     algorithm: Algorithm
     trials: int
     seconds: float  # simulated time of a trial (s)
-    seed: int  # decides start poses and noise
+    seed: int  # of the trials: decides start poses and noise
     threads: int | None = None
     backend: str = "cpu"  # or "cuda"
 

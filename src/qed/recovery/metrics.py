@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from qed.descriptors.spirit import distance
@@ -18,7 +20,8 @@ def impact(normal: float, broken: float) -> float:
 def resilience(normal: float, recovered: float) -> float:
     """Return the relative change from the normal best to the recovery's fitness in the fault.
 
-    It is never below the impact: the normal best is one of the controllers to recover with.
+    On the trials that choose the recovery it is never below the impact, since the normal best is
+    one of the controllers to recover with.  On fresh trials it can be.
     """
     return change(normal, recovered)
 
@@ -26,6 +29,13 @@ def resilience(normal: float, recovered: float) -> float:
 def change(before: float, after: float) -> float:
     """Return (after - before) / before, NaN if before is 0."""
     return (after - before) / before if before else float("nan")
+
+
+def standard_error(values: np.ndarray) -> float:
+    """Return the standard error of the mean of trials (n,), NaN below two."""
+    if len(values) < 2:
+        return float("nan")
+    return float(values.std(ddof=1)) / math.sqrt(len(values))
 
 
 def diversity(behaviours: np.ndarray) -> float:

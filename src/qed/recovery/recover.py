@@ -12,26 +12,38 @@ from qed.archive.archive import Archive
 from qed.controller.network import Controller
 from qed.errors import InputError
 from qed.recovery import metrics
+from qed.recovery.protocol import INDEPENDENT, streams
 from qed.recovery.trials import Normal, Progress, Trials
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
+from qed.swarm.simulate import Ready
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """What a combined fault does to a swarm, and what the archive has against it."""
+    """What a combined fault does to a swarm, and what the archive has against it.
+
+    The plain numbers come from fresh trials, which took no part in choosing a controller.  Those
+    called claimed come from the very trials that chose, as in the paper: they flatter, since the
+    best of many on a few trials was in part lucky there.
+    """
 
     task: str
     faults: Faults
-    normal: float  # fitness of the normal best while all robots are sound
+    normal: float  # fitness of the normal best while all robots are healthy
     broken: float  # its fitness with the fault
     performance: float  # fitness of the recovery controller with the fault
+    error: float  # standard error of performance; NaN of a single fresh trial
+    claimed_normal: float
+    claimed_broken: float
+    claimed: float  # fitness of the recovery controller on the trials that chose it
     distance: float  # from the normal best's behaviour to the recovery's, 0 to 1
     normal_cell: int
     cell: int  # of the recovery controller
     normal_controller: Controller
     controller: Controller  # the one to recover with
+    fresh_seed: int  # the seed with which qed.simulate and qed.trace repeat the fresh trials
 
     @property
     def impact(self) -> float:
@@ -40,8 +52,27 @@ class Recovery:
 
     @property
     def resilience(self) -> float:
-        """Relative change of fitness that is left after recovery."""
+        """Relative change of fitness that is left after recovery.
+
+        It may be below the impact: on fresh trials the chosen controller can do worse than the
+        normal best does with the fault.
+        """
         return metrics.resilience(self.normal, self.performance)
+
+    @property
+    def claimed_impact(self) -> float:
+        """The impact on the trials that chose."""
+        return metrics.impact(self.claimed_normal, self.claimed_broken)
+
+    @property
+    def claimed_resilience(self) -> float:
+        """The resilience on the trials that chose, never below the impact there."""
+        return metrics.resilience(self.claimed_normal, self.claimed)
+
+    @property
+    def luck(self) -> float:
+        """What the claimed fitness of the recovery controller owes to luck."""
+        return self.claimed - self.performance
 
 
 @dataclass(frozen=True)
@@ -53,20 +84,46 @@ class Found:
     normal: float
     broken: float
     performance: float
+    error: float
+    claimed_normal: float
+    claimed_broken: float
+    claimed: float
     distance: float
 
 
-def best_for(normal: Normal, broken: np.ndarray) -> Found:
-    """Return the recovery from a fault in which the solutions have this fitness (n,)."""
-    before, after = normal.best, int(np.argmax(broken))
-    return Found(
-        normal_best=before,
-        recovery=after,
-        normal=float(normal.fitness[before]),
-        broken=float(broken[before]),
-        performance=float(broken[after]),
-        distance=float(normal.apart[after]),
-    )
+def search(
+    how: Trials,
+    solutions: Sequence[Ready],
+    normal: Normal,
+    faults: Sequence[Faults],
+    progress: Progress | None = None,
+) -> list[Found]:
+    """Choose the solution that does best in each combined fault, and try the chosen again."""
+    before = normal.best
+    fitness = how.broken(solutions, faults, progress)
+    winners = [int(np.argmax(values)) for values in fitness]
+    fresh = how.again(
+        [
+            (solutions[chosen], fault)
+            for fault, winner in zip(faults, winners, strict=True)
+            for chosen in (before, winner)
+        ]
+    ).reshape(len(faults), 2, how.fresh)
+    return [
+        Found(
+            normal_best=before,
+            recovery=after,
+            normal=normal.fresh,
+            broken=float(kept.mean()),
+            performance=float(changed.mean()),
+            error=metrics.standard_error(changed),
+            claimed_normal=float(normal.fitness[before]),
+            claimed_broken=float(values[before]),
+            claimed=float(values[after]),
+            distance=float(normal.apart[after]),
+        )
+        for after, values, (kept, changed) in zip(winners, fitness, fresh, strict=True)
+    ]
 
 
 @overload
@@ -76,8 +133,10 @@ def recover(
     faults: Faults,
     *,
     trials: int = ...,
+    fresh: int = ...,
     seconds: float = ...,
     seed: int = ...,
+    protocol: str = ...,
     environment: Environment | None = ...,
     threads: int | None = ...,
     progress: Progress | None = ...,
@@ -92,8 +151,10 @@ def recover(
     faults: Sequence[Faults],
     *,
     trials: int = ...,
+    fresh: int = ...,
     seconds: float = ...,
     seed: int = ...,
+    protocol: str = ...,
     environment: Environment | None = ...,
     threads: int | None = ...,
     progress: Progress | None = ...,
@@ -107,8 +168,10 @@ def recover(
     faults: Faults | Sequence[Faults],
     *,
     trials: int = 10,
+    fresh: int = 50,
     seconds: float = 400.0,
     seed: int = 1,
+    protocol: str = INDEPENDENT,
     environment: Environment | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -121,52 +184,64 @@ def recover(
     archive : from ``qed.evolve`` or a file
     task : aggregation, dispersion, flocking, patrolling or border-patrolling
     faults : a combined fault, or several; several give a list of recoveries
-    trials : trials of each controller, sound and with each fault
+    trials : trials of each controller, healthy and with each fault, to choose by
+    fresh : trials of the chosen controllers, which took no part in choosing
     seconds : simulated time of a trial (s)
-    seed : decides start poses and noise, the same for every controller
-    environment : where the swarm works; the normal environment unless told
-    threads : CPU threads; all cores unless told
+    seed : decides start poses and noise, the same for every controller; independent of those of
+        evolution, whatever its seed
+    protocol : "independent", or "authors": choose on the very trials of evolution, as the
+        paper's authors did; the fresh trials are the same
+    environment : where the swarm works (default: the normal environment)
+    threads : CPU threads (default: all cores)
     progress : called with the number of swarms tried so far, and of all
     backend : "cpu", "cuda" (an NVIDIA GPU, at most 32 robots a swarm), or "auto": the GPU where
         it can be used, else the CPU
 
     The normal best is the archive's best controller in that environment while all robots are
-    sound; impact and resilience are told relative to its fitness.  The results of the two
+    healthy; impact and resilience are told relative to its fitness.  The results of the two
     engines differ in rounding; each alone is reproducible.
     """
     one = isinstance(faults, Faults)
     combined: list[Faults] = [faults] if isinstance(faults, Faults) else list(faults)
-    how = Trials(task, trials, seconds, seed, environment or Environment(), threads)
-    for fault in combined:
-        how.check(fault)
     if not isinstance(archive, Archive):
         raise InputError(f"archive must be a qed.Archive, got {type(archive).__name__}")
+    seeds = streams(seed, protocol, archive.header)
+    how = Trials(task, trials, fresh, seconds, seeds, environment or Environment(), threads)
+    for fault in combined:
+        how.check(fault)
+    if not combined:
+        raise InputError("faults must hold at least one combined fault, got none")
     if archive.coverage == 0:
         raise InputError("the archive is empty: it has no controller to recover with")
-    how = replace(how, backend=chosen(backend, [how.environment], how.trials))
-    solutions, cells = archive.genomes(), archive.occupied
+    how = replace(how, backend=chosen(backend, [how.environment], max(how.trials, how.fresh)))
+    genomes, cells = archive.genomes(), archive.occupied
+    solutions = [Ready(network) for network in genomes.networks()]
     swarms = len(cells) * (1 + len(combined))
 
     def told(before: int) -> Progress | None:
         return None if progress is None else lambda done, _: progress(before + done, swarms)
 
     normal, _ = how.normal(solutions, told(0))
-    fitness = how.broken(solutions, combined, told(len(cells)))
-    recoveries = []
-    for fault, values in zip(combined, fitness, strict=True):
-        found = best_for(normal, values)
-        recoveries.append(
-            Recovery(
-                task=how.task,
-                faults=fault,
-                normal=found.normal,
-                broken=found.broken,
-                performance=found.performance,
-                distance=found.distance,
-                normal_cell=int(cells[found.normal_best]),
-                cell=int(cells[found.recovery]),
-                normal_controller=solutions.controller(found.normal_best),
-                controller=solutions.controller(found.recovery),
-            )
+    recoveries = [
+        Recovery(
+            task=how.task,
+            faults=fault,
+            normal=found.normal,
+            broken=found.broken,
+            performance=found.performance,
+            error=found.error,
+            claimed_normal=found.claimed_normal,
+            claimed_broken=found.claimed_broken,
+            claimed=found.claimed,
+            distance=found.distance,
+            normal_cell=int(cells[found.normal_best]),
+            cell=int(cells[found.recovery]),
+            normal_controller=genomes.controller(found.normal_best),
+            controller=genomes.controller(found.recovery),
+            fresh_seed=seeds.fresh,
         )
+        for fault, found in zip(
+            combined, search(how, solutions, normal, combined, told(len(cells))), strict=True
+        )
+    ]
     return recoveries[0] if one else recoveries

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from qed.controller.genome import Genomes
 from qed.descriptors import spirit
 from qed.errors import InputError, choice, number, whole
+from qed.recovery.protocol import Streams, streams
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
@@ -18,15 +20,18 @@ from qed.swarm.simulate import Job, Outcome, Pending, Ready, cores
 from qed.swarm.tasks import TASKS
 
 Progress = Callable[[int, int], Any]  # called with swarms tried and swarms in all
+Swarm = tuple[Ready, Faults | None]
 AT_ONCE = 512  # swarms simulated in one go; bounds memory, and how often progress is told
+UNDER_WAY = 3  # simulations begun: a GPU has work while the host prepares and gathers
 
 
 @dataclass(frozen=True)
 class Normal:
     """All solutions of a map in the normal environment, in the order of their cells."""
 
-    fitness: np.ndarray  # (n,) mean over trials
+    fitness: np.ndarray  # (n,) mean over the trials that choose the best
     apart: np.ndarray  # (n,) distance of their behaviour from that of the best, 0 to 1
+    fresh: float  # the best's mean over fresh trials
 
     @property
     def best(self) -> int:
@@ -39,9 +44,10 @@ class Trials:
     """How solutions are tried; the same start poses and noise for all of them."""
 
     task: str
-    trials: int = 10
+    trials: int = 10  # of each solution, to choose
+    fresh: int = 50  # of the chosen
     seconds: float = 400.0  # simulated time of a trial (s)
-    seed: int = 1
+    streams: Streams = streams(1)  # noqa: RUF009 (it is immutable)
     environment: Environment = Environment()  # noqa: RUF009 (it is immutable)
     threads: int | None = None
     backend: str = "cpu"  # or "cuda"
@@ -53,8 +59,8 @@ class Trials:
         checked: dict[str, Any] = {
             "task": choice("task", self.task, TASKS),
             "trials": whole("trials", self.trials, 1, 10**6),
+            "fresh": whole("fresh", self.fresh, 1, 10**6),
             "seconds": number("seconds", self.seconds, CYCLE, 1e6),
-            "seed": whole("seed", self.seed, 0, 2**63 - 1),
         }
         if self.threads is not None:
             checked["threads"] = whole("threads", self.threads, 1, 1024)
@@ -62,26 +68,36 @@ class Trials:
             object.__setattr__(self, name, value)
 
     def normal(
-        self, solutions: Genomes, progress: Progress | None = None
+        self, solutions: Sequence[Ready], progress: Progress | None = None
     ) -> tuple[Normal, np.ndarray]:
-        """Try each solution while all robots are sound; return also its SPIRIT behaviour."""
-        swarms = [(Ready(network), None) for network in solutions.networks()]
-        parts = self._each(swarms, ("spirit",), progress)
-        fitness = np.concatenate([part.fitness[self.task].mean(1) for part in parts])
-        behaviour = np.concatenate([spirit.describe(part) for part in parts])
-        apart = spirit.distance(behaviour[int(np.argmax(fitness))], behaviour)
-        return Normal(fitness, apart), behaviour
+        """Try each solution while all robots are healthy; return also its SPIRIT behaviour."""
+        swarms: list[Swarm] = [(solution, None) for solution in solutions]
+        fitness, behaviour = [], []
+        seed = self.streams.normal
+        for part in self._each(swarms, self.trials, seed, ("spirit",), progress):
+            fitness.append(part.fitness[self.task].mean(1))
+            behaviour.append(spirit.describe(part))
+        found, behaviours = np.concatenate(fitness), np.concatenate(behaviour)
+        best = int(np.argmax(found))
+        apart = spirit.distance(behaviours[best], behaviours)
+        fresh = float(self.again([swarms[best]]).mean())
+        return Normal(found, apart, fresh), behaviours
 
     def broken(
-        self, solutions: Genomes, faults: Sequence[Faults], progress: Progress | None = None
+        self, solutions: Sequence[Ready], faults: Sequence[Faults], progress: Progress | None = None
     ) -> np.ndarray:
         """Return the mean fitness of each solution in each combined fault, (faults, n)."""
         for fault in faults:
             self.check(fault)
-        ready = [Ready(network) for network in solutions.networks()]
-        parts = self._each([(swarm, f) for f in faults for swarm in ready], (), progress)
+        swarms = [(solution, fault) for fault in faults for solution in solutions]
+        parts = self._each(swarms, self.trials, self.streams.broken, (), progress)
         fitness = np.concatenate([part.fitness[self.task].mean(1) for part in parts])
-        return fitness.reshape(len(faults), len(ready))
+        return fitness.reshape(len(faults), len(solutions))
+
+    def again(self, swarms: Sequence[Swarm]) -> np.ndarray:
+        """Return the fitness of chosen solutions on each fresh trial, (swarms, trials)."""
+        parts = self._each(swarms, self.fresh, self.streams.fresh)
+        return np.concatenate([part.fitness[self.task] for part in parts])
 
     def check(self, faults: Faults) -> None:
         """Raise InputError unless there is one fault for each robot."""
@@ -95,27 +111,37 @@ class Trials:
 
     def _each(
         self,
-        swarms: Sequence[tuple[Ready, Faults | None]],
-        descriptors: Sequence[str],
-        progress: Progress | None,
-    ) -> list[Outcome]:
-        """Simulate swarms, so many at a time."""
-        found = []
-        for begin in range(0, len(swarms), AT_ONCE):
-            some = swarms[begin : begin + AT_ONCE]
-            job = Job(
-                controllers=[swarm for swarm, _ in some],
-                environments=[self.environment] * len(some),
-                faults=[fault for _, fault in some],
-                seeds=[self.seed] * len(some),
-                trials=self.trials,
-                cycles=round(self.seconds / CYCLE),
-                start=None,
-                noise=PROXIMITY_NOISE,
-            )
-            threads = self.threads or cores()
-            pending = Pending(job, [self.task], descriptors, threads, None, self.backend)
-            found.append(pending.outcome())
+        swarms: Sequence[Swarm],
+        trials: int,
+        seed: int,
+        descriptors: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> Iterator[Outcome]:
+        """Simulate swarms, so many at a time, and yield what comes of them in order."""
+        portions = [swarms[k : k + AT_ONCE] for k in range(0, len(swarms), AT_ONCE)]
+        begun = (self._begin(some, trials, seed, descriptors) for some in portions)
+        under_way = deque(islice(begun, UNDER_WAY))
+        done = 0
+        for some in portions:
+            outcome = under_way.popleft().outcome()
+            under_way.extend(islice(begun, 1))
+            done += len(some)
             if progress is not None:
-                progress(min(begin + AT_ONCE, len(swarms)), len(swarms))
-        return found
+                progress(done, len(swarms))
+            yield outcome
+
+    def _begin(
+        self, swarms: Sequence[Swarm], trials: int, seed: int, descriptors: Sequence[str]
+    ) -> Pending:
+        job = Job(
+            controllers=[solution for solution, _ in swarms],
+            environments=[self.environment] * len(swarms),
+            faults=[fault for _, fault in swarms],
+            seeds=[seed] * len(swarms),
+            trials=trials,
+            cycles=round(self.seconds / CYCLE),
+            start=None,
+            noise=PROXIMITY_NOISE,
+        )
+        threads = self.threads or cores()
+        return Pending(job, [self.task], descriptors, threads, None, self.backend)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from qed.errors import InputError, choice, number, whole
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.run import Settings
+from qed.recovery.protocol import INDEPENDENT, PROTOCOLS
+from qed.streams import stream
 from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import TASKS
@@ -50,7 +52,9 @@ class Plan:
     seconds: float  # simulated time of a trial (s)
     faults: int  # combined faults for each replicate, the same for all tasks and algorithms
     retrials: int  # trials of a solution in the normal environment, and with each fault
-    seed: int = 1  # of the first replicate; the others follow
+    fresh: int  # trials of the solutions chosen by those, to tell how good they are
+    seed: int = 1  # decides everything random
+    protocol: str = INDEPENDENT  # the trials that choose, see recovery.protocol
 
     def __post_init__(self) -> None:
         checked = {
@@ -64,10 +68,23 @@ class Plan:
             "seconds": number("seconds", self.seconds, CYCLE, 1e6),
             "faults": whole("faults", self.faults, 1, 10**5),
             "retrials": whole("retrials", self.retrials, 1, 10**6),
-            "seed": whole("seed", self.seed, 0, 2**62),
+            "fresh": whole("fresh", self.fresh, 1, 10**6),
+            "seed": whole("seed", self.seed, 0, 2**63 - 1),
+            "protocol": choice("protocol", self.protocol, PROTOCOLS),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def read(cls, table: Mapping[str, Any], source: str) -> Plan:
+        """Return the plan that a file has; InputError if a version without all fields wrote it."""
+        lacking = [field.name for field in fields(cls) if field.name not in table]
+        if lacking:
+            raise InputError(
+                f"out: {source} was begun by an older qed (it lacks {', '.join(lacking)}): their "
+                "results must not be mixed; take another folder, or that version"
+            )
+        return cls(**{field.name: table[field.name] for field in fields(cls)})
 
     def changed(self, **given: Any) -> Plan:
         """Return this plan with what is given, where it is not None."""
@@ -81,8 +98,8 @@ class Plan:
                     yield Name(task, algorithm, replicate)
 
     def seed_of(self, replicate: int) -> int:
-        """Return the seed of a replicate's evolution, start poses and noise."""
-        return self.seed + replicate - 1
+        """Return the seed of a replicate's runs, which the runs join with task and algorithm."""
+        return stream("study", self.seed, replicate)
 
     def settings(self, name: Name) -> Settings:
         """Return the settings of a run."""
@@ -97,10 +114,14 @@ class Plan:
             seed=self.seed_of(name.replicate),
         )
 
+    def recovery_seed(self, name: Name) -> int:
+        """Return the seed with which ``qed.recover`` finds what the study finds of a run."""
+        return stream("recovery", name.task, name.algorithm, self.seed_of(name.replicate))
+
     def faults_of(self, replicate: int) -> list[Faults]:
-        """Return the combined faults that the maps of a replicate meet."""
-        first = self.seed_of(replicate) * 100_000
-        return [Faults.sample(ROBOTS, seed=first + k) for k in range(self.faults)]
+        """Return the combined faults that the maps of a replicate meet, whatever their task."""
+        seeds = (stream("fault", self.seed, replicate, k) for k in range(self.faults))
+        return [Faults.sample(ROBOTS, seed=seed) for seed in seeds]
 
 
 PRESETS: dict[str, Plan] = {
@@ -115,6 +136,7 @@ PRESETS: dict[str, Plan] = {
         seconds=100.0,
         faults=7,
         retrials=3,
+        fresh=30,
     ),
     "laptop": Plan(
         tasks=tuple(TASKS),
@@ -127,6 +149,7 @@ PRESETS: dict[str, Plan] = {
         seconds=200.0,
         faults=20,
         retrials=5,
+        fresh=50,
     ),
     "paper": Plan(
         tasks=tuple(TASKS),
@@ -139,5 +162,6 @@ PRESETS: dict[str, Plan] = {
         seconds=400.0,
         faults=50,
         retrials=10,
+        fresh=50,
     ),
 }

@@ -1,5 +1,8 @@
 """What a study found: tidy tables, one row a measurement.
 
+Of a chosen solution they tell what it does on fresh trials, which took no part in choosing it;
+"claimed" is what it did on the trials that chose it, the paper's way.
+
 runs.csv          one row a run: its map, re-evaluated in the normal environment
 recoveries.csv    one row a run and a combined fault
 progress.csv      one row a run and a number of evaluations
@@ -25,10 +28,12 @@ RUNS = (
     "replicate",
     "cells",  # of the map, filled or not
     "coverage",  # cells filled
-    "best",  # highest fitness of a solution in the normal environment
+    "best",  # fitness of the normal best in the normal environment, on fresh trials
+    "claimed_best",  # on the trials that chose it: the highest fitness of a solution
     "mean",  # mean fitness of all solutions there
-    "best_performance",  # both as a part of the task's empirical maximum
-    "average_performance",
+    "best_performance",  # as a part of the task's empirical maximum, the highest best
+    "claimed_best_performance",  # as a part of the highest claimed best
+    "average_performance",  # the mean, as a part of the empirical maximum
     "projected_coverage",  # cells of SPIRIT space that the map's solutions fill
     "diversity",  # mean distance between those cells' centroids, 0 to 1
     "solution_diversity",  # mean distance between the best solutions of those cells
@@ -42,12 +47,19 @@ RECOVERIES = (
     "proximity_faults",  # robots with such a fault
     "rab_faults",
     "wheel_faults",
-    "normal",  # fitness of the normal best in the normal environment
-    "broken",  # its fitness with the fault
-    "recovered",  # fitness of the map's best for that fault
+    "any_faults",
+    "normal",  # fitness of the normal best in the normal environment, on fresh trials
+    "broken",  # its fitness with the fault, on fresh trials
+    "recovered",  # fitness of the solution chosen for that fault, on fresh trials
     "impact",  # (broken - normal) / normal
-    "resilience",  # (recovered - normal) / normal
+    "resilience",  # (recovered - normal) / normal; may be below the impact
     "performance",  # recovered as a part of the task's empirical maximum
+    "claimed_normal",  # the same six on the trials that chose, as in the paper
+    "claimed_broken",
+    "claimed_recovered",
+    "claimed_impact",
+    "claimed_resilience",
+    "claimed_performance",
     "distance",  # from the normal best's behaviour to the recovery's, 0 to 1
     "normal_cell",
     "recovery_cell",

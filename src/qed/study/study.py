@@ -200,7 +200,7 @@ def plan_of(folder: Path) -> Plan:
                 f"out: {folder} was begun by qed {by}, this is {__version__}: their results must "
                 "not be mixed; take another folder, or that version"
             )
-        return Plan(**{name: head[name] for name in Plan.__dataclass_fields__})
+        return Plan.read(head, str(folder))
     except OSError as error:
         raise InputError(f"{folder} holds no study: {error.strerror}") from error
     except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:

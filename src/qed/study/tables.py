@@ -1,12 +1,13 @@
 """The tables of a study: the paper's, and those of what the paper tells in its text.
 
 Each frame has our numbers and, in columns that start with ``paper_``, the paper's for the same.
+Tables S2 and S3 exist twice: from fresh trials of the chosen controllers, and, with "-claimed" in
+their names, the paper's way, from the trials that chose them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pandas as pd
@@ -14,7 +15,9 @@ import pandas as pd
 from qed.study import paper
 from qed.study.cells import Row, effects, known, plain, significance, span, spread
 from qed.study.layout import Key, Table
+from qed.study.luck import luck_table
 from qed.study.results import Results
+from qed.study.rows import ALGORITHM, TASK, beside, by_algorithm, many
 from qed.study.statistics import (
     LARGE,
     by_count,
@@ -36,20 +39,24 @@ KINDS = {
     "proximity": "proximity_faults",
     "range-and-bearing": "rab_faults",
     "wheel": "wheel_faults",
+    "any": "any_faults",
+}
+FRESH, CLAIMED = "", "claimed_"  # what columns of the results begin with
+ON = {
+    FRESH: "Measured on fresh trials, which took no part in choosing the controllers.",
+    CLAIMED: "The paper's way: measured on the very trials that chose the controllers, so in part "
+    "their luck.",
 }
 PART = "Performance is a part of the task's empirical maximum, the best fitness in this study."
-
-TASK = Key("Task", "task", str.capitalize)
-ALGORITHM = Key("Algorithm", "algorithm", lambda name: "All" if name == paper.ALL else name.upper())
 
 
 def tables(results: Results) -> list[Table]:
     """Return the tables that the results suffice for."""
     made = [
         _performance(results),
-        _recovery(results),
-        _comparison(results, "table-s3a", "Table S3a", "resilience", "resilience"),
-        _comparison(results, "table-s3b", "Table S3b", "recovered performance", "performance"),
+        *_recoveries(results, FRESH),
+        luck_table(results),
+        *_recoveries(results, CLAIMED),
         _maps(results),
         _slopes(results),
         _fault_kinds(results),
@@ -67,26 +74,44 @@ def _performance(results: Results) -> Table:
     }
     rows = []
     for task in results.tasks:
-        for algorithm, runs in _by_algorithm(results, results.runs[results.runs["task"] == task]):
+        for algorithm, runs in by_algorithm(results, results.runs[results.runs["task"] == task]):
             row: Row = {"task": task, "algorithm": algorithm, "n": len(runs)}
             for stem, heading in shown.items():
                 values = runs[stem] / runs["cells"] if stem == "coverage" else runs[stem]
-                row |= _beside(
+                row |= beside(
                     stem, "sd", mean_sd(values), paper.value(heading.lower(), task, algorithm)
                 )
             rows.append(row)
     return Table(
         "table-s1",
         "Table S1: the maps in the normal environment",
-        f"Mean ± SD over {_many('replicate', rows)} (paper: 5). {PART} Best and average are over "
-        "a map's solutions; coverage is the part of its cells that is filled.",
+        f"Mean ± SD over {many('replicate', rows)} (paper: 5). {PART} Average is over a "
+        "map's solutions; best is that of the one chosen as the best, on fresh trials. Coverage is "
+        "the part of its cells that is filled.",
         pd.DataFrame(rows),
         (TASK, ALGORITHM),
         tuple(spread(heading, stem, "sd") for stem, heading in shown.items()),
     )
 
 
-def _recovery(results: Results) -> Table:
+def _recoveries(results: Results, trials: str) -> list[Table]:
+    """Tables S2, S3a and S3b, from fresh trials or as claimed."""
+    return [
+        _recovery(results, trials),
+        _comparison(results, "s3a", "resilience", "resilience", trials),
+        _comparison(results, "s3b", "recovered performance", "performance", trials),
+    ]
+
+
+def _named(number: str, title: str, trials: str) -> tuple[str, str]:
+    """Return the name and the title of one of the paper's tables."""
+    if trials == CLAIMED:
+        title += ", as claimed"
+        return f"table-{number}-claimed", f"Table {number.capitalize()}: {title}"
+    return f"table-{number}", f"Table {number.capitalize()}: {title}"
+
+
+def _recovery(results: Results, trials: str) -> Table:
     """Table S2."""
     shown = {
         "impact": "Impact",
@@ -94,33 +119,32 @@ def _recovery(results: Results) -> Table:
         "resilience": "Resilience",
     }
     rows = []
-    for algorithm, recoveries in _by_algorithm(results, results.recoveries):
+    for algorithm, recoveries in by_algorithm(results, results.recoveries):
         row: Row = {"algorithm": algorithm, "n": len(recoveries)}
         for stem, heading in shown.items():
             found = paper.value(heading.lower(), algorithm=algorithm)
-            row |= _beside(stem, "iqr", median_iqr(recoveries[stem]), found)
+            row |= beside(stem, "iqr", median_iqr(recoveries[trials + stem]), found)
         rows.append(row)
     return Table(
-        "table-s2",
-        "Table S2: faults, and recovery from them",
-        f"Median ± IQR over all tasks and faults: {_many('recovery', rows)} an algorithm "
+        *_named("s2", "faults, and recovery from them", trials),
+        f"Median ± IQR over all tasks and faults: {many('recovery', rows)} an algorithm "
         f"(paper: 1250). Impact and resilience are the change of performance, before and after "
-        f"recovery, as a part of the performance without a fault. {PART}",
+        f"recovery, as a part of the performance without a fault. {PART} {ON[trials]}",
         pd.DataFrame(rows),
         (ALGORITHM,),
         tuple(spread(heading, stem, "iqr") for stem, heading in shown.items()),
     )
 
 
-def _comparison(results: Results, name: str, title: str, metric: str, stem: str) -> Table:
+def _comparison(results: Results, number: str, metric: str, stem: str, trials: str) -> Table:
     """Table S3: QED against each baseline on a metric of the recoveries."""
     rows: list[Row] = []
     for task in results.tasks:
-        there = dict(_by_algorithm(results, results.recoveries[results.recoveries["task"] == task]))
+        there = dict(by_algorithm(results, results.recoveries[results.recoveries["task"] == task]))
         if QED in there:
-            ours = there.pop(QED)[stem]
+            ours = there.pop(QED)[trials + stem]
             rows += [
-                _compared(task, baseline, metric, stem, ours, recoveries[stem])
+                _compared(task, baseline, metric, stem, ours, recoveries[trials + stem])
                 for baseline, recoveries in there.items()
             ]
     made = sum(known(row["p"]) for row in rows)
@@ -128,13 +152,12 @@ def _comparison(results: Results, name: str, title: str, metric: str, stem: str)
         row["stars"] = stars(row["p"], max(made, 1))
     sizes = [{"n": row[column]} for row in rows for column in ("n_qed", "n")]
     return Table(
-        name,
-        f"{title}: {metric}, QED against the others",
-        f"Median ± IQR over {_many('recovery', sizes)} a task and algorithm (paper: 250). "
+        *_named(number, f"{metric}, QED against the others", trials),
+        f"Median ± IQR over {many('recovery', sizes)} a task and algorithm (paper: 250). "
         f"p of the Wilcoxon rank-sum test; * and ** mark p below 0.05/{made} and "
         f"0.001/{made}, Bonferroni's correction for the comparisons made (paper: 15). "
         "The effect is Cliff's δ, positive where QED is better, bold where large. "
-        f"{PART if stem == 'performance' else ''}".rstrip(),
+        f"{PART + ' ' if stem == 'performance' else ''}{ON[trials]}",
         pd.DataFrame(rows),
         (TASK, Key("Against", "baseline", str.upper)),
         (
@@ -159,8 +182,8 @@ def _compared(task: str, baseline: str, metric: str, stem: str, ours: Any, their
         "baseline": baseline,
         "n_qed": len(ours),
         "n": len(theirs),
-        **_beside(f"qed_{stem}", "iqr", median_iqr(ours), paper.value(metric, task, QED)),
-        **_beside(stem, "iqr", median_iqr(theirs), paper.value(metric, task, baseline)),
+        **beside(f"qed_{stem}", "iqr", median_iqr(ours), paper.value(metric, task, QED)),
+        **beside(stem, "iqr", median_iqr(theirs), paper.value(metric, task, baseline)),
         "p": rank_sum_p(ours, theirs),
         "stars": "",
         "paper_p_at_most": p_found[0].value if p_found else math.nan,
@@ -178,11 +201,11 @@ def _maps(results: Results) -> Table:
     diverse = {"diversity": "Diversity of cells", "solution_diversity": "Diversity of solutions"}
     ends = [entry.value for entry in paper.entries("behavioural diversity of a map")]
     rows = []
-    for algorithm, runs in _by_algorithm(results, results.runs):
+    for algorithm, runs in by_algorithm(results, results.runs):
         row: Row = {"algorithm": algorithm, "n": len(runs)}
         for stem, heading in shown.items():
             found = paper.value(heading.lower(), algorithm=algorithm)
-            row |= _beside(stem, "sd", mean_sd(runs[stem]), found)
+            row |= beside(stem, "sd", mean_sd(runs[stem]), found)
         for stem in diverse:
             row[stem], row[f"{stem}_sd"] = mean_sd(runs[stem])
             row[f"paper_{stem}_low"], row[f"paper_{stem}_high"] = min(ends), max(ends)
@@ -190,7 +213,7 @@ def _maps(results: Results) -> Table:
     return Table(
         "maps",
         "How much the maps hold",
-        f"Mean ± SD over the maps of all tasks: {_many('map', rows)} an algorithm (paper: 25). "
+        f"Mean ± SD over the maps of all tasks: {many('map', rows)} an algorithm (paper: 25). "
         "Coverage counts the filled cells of a map. Its solutions, projected to SPIRIT space, "
         "fill the cells of projected coverage; diversity is the mean distance, 0 to 1, between "
         "the centroids of these cells, and between their best solutions. The paper defines it by "
@@ -212,7 +235,7 @@ def _slopes(results: Results) -> Table:
     """What the paper tells of its signatures in its text."""
     rows = []
     for relation, column in (("resilience", "resilience"), ("diversity", "distance")):
-        for algorithm, recoveries in _by_algorithm(results, results.recoveries):
+        for algorithm, recoveries in by_algorithm(results, results.recoveries):
             kept = recoveries[recoveries["impact"] >= STRONGEST]
             line = fit(kept["impact"], kept[column])
             found = paper.value(f"slope of {relation} on impact", algorithm=algorithm)
@@ -231,7 +254,7 @@ def _slopes(results: Results) -> Table:
     return Table(
         "slopes",
         "Slopes of resilience and diversity on impact",
-        f"Least-squares lines over the recoveries of all tasks, {_many('point', rows)} each "
+        f"Least-squares lines over the recoveries of all tasks, {many('point', rows)} each "
         "(paper: around 1000); r is the Pearson correlation. Faults that cost more than half the "
         "performance are left out, as in the paper. Diversity is the distance between the "
         "behaviours before and after recovery, 0 to 1.",
@@ -267,7 +290,7 @@ def _fault_kinds(results: Results) -> Table:
 
 def _fault_correlations(results: Results) -> Table:
     """Correlation of impact with the number of robots with each kind of fault."""
-    groups = [*_by_algorithm(results, results.recoveries), (paper.ALL, results.recoveries)]
+    groups = [*by_algorithm(results, results.recoveries), (paper.ALL, results.recoveries)]
     rows = [
         {"algorithm": algorithm, "n": len(recoveries)}
         | {
@@ -288,29 +311,3 @@ def _fault_correlations(results: Results) -> Table:
             plain("n", "n", 0),
         ),
     )
-
-
-def _by_algorithm(results: Results, frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the rows of each algorithm that has some, in the study's order."""
-    for algorithm in results.algorithms:
-        rows = frame[frame["algorithm"] == algorithm]
-        if len(rows):
-            yield algorithm, rows
-
-
-def _beside(
-    stem: str, suffix: str, ours: tuple[float, float], found: tuple[float, float] | None
-) -> Row:
-    """Return the columns of a number and its spread, ours and the paper's."""
-    theirs = found or (math.nan, math.nan)
-    names = (stem, f"{stem}_{suffix}", f"paper_{stem}", f"paper_{stem}_{suffix}")
-    return dict(zip(names, (*ours, *theirs), strict=True))
-
-
-def _many(what: str, rows: Iterable[Row]) -> str:
-    """Return how many of something the rows are made from, "2 maps" or "1 to 2 maps"."""
-    counts = sorted({row["n"] for row in rows}) or [0]
-    several = "recoveries" if what == "recovery" else f"{what}s"
-    if len(counts) > 1:
-        return f"{counts[0]} to {counts[-1]} {several}"
-    return f"{counts[0]} {what if counts == [1] else several}"

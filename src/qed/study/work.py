@@ -7,6 +7,9 @@ be done by any process of any machine that sees the study's folder, and done aga
         archive.npz        the map (and the other files of a run)
         normal.npz         fitness of each solution in the normal environment
         recovery-0.csv     one row a combined fault; so many faults a file
+
+What is told of a chosen solution comes from fresh trials; what is claimed of it, from the trials
+that chose it.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +31,22 @@ from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.run import ARCHIVE, CONFIG, Run, drive
 from qed.recovery import metrics
 from qed.recovery.projection import project
-from qed.recovery.recover import best_for
+from qed.recovery.protocol import streams
+from qed.recovery.recover import search
 from qed.recovery.trials import Normal, Trials
 from qed.study.plan import Name, Plan
 from qed.swarm.faults import kinds
+from qed.swarm.simulate import Ready
 from qed.textfile import disk, write
 
 NORMAL = "normal.npz"
-FORMAT, VERSION = "qed-normal", 1
+FORMAT, VERSION = "qed-normal", 2
 FAULTS_A_BATCH = 10
 COLUMNS = (
-    "fault", "faults", "proximity_faults", "rab_faults", "wheel_faults", "normal", "broken",
-    "recovered", "impact", "resilience", "distance", "normal_cell", "recovery_cell",
+    "fault", "faults", "proximity_faults", "rab_faults", "wheel_faults", "any_faults",
+    "normal", "broken", "recovered", "impact", "resilience",
+    "claimed_normal", "claimed_broken", "claimed_recovered", "claimed_impact",
+    "claimed_resilience", "distance", "normal_cell", "recovery_cell",
 )  # fmt: skip
 
 Tell = Callable[[float], Any]  # called with the part of the work done, 0 to 1
@@ -94,15 +102,16 @@ def reevaluate(
     here = folder(study, name)
     if (here / NORMAL).exists():
         return
-    archive = _archive(here)
-    how = _trials(plan, name, threads, backend)
-    normal, behaviour = how.normal(archive.genomes(), _told(tell))
+    archive, solutions = _map(here)
+    how = _trials(plan, name, archive, threads, backend)
+    normal, behaviour = how.normal(solutions, _told(tell))
     space = ALGORITHMS["spirit"].space(plan.evaluations, None)
     shadow = project(behaviour, normal.fitness, space)
     header = {
         "format": FORMAT,
         "version": VERSION,
         "cells": archive.cells,
+        "fresh": normal.fresh,
         "projected_coverage": shadow.coverage,
         "diversity": _json(shadow.diversity),
         "solution_diversity": _json(shadow.solution_diversity),
@@ -127,23 +136,22 @@ def recover(
     if target.exists():
         return
     _, normal, cells = normal_of(here)
-    solutions = _archive(here).genomes()
+    archive, solutions = _map(here)
+    how = _trials(plan, name, archive, threads, backend)
     numbers = batches(plan)[batch]
     faults = [plan.faults_of(name.replicate)[k] for k in numbers]
-    fitness = _trials(plan, name, threads, backend).broken(solutions, faults, _told(tell))
     rows = []
-    for k, fault, values in zip(numbers, faults, fitness, strict=True):
-        found = best_for(normal, values)
+    recoveries = search(how, solutions, normal, faults, _told(tell))
+    for k, fault, found in zip(numbers, faults, recoveries, strict=True):
+        healthy = fault.names.count("NONE")
         rows.append(
             (
                 k,
                 ",".join(fault),
                 *kinds(fault),
-                found.normal,
-                found.broken,
-                found.performance,
-                metrics.impact(found.normal, found.broken),
-                metrics.resilience(found.normal, found.performance),
+                len(fault) - healthy,
+                *_five(found.normal, found.broken, found.performance),
+                *_five(found.claimed_normal, found.claimed_broken, found.claimed),
                 found.distance,
                 cells[found.normal_best],
                 cells[found.recovery],
@@ -158,7 +166,7 @@ def normal_of(here: Path) -> tuple[dict[str, Any], Normal, list[int]]:
     try:
         header, arrays = files.read(here / NORMAL, FORMAT, VERSION)
         cells = arrays["cell"].tolist()
-        return header, Normal(arrays["fitness"], arrays["apart"]), cells
+        return header, Normal(arrays["fitness"], arrays["apart"], header["fresh"]), cells
     except (OSError, KeyError, ValueError) as error:
         raise StoppedError(f"{here / NORMAL} is not usable: {error}; remove it") from error
 
@@ -176,16 +184,38 @@ def missing(study: Path, plan: Plan, name: Name) -> Iterator[str]:
     return (file for file in wanted if not (here / file).exists())
 
 
-def _trials(plan: Plan, name: Name, threads: int | None, backend: str) -> Trials:
-    seed = plan.seed_of(name.replicate)
-    return Trials(name.task, plan.retrials, plan.seconds, seed, threads=threads, backend=backend)
+def _trials(plan: Plan, name: Name, archive: Archive, threads: int | None, backend: str) -> Trials:
+    return Trials(
+        task=name.task,
+        trials=plan.retrials,
+        fresh=plan.fresh,
+        seconds=plan.seconds,
+        streams=streams(plan.recovery_seed(name), plan.protocol, archive.header),
+        threads=threads,
+        backend=backend,
+    )
 
 
-def _archive(here: Path) -> Archive:
+def _map(here: Path) -> tuple[Archive, list[Ready]]:
+    """Return the map of a run, and its solutions with their networks made."""
+    path = here / ARCHIVE
     try:
-        return Archive.load(here / ARCHIVE)
+        return _opened(path, path.stat().st_mtime_ns)
     except (OSError, ValueError) as error:
-        raise StoppedError(f"{here / ARCHIVE} is not usable: {error}") from error
+        raise StoppedError(f"{path} is not usable: {error}") from error
+
+
+@lru_cache(maxsize=1)
+def _opened(path: Path, _changed: int) -> tuple[Archive, list[Ready]]:
+    """Open a map, once for all the batches of faults that follow each other."""
+    archive = Archive.load(path)
+    return archive, [Ready(network) for network in archive.genomes().networks()]
+
+
+def _five(normal: float, broken: float, recovered: float) -> tuple[float, ...]:
+    """Return three fitnesses, and the impact and the resilience that follow from them."""
+    impact, resilience = metrics.impact(normal, broken), metrics.resilience(normal, recovered)
+    return normal, broken, recovered, impact, resilience
 
 
 def _json(value: float) -> float | None:
