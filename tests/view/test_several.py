@@ -163,6 +163,14 @@ def test_a_column_for_each_archive_with_the_fault_above_recovery(shown: Replay) 
         assert (np.asarray(score) == own).all(-1).sum() > 30
 
 
+def test_the_legend_explains_healthy_robots_only_where_there_are_some(shown: Replay) -> None:
+    assert Stage(shown, 240).legend.rows[0][0][0] == "robot"
+    ill = Entry(recovery(faults=",".join(["PMIN"] * 10)))
+    for entries, first in (([ill], "robot"), ([ill, ill], "PMIN")):
+        stage = Stage(watch(entries, seconds=2.0), 240)
+        assert stage.legend.rows[0][0][0] == first
+
+
 @pytest.mark.parametrize("count", [2, 4, 8])
 @pytest.mark.parametrize("size", [200, 380])
 def test_all_words_stay_in_their_places(count: int, size: int) -> None:

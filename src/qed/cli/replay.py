@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def replay(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="ARCHIVE...", help=f"{SOURCE} Up to 8 of a task, side by side."),
+        typer.Argument(metavar="ARCHIVE", help=f"{SOURCE} Up to 8 of a task, side by side."),
     ],
     out: Annotated[
         Path, typer.Option(help="The film (mp4 or gif), or a page for the browser (html).")
@@ -58,10 +58,11 @@ def replay(
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
     ] = "auto",
 ) -> None:
-    """Show a swarm before a fault, after it, and after recovery; or several archives' recoveries.
+    """Show a swarm before a fault, after it, and after recovery: the same start three times.
 
-    Of one archive: the same start three times.  Of several, a column each: all from the same
-    start with the same combined fault, after the fault and after recovery.
+    Several archives: a column each, after the fault and after recovery.
+
+    All start at the same poses with the same combined fault.
     """
     from qed.recovery.recover import recover
     from qed.swarm.environment import Environment

@@ -164,7 +164,7 @@ def _encoding(stage: Stage, fps: int, path: Path) -> list[str]:
         raise StoppedError(f"no ffmpeg to write mp4 with ({error}); gif and html work") from error
     options = f"""
         -y -loglevel error -f rawvideo -pix_fmt rgb24 -s {stage.width}x{stage.height} -r {fps} -i -
-        -an -vf scale=out_color_matrix=bt709:out_range=tv -c:v libx264 -preset veryfast -crf 20
+        -an -vf scale=out_color_matrix=bt709:out_range=tv -c:v libx264 -preset veryfast -crf 23
         -pix_fmt yuv420p -colorspace bt709 -color_primaries bt709 -color_trc bt709 -threads 2
         -movflags +faststart -map_metadata -1 -fflags +bitexact -flags:v +bitexact -f mp4
     """

@@ -28,7 +28,8 @@ class Legend:
         self.task, self.face, self.gap, self.badge = replay.task, face, gap, badge
         self.row = round(1.75 * face.size)
         faults = [name for name in SIGNS if name in replay.faults.names and name != "NONE"]
-        entries = [("robot", "healthy robot"), *((name, SIGNS[name].words) for name in faults)]
+        entries = [("robot", "healthy robot")] if replay.some_healthy else []
+        entries += [(name, SIGNS[name].words) for name in faults]
         entries.append(("task", MARKS[replay.task]))
         self.rows: list[list[tuple[str, str]]] = [[]]
         used = 0

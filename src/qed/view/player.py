@@ -80,6 +80,7 @@ def _data(replay: Replay, speed: float, trails: bool, sensors: bool) -> dict[str
         "task": replay.task,
         "judged": replay.judged,
         "faults": list(replay.faults),
+        "someHealthy": replay.some_healthy,
         "cycle": robot.CYCLE,
         "cycles": replay.columns[0].panes[0].cycles,
         "robots": environment.robots,

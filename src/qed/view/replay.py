@@ -91,6 +91,11 @@ class Replay:
         return column.views if self.alone else column.views[1:]
 
     @property
+    def some_healthy(self) -> bool:
+        """Whether a robot without a fault is in sight."""
+        return self.alone or "NONE" in self.faults.names
+
+    @property
     def seconds(self) -> float:
         """Simulated time (s)."""
         return self.columns[0].panes[0].cycles * CYCLE
