@@ -17,8 +17,9 @@ import qed
 from qed.cli.replay import replay as verb
 from qed.errors import InputError, StoppedError
 from qed.view.film import HOLD, Film, kind
-from qed.view.replay import replay, watch
+from qed.view.replay import Entry, replay, watch
 from qed.view.stage import Stage
+from qed.view.words import origin
 
 SMALL: dict[str, Any] = {"seconds": 6.0, "speed": 4.0, "fps": 10, "size": 200}
 FRAMES = 16  # 0, 0.4, ..., 6.0 s
@@ -90,7 +91,7 @@ def test_trails_and_sensors_are_drawn_on_demand(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seconds", [100.0, 180.0, 400.0])
 @pytest.mark.parametrize("ending", [".mp4", ".gif"])
-def test_films_last_15_to_30_seconds_unless_told(ending: str, seconds: float) -> None:
+def test_films_last_15_to_30_seconds_by_default(ending: str, seconds: float) -> None:
     film = Film.planned(ending, seconds)
     times = film.times(seconds)
     assert 15.0 <= len(times) / film.fps + HOLD <= 30.0
@@ -178,15 +179,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("ending", ["mp4", "gif", "html"])
-def test_the_verb_uses_what_the_run_used(
+def test_the_verb_shows_the_runs_task_and_length_on_trials_of_its_own(
     run: Path, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / f"film.{ending}"
-    verb(run, out=out, size=200, fps=5)
+    verb([run], out=out, size=200, fps=5)
     found = qed_recover(run)
-    expected = replay(
-        found, tmp_path / f"b.{ending}", seconds=8.0, seed=3, algorithm="qed", size=200, fps=5
-    )
+    entry = Entry(found, "QED", origin(qed.Archive.load(run / "archive.npz"), found.cell))
+    expected = replay([entry], tmp_path / f"b.{ending}", seconds=8.0, seed=1, size=200, fps=5)
     assert out.read_bytes() == expected.read_bytes()
     words = capsys.readouterr().out
     assert words.startswith(f"{out}: fitness {found.normal:.3f}, with the fault {found.broken:.3f}")
@@ -198,7 +198,7 @@ def qed_recover(run: Path) -> Any:
 
     archive = Archive.load(run / "archive.npz")
     faults = qed.Faults.sample(10, seed=1)
-    return recover(archive, "dispersion", faults, trials=2, seconds=8.0, seed=3)
+    return recover(archive, "dispersion", faults, trials=10, seconds=8.0, seed=1)
 
 
 def test_the_verb_refuses_before_it_searches(
@@ -210,21 +210,21 @@ def test_the_verb_refuses_before_it_searches(
     monkeypatch.setattr("qed.recovery.recover.recover", never)
     good = tmp_path / "film.gif"
     with pytest.raises(InputError, match="must end in"):
-        verb(run, out=tmp_path / "film.mov")
+        verb([run], out=tmp_path / "film.mov")
     with pytest.raises(InputError, match="does not exist"):
-        verb(tmp_path / "nothing", out=good)
+        verb([tmp_path / "nothing"], out=good)
     with pytest.raises(InputError, match="each of the 10 robots, got 2"):
-        verb(run, out=good, faults="PMIN,NONE")
+        verb([run], out=good, faults="PMIN,NONE")
     with pytest.raises(InputError, match="trial must be"):
-        verb(run, out=good, trial=-1)
+        verb([run], out=good, trial=-1)
     with pytest.raises(InputError, match="seconds"):
-        verb(run, out=good, seconds=-3.0)
+        verb([run], out=good, seconds=-3.0)
     with pytest.raises(InputError, match="there is no folder"):
-        verb(run, out=tmp_path / "nowhere" / "film.gif")
+        verb([run], out=tmp_path / "nowhere" / "film.gif")
     with pytest.raises(StoppedError, match="cannot write"):
-        verb(run, out=tmp_path / f"{'long' * 100}.gif")
+        verb([run], out=tmp_path / f"{'long' * 100}.gif")
     with pytest.raises(AssertionError, match="it searched"):
-        verb(run, out=good, faults=FAULTS)
+        verb([run], out=good, faults=FAULTS)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -235,11 +235,11 @@ def test_an_archive_without_controllers_is_refused(run: Path, tmp_path: Path) ->
     empty = Archive(full.space, header={"settings": full.header["settings"]})
     empty.save(tmp_path / "empty.npz")
     with pytest.raises(InputError, match="is empty"):
-        verb(tmp_path / "empty.npz", out=tmp_path / "film.gif")
-    unknown = Archive(full.space)
-    unknown.save(tmp_path / "unknown.npz")
+        verb([tmp_path / "empty.npz"], out=tmp_path / "film.gif")
+    full.header.clear()
+    full.save(tmp_path / "unknown.npz")
     with pytest.raises(InputError, match="does not tell its task"):
-        verb(tmp_path / "unknown.npz", out=tmp_path / "film.gif")
+        verb([tmp_path / "unknown.npz"], out=tmp_path / "film.gif")
 
 
 def test_the_verb_ends_with_two_if_used_wrongly(run: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import Browser
-from made_recovery import posed, recovery
+from made_recovery import posed, recovery, standing
 from PIL import Image
 
 from qed.view.ink import colour
@@ -38,6 +38,11 @@ def unpacked(text: str, kind: str) -> np.ndarray:
     return np.frombuffer(zlib.decompress(base64.b64decode(text)), kind)
 
 
+def named(shown: Replay, name: str) -> Replay:
+    """Return a replay of one archive under another name."""
+    return replace(shown, columns=(replace(shown.columns[0], name=name, origin=name),))
+
+
 @pytest.fixture(scope="module")
 def shown() -> Replay:
     return watch(recovery(), seconds=60.0, algorithm="qed")
@@ -46,7 +51,8 @@ def shown() -> Replay:
 def test_the_data_are_the_traces_within_their_steps(shown: Replay) -> None:
     data = data_of(page(shown))
     assert (data["cycles"], data["robots"], data["cycle"]) == (300, 10, 0.2)
-    for pane, stored in zip(shown.panes, data["panes"], strict=True):
+    (column,) = shown.columns
+    for pane, stored in zip(column.panes, data["columns"][0]["panes"], strict=True):
         trace = pane.trace
         assert stored["faults"] == list(pane.faults)
         changes = unpacked(stored["poses"], "<i2").reshape(3, 10, 301)
@@ -61,15 +67,17 @@ def test_the_data_are_the_traces_within_their_steps(shown: Replay) -> None:
         assert np.abs(near.transpose(2, 0, 1) - (1 - trace.proximity) / 2).max() <= 0.0501
         heard = unpacked(stored["rab"], "u1").reshape(10, 8, 300) / data["heardSteps"]
         assert np.abs(heard.transpose(2, 0, 1) - (1 + trace.rab) / 2).max() <= 0.0201
-    assert any((pane.trace.rab < 1).any() for pane in shown.panes)
+    assert any((pane.trace.rab < 1).any() for pane in column.panes)
+    before = unpacked(data["columns"][0]["before"], "<i2") / data["scoreSteps"]
+    assert np.abs(before - column.panes[0].trace.score).max() <= 0.5001 / data["scoreSteps"]
 
 
 def test_a_huge_arena_has_longer_steps_and_no_overflow() -> None:
     assert unit(4.0) == 0.001
     pane = posed([(99.9, 0.1, 3.1), (0.1, 99.9, -3.1)], arena=100.0)
-    huge = Replay("dispersion", "", pane.faults, (pane, pane, pane), -0.5, -0.1)
-    data = data_of(page(huge))
-    poses = np.cumsum(unpacked(data["panes"][0]["poses"], "<i2").reshape(3, 2, 3), axis=2)
+    data = data_of(page(standing(pane)))
+    stored = data["columns"][0]["panes"][0]
+    poses = np.cumsum(unpacked(stored["poses"], "<i2").reshape(3, 2, 3), axis=2)
     assert poses[0, 0] * data["unit"] == pytest.approx(99.9, abs=0.01)
     assert poses[1, 1] * data["unit"] == pytest.approx(99.9, abs=0.01)
 
@@ -90,7 +98,7 @@ def test_the_page_loads_nothing(shown: Replay) -> None:
 
 
 def test_nothing_in_the_data_can_leave_its_place(shown: Replay) -> None:
-    hostile = replace(shown, algorithm=HOSTILE)
+    hostile = named(shown, HOSTILE)
     text = page(hostile)
     assert text.lower().count("</script") == 2
     assert text.lower().count("<script") == 2
@@ -101,7 +109,7 @@ def test_nothing_in_the_data_can_leave_its_place(shown: Replay) -> None:
     assert json.loads(_as_script(strange))["task"] == HOSTILE
     assert not set("<>&") & set(_as_script(strange))
     # A placeholder in the data is data.
-    assert "@SCENE@" in page(replace(shown, algorithm="@scene@"))
+    assert "@SCENE@" in page(named(shown, "@SCENE@"))
 
 
 def test_switches_and_speed_begin_as_told(shown: Replay, tmp_path: Path) -> None:
@@ -158,8 +166,7 @@ def test_it_plays_pauses_and_goes_where_it_is_told(browser: Browser, file: Path)
 
 def test_it_draws_robots_where_they_are(browser: Browser, tmp_path: Path) -> None:
     pane = posed([(1.0, 3.0, 0.0), (3.0, 1.0, 0.0)], "NONE,PMAX")
-    standing = Replay("dispersion", "", pane.faults, (pane, pane, pane), -0.5, -0.1)
-    browser.open(write_page(standing, tmp_path / "a.html"), 1300, still=True)
+    browser.open(write_page(standing(pane), tmp_path / "a.html"), 1300, still=True)
     browser.until(f"{STATE} === 'paused'")
     image = arena(browser, 1)
     side = len(image)
@@ -238,17 +245,17 @@ def test_controls_have_names(browser: Browser, file: Path) -> None:
 
 
 def test_hostile_names_stay_words(browser: Browser, shown: Replay, tmp_path: Path) -> None:
-    out = write_page(replace(shown, algorithm=HOSTILE), tmp_path / "a.html")
+    out = write_page(named(shown, HOSTILE), tmp_path / "a.html")
     browser.open(out, 1200)
     browser.until(f"{STATE} === 'playing'")
     assert browser.evaluate("document.images.length") == 0
-    assert "</SCRIPT>" in browser.evaluate("document.title")
+    assert "</script>" in browser.evaluate("document.title")
     assert browser.complaints() == []
 
 
 def test_damaged_data_is_told_of(browser: Browser, file: Path, tmp_path: Path) -> None:
     text = file.read_text("utf-8")
-    poses = data_of(text)["panes"][0]["poses"]
+    poses = data_of(text)["columns"][0]["panes"][0]["poses"]
     bad = tmp_path / "bad.html"
     bad.write_text(text.replace(poses, "AAAA" + poses[4:]), "utf-8")
     browser.open(bad, 1200)

@@ -17,7 +17,8 @@ from qed.view import ink
 from qed.view.arena import Arena, links, nearest
 from qed.view.badges import places
 from qed.view.look import FRESH, INK, MARK, NEAR, SIGNS, SOUND, outline, percent
-from qed.view.replay import Poses, checked_speed, faults_from, watch
+from qed.view.pane import Poses
+from qed.view.replay import checked_speed, faults_from, watch
 from qed.view.stage import Stage
 
 SIZE = 400
@@ -36,26 +37,27 @@ def drawn(pane: Any, cycle: float = 2.0, size: int = SIZE, **how: bool) -> Image
 def test_three_trials_from_one_start_with_what_the_search_found() -> None:
     found = recovery()
     shown = watch(found, seconds=20.0, seed=5, trial=2, algorithm="qed")
-    before, after, recovered = shown.panes
+    (column,) = shown.columns
+    before, after, recovered = column.panes
     assert (before.trace.start == after.trace.start).all()
     assert (before.trace.start == recovered.trace.start).all()
-    assert [tuple(pane.faults) for pane in shown.panes] == [
+    assert [tuple(pane.faults) for pane in column.panes] == [
         ("NONE",) * 10, tuple(found.faults), tuple(found.faults)
     ]  # fmt: skip
-    assert [pane.mean for pane in shown.panes] == [0.8, 0.5, 0.7]
+    assert [pane.mean for pane in column.panes] == [0.8, 0.5, 0.7]
     own = qed.simulate(
         behaviours.AVOIDER, trials=3, seconds=20.0, seed=5, faults=found.faults,
         tasks=["patrolling"],
     )  # fmt: skip
     assert recovered.score(100) == pytest.approx(float(own.fitness["patrolling"].ravel()[2]))
-    assert (shown.seconds, shown.impact, shown.resilience) == (
-        pytest.approx(20.0), pytest.approx(-0.375), pytest.approx(-0.125)
-    )  # fmt: skip
+    assert shown.seconds == pytest.approx(20.0)
+    assert [view.note for view in shown.shown(column)] == ["", "impact −38 %", "resilience −12 %"]
+    assert (column.name, column.caption) == ("QED", ("behavioural distance 0.25",))
 
 
 @pytest.mark.parametrize("task", ["patrolling", "border-patrolling"])
 def test_the_mean_freshness_of_cells_is_the_score(task: str) -> None:
-    pane = watch(recovery(task), seconds=300.0).panes[1]
+    pane = watch(recovery(task), seconds=300.0).columns[0].panes[1]
     value = pane.freshness[1:]
     if task == "border-patrolling":
         inner = np.zeros((10, 10), bool)
@@ -218,10 +220,10 @@ def test_what_belongs_to_a_task() -> None:
 def test_a_frame_explains_the_faults_that_occur_and_no_others() -> None:
     only = ",".join(["PMIN"] * 5 + ["NONE"] * 5)
     stage = Stage(watch(recovery(faults=only), seconds=2.0), 300)
-    signs = [sign for row in stage.legend for sign, _ in row]
+    signs = [sign for row in stage.legend.rows for sign, _ in row]
     assert signs == ["robot", "PMIN", "task"]
     everything = Stage(watch(recovery(), seconds=2.0), 300)
-    assert sum(map(len, everything.legend)) == 9
+    assert sum(map(len, everything.legend.rows)) == 9
 
 
 @pytest.mark.parametrize("size", [200, 320, 481])
@@ -242,7 +244,8 @@ def test_the_score_runs_and_frames_repeat() -> None:
     shown = watch(recovery(), seconds=20.0)
     stage = Stage(shown, 240)
     first, last = stage.draw(0.0), stage.draw(20.0)
-    strip = (0, stage.score_top, stage.width, stage.score_top + stage.score_height)
+    top = stage.score_top(stage.places[0].top)
+    strip = (0, top, stage.width, top + stage.score_height)
     assert first.crop(strip).tobytes() != last.crop(strip).tobytes()
     assert stage.draw(20.0).tobytes() == last.tobytes()
     assert Stage(shown, 240).draw(7.3).tobytes() == stage.draw(7.3).tobytes()
@@ -254,10 +257,9 @@ def test_the_swarm_of_a_frame_is_that_of_its_time() -> None:
     shown = watch(recovery(), seconds=2.0)
     stage = Stage(shown, 240)
     assert 0.6 / 0.2 < 3
-    pane = stage.draw(0.6).crop(
-        (stage.left(1), stage.pane_top, stage.left(1) + 240, stage.pane_top + 240)
-    )
-    assert pane.tobytes() == stage.arenas[1].draw(3).tobytes()
+    place = stage.places[1]
+    pane = stage.draw(0.6).crop((place.left, place.top, place.left + 240, place.top + 240))
+    assert pane.tobytes() == place.arena.draw(3).tobytes()
 
 
 def test_percent() -> None:
@@ -276,7 +278,7 @@ def test_faults_by_name_or_seed() -> None:
         faults_from("-1")
 
 
-def test_a_film_lasts_about_twenty_seconds_unless_told() -> None:
+def test_a_film_lasts_about_twenty_seconds_by_default() -> None:
     assert [checked_speed(seconds, None) for seconds in (10.0, 100.0, 400.0)] == [1.0, 5.0, 20.0]
     assert checked_speed(100.0, 3) == 3.0
     for speed in (0, -1, math.nan, "fast"):

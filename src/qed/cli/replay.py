@@ -1,19 +1,29 @@
-"""``qed replay``: a film of a swarm before a fault, after it, and after recovery."""
+"""``qed replay``: a film of a swarm that breaks and recovers, of one archive or of several."""
 
 from __future__ import annotations
 
 import signal
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from qed.cli.info import SOURCE, opened
-from qed.cli.show import waiting
+from qed.cli.show import console, table, waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qed.archive.archive import Archive
+    from qed.recovery.recover import Recovery
+    from qed.view.replay import Entry
 
 
 def replay(
-    path: Annotated[Path, typer.Argument(help=SOURCE)],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="ARCHIVE", help=f"{SOURCE} Up to 8 of a task, side by side."),
+    ],
     out: Annotated[
         Path, typer.Option(help="The film (mp4 or gif), or a page for the browser (html).")
     ],
@@ -23,72 +33,151 @@ def replay(
             help="One fault for each robot, as in PMIN,LW-H,NONE,...; or a seed to draw them with."
         ),
     ] = "1",
+    task: Annotated[str | None, typer.Option(help="Default: the archives' own.")] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="Simulated time, in s; the run's own unless told.")
+        float | None,
+        typer.Option(help="Simulated time, in s; default: the longest of the runs' own."),
     ] = None,
-    trials: Annotated[
-        int | None,
-        typer.Option(help="Trials to choose the recovery by; the run's own unless told."),
-    ] = None,
+    trials: Annotated[int, typer.Option(help="Trials to choose the recovery by.")] = 10,
     trial: Annotated[int, typer.Option(help="The trial to show, from 0.")] = 0,
-    seed: Annotated[
-        int | None, typer.Option(help="Decides starts and noise; the run's own unless told.")
-    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides starts and noise, the same for all.")] = 1,
     speed: Annotated[
-        float | None, typer.Option(help="Times real time; for about 20 s of film unless told.")
+        float | None, typer.Option(help="Times real time; default: for about 20 s of film.")
     ] = None,
     fps: Annotated[
-        int | None, typer.Option(help="Frames in a second; 25 for mp4, 10 for gif unless told.")
+        int | None, typer.Option(help="Frames in a second; default: 25 for mp4, 10 for gif.")
     ] = None,
     size: Annotated[
-        int | None, typer.Option(help="Side of a pane in pixels; 480, for gif 320 unless told.")
+        int | None,
+        typer.Option(help="Side of a pane in pixels; default: up to 480, less for more archives."),
     ] = None,
     trails: Annotated[bool, typer.Option("--trails", help="Draw where robots came from.")] = False,
     sensors: Annotated[bool, typer.Option("--sensors", help="Draw what robots sense.")] = False,
-    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless told.")] = None,
+    threads: Annotated[int | None, typer.Option(help="CPU threads; default: all cores.")] = None,
     backend: Annotated[
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
     ] = "auto",
 ) -> None:
-    """Show a swarm before a fault, after it, and after recovery: the same start three times."""
-    from qed.errors import InputError
+    """Show a swarm before a fault, after it, and after recovery: the same start three times.
+
+    Several archives: a column each, after the fault and after recovery.
+
+    All start at the same poses with the same combined fault.
+    """
     from qed.recovery.recover import recover
     from qed.swarm.environment import Environment
     from qed.view.film import Film, kind
-    from qed.view.look import percent
-    from qed.view.replay import checked_trial, faults_from, produce, watch
+    from qed.view.replay import Entry, checked_trial, faults_from, produce, watch
     from qed.view.unfinished import can_write
+    from qed.view.words import names, origin
 
     # All that can be wrong is found before the search, which takes time.
     ending = kind(out)
-    archive, _, source = opened(path)
-    settings = archive.header.get("settings", {})
-    if "task" not in settings:
-        raise InputError(f"{source} does not tell its task; qed evolve writes archives that do")
-    if archive.coverage == 0:
-        raise InputError(f"{source} is empty: it has no controller to show")
+    archives, sources = _opened(paths)
+    wanted = _task(task, archives, sources)
     chosen = faults_from(faults, Environment().robots)
-    length = settings["seconds"] if seconds is None else seconds
-    film = Film.planned(ending, length, speed, fps, size, trails=trails, sensors=sensors)
-    number = settings["seed"] if seed is None else seed
+    length = _seconds(archives) if seconds is None else seconds
+    film = Film.planned(
+        ending, length, speed, fps, size, trails=trails, sensors=sensors, archives=len(archives)
+    )
     checked_trial(trial)
     can_write(out)
 
     # A request to stop ends like Ctrl-C: with nothing half-written left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with waiting("trying every controller of the archive") as progress:
-        found = recover(
-            archive, settings["task"], chosen,
-            trials=settings["trials"] if trials is None else trials,
-            seconds=length, seed=number, threads=threads, progress=progress, backend=backend,
-        )  # fmt: skip
-    shown = watch(
-        found, seconds=length, seed=number, trial=trial, algorithm=settings.get("algorithm", "")
-    )
+    entries = []
+    for archive, name in zip(archives, names(archives, sources), strict=True):
+        with waiting(f"{name}: trying {archive.coverage:,} controllers") as progress:
+            found = recover(
+                archive, wanted, chosen, trials=trials, seconds=length, seed=seed,
+                threads=threads, progress=progress, backend=backend,
+            )  # fmt: skip
+        entries.append(Entry(found, name, origin(archive, found.cell)))
+    with waiting("simulating what is shown") as progress:
+        shown = watch(entries, seconds=length, seed=seed, trial=trial, progress=progress)
     with waiting("drawing") as progress:
         produce(shown, out, film, progress)
-    typer.echo(
-        f"{out}: fitness {found.normal:.3f}, with the fault {found.broken:.3f} "
-        f"({percent(found.impact)}), after recovery {found.performance:.3f} "
-        f"({percent(found.resilience)})"
-    )
+    _print(out, entries, shown.judged)
+
+
+def _opened(paths: Sequence[Path]) -> tuple[list[Archive], list[Path]]:
+    """Return the archives, none of them empty, and their files."""
+    from qed.errors import InputError
+    from qed.view.replay import MOST
+
+    if not 1 <= len(paths) <= MOST:
+        raise InputError(f"name 1 to {MOST} archives, got {len(paths)}")
+    archives, sources = [], []
+    for path in paths:
+        archive, _, source = opened(path)
+        if archive.coverage == 0:
+            raise InputError(f"{source} is empty: it has no controller to show")
+        archives.append(archive)
+        sources.append(source)
+    return archives, sources
+
+
+def _made(archive: Archive) -> dict[str, Any]:
+    """Return how an archive was made, as its header tells it."""
+    made: dict[str, Any] = archive.header.get("settings", {})
+    return made
+
+
+def _task(task: str | None, archives: Sequence[Archive], sources: Sequence[Path]) -> str:
+    """Return the task to show: as told, or the one that all archives were evolved for."""
+    from qed.errors import InputError, choice
+    from qed.swarm.tasks import TASKS
+
+    if task is not None:
+        return choice("task", task, TASKS)
+    tasks = [_made(archive).get("task") for archive in archives]
+    for own, source in zip(tasks, sources, strict=True):
+        if own is None:
+            raise InputError(f"task: {source} does not tell its task; name one with --task")
+        if own != tasks[0]:
+            raise InputError(
+                f"task: {source} was evolved for {own}, {sources[0]} for {tasks[0]}; give "
+                "archives of one task, or name one with --task"
+            )
+    return str(tasks[0])
+
+
+def _seconds(archives: Sequence[Archive]) -> float:
+    """Return the longest trial that an archive was evolved with (s)."""
+    return float(max(_made(archive).get("seconds", 400.0) for archive in archives))
+
+
+def _print(out: Path, entries: Sequence[Entry], judged: str) -> None:
+    """Tell what the film shows, in numbers."""
+    from qed.view.look import percent
+
+    if len(entries) == 1:
+        found: Recovery = entries[0].found
+        typer.echo(
+            f"{out}: fitness {found.normal:.3f}, with the fault {found.broken:.3f} "
+            f"({percent(found.impact)}), after recovery {found.performance:.3f} "
+            f"({percent(found.resilience)})"
+        )
+        return
+    rows = table()
+    rows.add_column("")
+    for heading in ("healthy", "broken", "impact", "recovered", "resilience", "distance"):
+        rows.add_column(heading, justify="right", no_wrap=True)
+    for entry in entries:
+        one = entry.found
+        rows.add_row(
+            entry.name,
+            f"{one.normal:.3f}",
+            f"{one.broken:.3f}",
+            percent(one.impact),
+            f"{one.performance:.3f}",
+            percent(one.resilience),
+            f"{one.distance:.2f}",
+        )
+    screen = console()
+    screen.print(f"{entries[0].found.task}: mean fitness over {judged}", style="bold")
+    screen.print(rows)
+    for entry in entries:
+        if entry.origin:
+            screen.print(f"{entry.name}: {entry.origin}")
+    typer.echo(f"{out}")

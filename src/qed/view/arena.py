@@ -30,7 +30,7 @@ from qed.view.look import (
     TRAIL,
     outline,
 )
-from qed.view.replay import PATROLS, Pane, Poses
+from qed.view.pane import PATROLS, Pane, Poses
 
 BODY = np.array(outline())
 POINTER = np.array([(HEADING_FROM, 0.034), (HEADING_TO, 0.0), (HEADING_FROM, -0.034)])

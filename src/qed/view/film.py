@@ -18,7 +18,10 @@ from qed.view.unfinished import whole as whole_file
 
 ENDINGS = (".mp4", ".gif", ".html")
 FPS = {".mp4": 25, ".gif": 10, ".html": 25}  # frames in a second, unless told
-SIZE = {".mp4": 480, ".gif": 320, ".html": 480}  # pixels of a pane, unless told
+SIZE = {".mp4": 480, ".gif": 320, ".html": 480}  # pixels of a pane, by default, at most
+SMALLEST = 240  # pixels of a pane, by default, however many archives there are
+ACROSS = {".mp4": 1520, ".gif": 960, ".html": 1520}  # pixels of all panes side by side, by default
+WIDEST = 4096  # pixels of a film; players fail beyond
 MOST_FPS = {".mp4": 60, ".gif": 50, ".html": 60}  # browsers slow down faster gifs
 MOST_FRAMES = {".mp4": 100_000, ".gif": 2_000}  # a gif is made in memory
 HOLD = 2.0  # s for which the last frame stays
@@ -30,6 +33,17 @@ def kind(out: str | Path) -> str:
     if ending not in ENDINGS:
         raise InputError(f"out: the file must end in .mp4, .gif or .html, got {Path(out).name!r}")
     return ending
+
+
+def across(archives: int) -> int:
+    """Return how many panes stand side by side: of one archive three moments."""
+    return 3 if archives == 1 else archives
+
+
+def default_size(ending: str, archives: int) -> int:
+    """Return the side of a pane (pixels): smaller with more archives, but still legible."""
+    fitting = ACROSS[ending] // across(archives) // 20 * 20
+    return max(SMALLEST, min(SIZE[ending], fitting))
 
 
 @dataclass(frozen=True)
@@ -54,16 +68,22 @@ class Film:
         *,
         trails: bool = False,
         sensors: bool = False,
+        archives: int = 1,
     ) -> Film:
         """Return a film of a trial of so many seconds, with defaults that suit its kind."""
         film = cls(
             ending,
             checked_speed(seconds, speed),
             FPS[ending] if fps is None else whole("fps", fps, 1, MOST_FPS[ending]),
-            SIZE[ending] if size is None else whole("size", size, 200, 1200),
+            default_size(ending, archives) if size is None else whole("size", size, 200, 1200),
             trails,
             sensors,
         )
+        if ending != ".html" and film.size * across(archives) > WIDEST:
+            raise InputError(
+                f"size: {across(archives)} panes of {film.size} pixels are wider than {WIDEST:,}; "
+                f"size can be at most {WIDEST // across(archives)}"
+            )
         frames, most = film.count(seconds), MOST_FRAMES.get(ending)
         if most is not None and frames > most:
             raise InputError(
@@ -144,7 +164,7 @@ def _encoding(stage: Stage, fps: int, path: Path) -> list[str]:
         raise StoppedError(f"no ffmpeg to write mp4 with ({error}); gif and html work") from error
     options = f"""
         -y -loglevel error -f rawvideo -pix_fmt rgb24 -s {stage.width}x{stage.height} -r {fps} -i -
-        -an -vf scale=out_color_matrix=bt709:out_range=tv -c:v libx264 -preset veryfast -crf 20
+        -an -vf scale=out_color_matrix=bt709:out_range=tv -c:v libx264 -preset veryfast -crf 23
         -pix_fmt yuv420p -colorspace bt709 -color_primaries bt709 -color_trc bt709 -threads 2
         -movflags +faststart -map_metadata -1 -fflags +bitexact -flags:v +bitexact -f mp4
     """

@@ -43,6 +43,29 @@ def width(text: str, face: ImageFont.FreeTypeFont) -> int:
     return round(face.getlength(text))
 
 
+def wrapped(text: str, face: ImageFont.FreeTypeFont, room: int) -> list[str]:
+    """Return a text in lines that fit a width (pixels); a word that is too long is cut."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and width(longer, face) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(cut(word, face, room))
+    return lines
+
+
+def cut(text: str, face: ImageFont.FreeTypeFont, room: int) -> str:
+    """Return a text that fits a width (pixels): its middle is left out where it is too long."""
+    if width(text, face) <= room:
+        return text
+    for kept in range(len(text) - 1, 0, -1):
+        shorter = f"{text[: (kept + 1) // 2]}…{text[len(text) - kept // 2 :]}"
+        if width(shorter, face) <= room:
+            return shorter
+    return "…"
+
+
 @lru_cache
 def badge(fault: str, height: int) -> Image.Image:
     """Return a fault's badge, transparent around, with text so that colour is not all."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from qed.swarm import robot
 
 TITLES = ("before the fault", "after the fault", "after recovery")
+NOTES = ("", "impact", "resilience")  # what the change of fitness against the first is called
 
 # Colours by Okabe and Ito, which people with any colour vision tell apart.
 ORANGE, PURPLE, GREEN = "#e69f00", "#cc79a7", "#009e73"
@@ -20,6 +22,29 @@ OBSTACLE = "#c3c9ce"
 MARK = "#0072b2"  # what belongs to the task: centre, links
 NEAR = "#d55e00"  # a proximity sensor that feels something
 SCORES = (SOUND, "#d55e00", MARK)  # colours of the three scores
+# The same on a dark page: only what would be too dark there, or too bright.
+DARK: dict[str, Any] = {
+    "sound": "#8ea3b7",
+    "ink": "#e3e8ec",
+    "line": "#6f7b85",
+    "floor": "#20262c",
+    "fresh": "#22587a",
+    "obstacle": "#566069",
+    "mark": "#56b4e9",
+    "near": "#ff8c42",
+    "scores": ("#8ea3b7", "#ff8c42", "#56b4e9"),
+}
+LIGHT: dict[str, Any] = {
+    "sound": SOUND,
+    "ink": INK,
+    "line": LINE,
+    "floor": FLOOR,
+    "fresh": FRESH,
+    "obstacle": OBSTACLE,
+    "mark": MARK,
+    "near": NEAR,
+    "scores": SCORES,
+}
 
 TRAIL = 30.0  # s of the past that a trail shows
 NOTHING = 0.1  # proximity readings below are noise

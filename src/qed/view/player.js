@@ -6,21 +6,34 @@ function made(kind, parent, text, name) {
   return node;
 }
 
-function build(pane, number) {
-  const box = made("section", $("panes"), undefined, "pane");
-  made("h2", box, data.titles[number]);
-  pane.canvas = made("canvas", box, undefined, "arena");
+function build(pane, box, name) {
+  const own = made("section", box, undefined, "pane");
+  made(name ? "h3" : "h2", own, pane.title);
+  pane.canvas = made("canvas", own, undefined, "arena");
   pane.canvas.setAttribute("role", "img");
   const ill = pane.broken.length;
-  pane.canvas.setAttribute("aria-label",
-    `${data.robots} robots seen from above, ${ill ? `${ill} of them with a fault` : "all sound"}`);
-  const score = made("div", box, undefined, "score");
+  pane.canvas.setAttribute("aria-label", (name ? `${name} ${pane.title}: ` : "") +
+    `${data.robots} robots seen from above, ${ill ? `${ill} of them with a fault` : "all healthy"}`);
+  const score = made("div", own, undefined, "score");
   const words = made("div", score);
   pane.number = made("strong", words, "0.000");
-  pane.number.style.color = look.scores[number];
-  made("span", words, `all trials ${pane.mean}`);
+  made("span", words, `${data.judged} ${pane.mean}`, "mean");
+  made("span", words, pane.note || "\u00a0");
   pane.curve = made("canvas", score, undefined, "curve");
   pane.curve.setAttribute("aria-hidden", "true");
+}
+
+function buildColumn(column) {
+  const name = alone ? "" : column.name;
+  const box = made(alone ? "div" : "section", $("columns"), undefined, "column");
+  if (name) {
+    const heading = made("div", box, undefined, "heading");
+    made("h2", heading, name);
+    made("span", heading, column.mean);
+  }
+  for (const pane of column.panes) build(pane, box, name);
+  const caption = made("div", box, undefined, "caption");
+  for (const words of column.caption) made("p", caption, words);
 }
 
 function legend() {
@@ -32,9 +45,10 @@ function legend() {
     made("span", item, words);
     return sign;
   };
-  entry("swatch", { background: look.signs.NONE.colour }, "sound robot");
+  $("legend").replaceChildren();
+  if (data.someHealthy) entry("swatch", { background: look.sound }, "healthy robot");
   for (const [name, sign] of Object.entries(look.signs))
-    if (name !== "NONE" && panes[1].faults.includes(name))
+    if (name !== "NONE" && data.faults.includes(name))
       entry("badge", { background: sign.colour }, sign.words, sign.badge);
   if (patrol) entry("swatch", { background: look.freshness.at(-1) }, look.markWords);
   else if (data.task === "aggregation") entry("centre", {}, look.markWords);
@@ -42,19 +56,28 @@ function legend() {
   return entry("metre", {}, "1 m");
 }
 
-let panes;
+const alone = data.columns.length === 1;
+document.body.classList.toggle("alone", alone);
+document.body.style.setProperty("--across", data.columns.length);
 try {
-  panes = await Promise.all(data.panes.map(opened));
+  for (const column of data.columns) {
+    column.before = scores(await unpacked(column.before, Int16Array));
+    column.panes = await Promise.all(column.panes.map(opened));
+    for (const pane of column.panes) pane.before = column.before;
+  }
 } catch (error) {
   $("last").textContent = `This browser cannot open the replay (${error}). A newer one can.`;
   document.body.dataset.state = "failed";
   return;
 }
-panes.forEach(build);
+data.columns.forEach(buildColumn);
+const panes = data.columns.flatMap((column) => column.panes);
 if (patrol) panes.forEach((pane) => { pane.shades = shades(pane); });
-const metre = legend();
-$("last").textContent = data.outcome;
+let metre = legend();
+$("last").textContent = "Large numbers and curves: the trial that is shown, so far; grey: the " +
+  `same swarm before the fault. Changes and distances: over ${data.judged}.`;
 const length = data.cycles * data.cycle;
+const STEP = 5; // s of an arrow key
 let now = 0, playing = false, before = 0;
 
 for (const speed of [...new Set([1, 2, 5, 10, 20, 50, 100, data.speed])].sort((a, b) => a - b)) {
@@ -68,10 +91,14 @@ $("trails").checked = data.trails;
 $("sensors").checked = data.sensors;
 
 function show() {
+  if (dark !== darkness.matches) {
+    themed();
+    metre = legend();
+  }
   const cycle = Math.min(now / data.cycle, data.cycles);
-  panes.forEach((pane, number) => {
+  panes.forEach((pane) => {
     drawArena(pane, Math.round(cycle * 1e6) / 1e6);
-    drawScore(pane, number, Math.round(cycle * 1e6) / 1e6);
+    drawScore(pane, Math.round(cycle * 1e6) / 1e6);
   });
   metre.style.width = `${(panes[0].canvas.clientWidth - 2 * WALL) / data.arena}px`;
   $("time").value = now;
@@ -106,11 +133,18 @@ $("play").addEventListener("click", () => play(!playing));
 $("time").addEventListener("input", () => { now = Number($("time").value); play(false); show(); });
 for (const id of ["trails", "sensors", "badges"]) $(id).addEventListener("change", show);
 document.addEventListener("keydown", (event) => {
-  const own = event.target.closest("button, select, input[type=checkbox]"); // they use it too
-  if (event.key !== " " || own || event.ctrlKey || event.altKey || event.metaKey) return;
+  const own = event.target.closest("button, select, input"); // they use keys themselves
+  const step = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
+  if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+  if (event.key === " " && !(own && own.id !== "time")) play(!playing);
+  else if (step && !own) {
+    now = Math.min(Math.max(now + step, 0), length);
+    play(false);
+    show();
+  } else return;
   event.preventDefault();
-  play(!playing);
 });
-new ResizeObserver(show).observe($("panes"));
+darkness.addEventListener("change", show);
+new ResizeObserver(show).observe($("columns"));
 show();
 play(!matchMedia("(prefers-reduced-motion: reduce)").matches);

@@ -19,7 +19,8 @@ from qed.view import look
 from qed.view.arena import POINTER
 from qed.view.badges import BIAS
 from qed.view.ink import mixed
-from qed.view.replay import Pane, Replay
+from qed.view.pane import Pane
+from qed.view.replay import Replay, View
 from qed.view.unfinished import whole
 
 MILLIMETRE = 0.001
@@ -60,8 +61,10 @@ def page(
 
 
 def _title(replay: Replay) -> str:
-    made_by = f" ({replay.algorithm.upper()})" if replay.algorithm else ""
-    return f"{replay.task.capitalize()}{made_by}: a swarm breaks and recovers"
+    task, name = replay.task.capitalize(), replay.columns[0].name
+    if not replay.alone:
+        return f"{task}: {len(replay.columns)} archives recover from the same fault"
+    return f"{task}{f' ({name})' if name else ''}: a swarm breaks and recovers"
 
 
 def _as_script(data: dict[str, Any]) -> str:
@@ -72,19 +75,20 @@ def _as_script(data: dict[str, Any]) -> str:
 
 def _data(replay: Replay, speed: float, trails: bool, sensors: bool) -> dict[str, Any]:
     environment = replay.environment
-    impact, resilience = look.percent(replay.impact), look.percent(replay.resilience)
+    step = unit(environment.arena)
     return {
         "task": replay.task,
-        "titles": look.TITLES,
-        "outcome": f"impact {impact} · resilience {resilience} (over all trials)",
+        "judged": replay.judged,
+        "faults": list(replay.faults),
+        "someHealthy": replay.some_healthy,
         "cycle": robot.CYCLE,
-        "cycles": replay.panes[0].cycles,
+        "cycles": replay.columns[0].panes[0].cycles,
         "robots": environment.robots,
         "arena": environment.arena,
         "rabRange": environment.rab_range,
         "proximityRange": environment.proximity_range,
         "topScore": replay.top_score,
-        "unit": unit(environment.arena),
+        "unit": step,
         "scoreSteps": SCORE_STEPS,
         "nearSteps": NEAR_STEPS,
         "heardSteps": HEARD_STEPS,
@@ -92,23 +96,25 @@ def _data(replay: Replay, speed: float, trails: bool, sensors: bool) -> dict[str
         "trails": trails,
         "sensors": sensors,
         "look": _look(replay.task),
-        "panes": [_pane(pane, unit(environment.arena)) for pane in replay.panes],
+        "themes": {"light": _theme(look.LIGHT), "dark": _theme(look.DARK)},
+        "columns": [
+            {
+                "name": column.name,
+                "mean": f"{look.TITLES[0]} {column.panes[0].mean:.3f}",
+                "caption": column.caption,
+                "before": _score(column.panes[0]),
+                "panes": [_pane(view, step) for view in replay.shown(column)],
+            }
+            for column in replay.columns
+        ],
     }
 
 
 def _look(task: str) -> dict[str, Any]:
-    shades = [mixed(look.FLOOR, look.FRESH, k / look.STEPS) for k in range(look.STEPS + 1)]
     return {
         "signs": {name: vars(sign) for name, sign in look.SIGNS.items()},
         "markWords": look.MARKS[task],
-        "floor": look.FLOOR,
-        "ink": look.INK,
-        "line": look.LINE,
-        "mark": look.MARK,
-        "near": look.NEAR,
-        "obstacle": look.OBSTACLE,
-        "scores": look.SCORES,
-        "freshness": [f"rgb({','.join(map(str, shade))})" for shade in shades],
+        "badgeInk": look.INK,
         "steps": look.STEPS,
         "grid": GRID,
         "cellLife": CELL_LIFE,
@@ -125,25 +131,40 @@ def _look(task: str) -> dict[str, Any]:
     }
 
 
+def _theme(colours: dict[str, Any]) -> dict[str, Any]:
+    """Return the colours of a light or dark page, with the shades of a visited cell."""
+    floor, fresh = colours["floor"], colours["fresh"]
+    shades = [mixed(floor, fresh, k / look.STEPS) for k in range(look.STEPS + 1)]
+    return colours | {"freshness": [f"rgb({','.join(map(str, shade))})" for shade in shades]}
+
+
 def unit(arena: float) -> float:
     """Return the length of one step of a place (m): a millimetre, more in a huge arena."""
     return max(MILLIMETRE, arena / LARGEST)
 
 
-def _pane(pane: Pane, step: float) -> dict[str, Any]:
-    trace = pane.trace
+def _score(pane: Pane) -> str:
+    """Return the running score of a trial, packed."""
+    steps = np.rint(pane.trace.score * SCORE_STEPS)
+    return _packed(np.clip(steps, -32768, 32767).astype("<i2"))
+
+
+def _pane(view: View, step: float) -> dict[str, Any]:
+    pane, trace = view.pane, view.pane.trace
     poses = np.stack([pane.x.T / step, pane.y.T / step, pane.heading.T / MILLIMETRE])
     whole_poses = np.rint(poses).astype("<i2")  # (what, robot, cycle)
     near = np.rint(NEAR_STEPS * 0.5 * (1.0 - trace.proximity)).astype(np.uint8)
     heard = np.rint(HEARD_STEPS * 0.5 * (1.0 + trace.rab)).astype(np.uint8)
-    score = np.clip(np.rint(trace.score * SCORE_STEPS), -32768, 32767).astype("<i2")
     return {
+        "title": view.title,
+        "moment": view.moment,
+        "note": view.note,
         "faults": list(pane.faults),
         "obstacles": np.round(trace.obstacles.astype(float), 4).tolist(),
         "mean": f"{pane.mean:.3f}",
         # Changes from cycle to cycle are small and alike, which packs well.
         "poses": _packed(np.diff(whole_poses, axis=2, prepend=np.int16(0))),
-        "score": _packed(score),
+        "score": _score(pane),
         "proximity": _packed(near.transpose(1, 2, 0)),
         "rab": _packed(heard.transpose(1, 2, 0)),
     }

@@ -1,164 +1,194 @@
-"""A recovery to look at: the same start three times, before a fault, after it, after recovery."""
+"""Recoveries to look at: the same start before a fault, after it, and after recovery."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from qed.errors import InputError, number, whole
 from qed.swarm.faults import Faults
-from qed.swarm.laws.scoring import CELL_LIFE, GRID
 from qed.swarm.robot import CYCLE
-from qed.swarm.trace import Trace, trace
+from qed.swarm.trace import trace
+from qed.view.look import NOTES, TITLES, percent
+from qed.view.pane import Pane
 
 if TYPE_CHECKING:
     from qed.recovery.recover import Recovery
     from qed.swarm.environment import Environment
     from qed.view.film import Film
 
-PATROLS = ("patrolling", "border-patrolling")
+MOST = 8  # archives side by side
 Progress = Callable[[int, int], Any]  # called with what is done and what there is in all
 
 
-class Poses(NamedTuple):
-    """Where the robots of a swarm are: x (m), y (m), heading (rad), each (robots,)."""
+@dataclass(frozen=True)
+class Entry:
+    """A recovery to show, with the name of its archive and where its controller comes from."""
 
-    x: np.ndarray
-    y: np.ndarray
-    heading: np.ndarray
+    found: Recovery
+    name: str = ""
+    origin: str = ""
 
 
-class Pane:
-    """One of the three trials: its robots at any time, its score, its cells."""
+@dataclass(frozen=True)
+class View:
+    """A pane in its place: what it is called, and what is told of it."""
 
-    def __init__(self, watched: Trace, mean: float) -> None:
-        self.trace = watched
-        self.mean = mean  # fitness over all trials of the recovery's search
-        robots = watched.x.shape[1]
-        self.faults = watched.faults or Faults.none(robots)
-        start = watched.start
-        self.x = np.concatenate([start[None, :, 0], watched.x])
-        self.y = np.concatenate([start[None, :, 1], watched.y])
-        self.heading = np.concatenate([start[None, :, 2], watched.heading])
+    pane: Pane
+    moment: int  # 0 before the fault, 1 after it, 2 after recovery
+    title: str
+    note: str  # the change of fitness against before the fault; empty before it
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is shown of an archive: three trials from the same start, and what the search found."""
+
+    name: str  # the algorithm as a rule; may be empty
+    panes: tuple[Pane, Pane, Pane]
+    impact: float
+    resilience: float
+    distance: float  # from the normal best's behaviour to the recovery's, 0 to 1
+    origin: str = ""  # of the recovery controller; may be empty
+    kept: bool = False  # whether the normal best itself is what recovers best
 
     @property
-    def cycles(self) -> int:
-        """Control cycles of the trial."""
-        return len(self.trace.x)
-
-    def poses(self, cycle: float) -> Poses:
-        """Return the poses after so many cycles, in between too; 0 is the start."""
-        before = min(int(cycle), self.cycles)
-        after = min(before + 1, self.cycles)
-        part = np.float32(cycle - before)
-        turn = self.heading[after] - self.heading[before]
-        turn -= 2.0 * np.pi * np.round(turn / (2.0 * np.pi))  # the short way round
-        return Poses(
-            self.x[before] + part * (self.x[after] - self.x[before]),
-            self.y[before] + part * (self.y[after] - self.y[before]),
-            self.heading[before] + part * turn,
+    def views(self) -> tuple[View, View, View]:
+        """The three panes with their words."""
+        changes = ("", percent(self.impact), percent(self.resilience))
+        before, after, recovered = (
+            View(pane, moment, TITLES[moment], f"{NOTES[moment]} {change}".strip())
+            for moment, (pane, change) in enumerate(zip(self.panes, changes, strict=True))
         )
+        return before, after, recovered
 
-    def score(self, cycle: float) -> float:
-        """Return the fitness of the trial if it ended after so many cycles, 0 at the start."""
-        done = min(int(cycle), self.cycles)
-        return float(self.trace.score[done - 1]) if done else 0.0
-
-    @cached_property
-    def freshness(self) -> np.ndarray:
-        """Value of the patrolling cells, (cycles + 1, columns, rows): 1 at a visit, fading to 0.
-
-        Its mean over cycles and cells is the score of patrolling.
-        """
-        trace = self.trace
-        per_cell = np.float32(GRID) / np.float32(trace.environment.arena)
-        columns, rows = (
-            np.clip((place * per_cell).astype(int), 0, GRID - 1) for place in (trace.x, trace.y)
-        )
-        value = np.zeros((self.cycles + 1, GRID, GRID), np.float32)
-        for cycle in range(1, self.cycles + 1):
-            np.maximum(value[cycle - 1] - np.float32(1.0 / CELL_LIFE), 0.0, out=value[cycle])
-            value[cycle, columns[cycle - 1], rows[cycle - 1]] = 1.0
-        return value
+    @property
+    def caption(self) -> tuple[str, ...]:
+        """What is told of the recovery controller, in one or two sentences."""
+        kept = ": the normal controller stays" if self.kept else ""
+        distance = f"behavioural distance {self.distance:.2f}{kept}"
+        return (distance, self.origin) if self.origin else (distance,)
 
 
 @dataclass(frozen=True)
 class Replay:
-    """Three trials from the same start, and what the search for the recovery found out."""
+    """Trials from one start with one combined fault, three for each archive."""
 
     task: str
-    algorithm: str  # that made the archive; may be empty
     faults: Faults
-    panes: tuple[Pane, Pane, Pane]
-    impact: float
-    resilience: float
+    columns: tuple[Column, ...]
+    fresh: bool = False  # whether means are over trials that took no part in the choice
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is one archive only; then the swarm before the fault is shown too."""
+        return len(self.columns) == 1
+
+    def shown(self, column: Column) -> tuple[View, ...]:
+        """Return the views of a column that are shown."""
+        return column.views if self.alone else column.views[1:]
+
+    @property
+    def some_healthy(self) -> bool:
+        """Whether a robot without a fault is in sight."""
+        return self.alone or "NONE" in self.faults.names
 
     @property
     def seconds(self) -> float:
         """Simulated time (s)."""
-        return self.panes[0].cycles * CYCLE
+        return self.columns[0].panes[0].cycles * CYCLE
 
     @property
     def environment(self) -> Environment:
         """Where the swarms work."""
-        return self.panes[0].trace.environment
+        return self.columns[0].panes[0].trace.environment
 
     @property
     def top_score(self) -> float:
-        """The highest score any pane reaches, never 0."""
-        return max(max(float(pane.trace.score.max()) for pane in self.panes), 1e-6)
+        """The highest score any swarm reaches, never 0."""
+        panes = [pane for column in self.columns for pane in column.panes]
+        return max(max(float(pane.trace.score.max()) for pane in panes), 1e-6)
+
+    @property
+    def judged(self) -> str:
+        """The trials that means are over, in words."""
+        return "fresh trials" if self.fresh else "all trials"
 
 
 def watch(
-    found: Recovery,
+    found: Recovery | Sequence[Entry],
     *,
     environment: Environment | None = None,
     seconds: float = 400.0,
     seed: int = 1,
     trial: int = 0,
     algorithm: str = "",
+    progress: Progress | None = None,
 ) -> Replay:
-    """Simulate the three trials of a recovery.
+    """Simulate the trials that show a recovery, or those of several archives side by side.
 
     Parameters
     ----------
-    found : from ``qed.recover``
-    environment : the one it was searched in; the normal environment unless told
+    found : from ``qed.recover``, or an entry for each archive (1 to 8), all of one task and fault
+    environment : the one it was searched in; default: the normal environment
     seconds : simulated time of the trial (s)
-    seed, trial : decide the start poses and the noise; those of the search show one of its trials
-    algorithm : that made the archive, to be named in the replay
+    seed, trial : decide the start poses, the same for all, and the noise
+    algorithm : that made the archive, to be named in the replay, if ``found`` is a recovery
+    progress : called with the trials simulated so far, and all
     """
-    if not hasattr(found, "normal_controller"):
-        raise InputError(f"found must be from qed.recover, got {type(found).__name__}")
+    entries = _entries(found, algorithm)
+    columns: list[Column] = []
+    for k, entry in enumerate(entries):
+        one = entry.found
+        trials = (
+            (one.normal_controller, None, one.normal),
+            (one.normal_controller, one.faults, one.broken),
+            (one.controller, one.faults, one.performance),
+        )
+        panes = []
+        for controller, faults, mean in trials:
+            watched = trace(
+                controller, environment, task=one.task, seconds=seconds, seed=seed, trial=trial,
+                faults=faults,
+            )  # fmt: skip
+            panes.append(Pane(watched, mean))
+            if progress is not None:
+                progress(3 * k + len(panes), 3 * len(entries))
+        columns.append(
+            Column(
+                name=entry.name,
+                panes=(panes[0], panes[1], panes[2]),
+                impact=one.impact,
+                resilience=one.resilience,
+                distance=one.distance,
+                origin=entry.origin,
+                kept=one.cell == one.normal_cell,
+            )
+        )
+    first = entries[0].found
+    fresh = all(hasattr(entry.found, "claimed") for entry in entries)
+    return Replay(first.task, first.faults, tuple(columns), fresh)
 
-    def pane(controller: Any, faults: Faults | None, mean: float) -> Pane:
-        watched = trace(
-            controller, environment, task=found.task, seconds=seconds, seed=seed, trial=trial,
-            faults=faults,
-        )  # fmt: skip
-        return Pane(watched, mean)
 
-    return Replay(
-        task=found.task,
-        algorithm=algorithm,
-        faults=found.faults,
-        panes=(
-            pane(found.normal_controller, None, found.normal),
-            pane(found.normal_controller, found.faults, found.broken),
-            pane(found.controller, found.faults, found.performance),
-        ),
-        impact=found.impact,
-        resilience=found.resilience,
-    )
+def _entries(found: Recovery | Sequence[Entry], algorithm: str) -> list[Entry]:
+    """Return what was given as entries that can be shown together."""
+    given: list[Any] = list(found) if isinstance(found, list | tuple) else [found]
+    if hasattr(found, "normal_controller"):
+        given = [Entry(given[0], algorithm.upper())]
+    for entry in given:
+        if not hasattr(getattr(entry, "found", None), "normal_controller"):
+            raise InputError(f"found must be from qed.recover, got {type(entry).__name__}")
+    if not 1 <= len(given) <= MOST:
+        raise InputError(f"found must be 1 to {MOST} recoveries, got {len(given)}")
+    if len({(entry.found.task, entry.found.faults) for entry in given}) > 1:
+        raise InputError("found must be recoveries of one task from one combined fault")
+    return given
 
 
 def replay(
-    found: Recovery,
+    found: Recovery | Sequence[Entry],
     out: str | Path,
     *,
     environment: Environment | None = None,
@@ -173,22 +203,25 @@ def replay(
     sensors: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Show a recovery in a film (mp4 or gif) or in a page for the browser (html).
+    """Show recoveries in a film (mp4 or gif) or in a page for the browser (html).
 
     Parameters
     ----------
-    found : from ``qed.recover``
+    found : from ``qed.recover``, or an entry for each archive (1 to 8), all of one task and fault
     out : the file; its ending tells what it becomes
     environment, seconds, seed, trial, algorithm : as in ``watch``
-    speed : times real time; unless told, so that a film lasts about 20 s
-    fps : frames of a film in a second; 25 for mp4 and 10 for gif unless told
-    size : side of a pane of a film (pixels); 480 for mp4 and 320 for gif unless told
+    speed : times real time; default: so that a film lasts about 20 s
+    fps : frames of a film in a second; default: 25 for mp4 and 10 for gif
+    size : side of a pane of a film (pixels); default: by the number of archives
     trails, sensors : draw them too; in a browser they can be switched at any time
     progress : called with the frames drawn so far, and all
     """
     from qed.view.film import Film, kind
 
-    film = Film.planned(kind(out), seconds, speed, fps, size, trails=trails, sensors=sensors)
+    archives = len(_entries(found, algorithm))
+    film = Film.planned(
+        kind(out), seconds, speed, fps, size, trails=trails, sensors=sensors, archives=archives
+    )
     shown = watch(
         found, environment=environment, seconds=seconds, seed=seed, trial=trial,
         algorithm=algorithm,

@@ -2,6 +2,13 @@
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 const look = data.look;
+const darkness = matchMedia("(prefers-color-scheme: dark)");
+let dark; // what the colours are for
+function themed() {
+  dark = darkness.matches;
+  Object.assign(look, data.themes[dark ? "dark" : "light"]);
+}
+themed();
 const patrol = data.task === "patrolling" || data.task === "border-patrolling";
 const WALL = 2; // css pixels
 
@@ -12,6 +19,9 @@ async function unpacked(text, type) {
   return new type(await new Response(stream).arrayBuffer());
 }
 
+const scores = (steps) => (row) => (row ? steps[row - 1] / data.scoreSteps : 0);
+const colour = (fault) => (fault === "NONE" ? look.sound : look.signs[fault].colour);
+
 async function opened(pane) {
   const rows = data.cycles + 1;
   const poses = await unpacked(pane.poses, Int16Array);
@@ -19,7 +29,6 @@ async function opened(pane) {
   for (let i = 0; i < poses.length; i++) if (i % rows) poses[i] += poses[i - 1];
   const series = (what, robot) => (what * data.robots + robot) * rows;
   const at = (what, robot, row) => poses[series(what, robot) + row];
-  const score = await unpacked(pane.score, Int16Array);
   const proximity = await unpacked(pane.proximity, Uint8Array);
   const rab = await unpacked(pane.rab, Uint8Array);
   return {
@@ -27,11 +36,10 @@ async function opened(pane) {
     x: (k, row) => at(0, k, row) * data.unit,
     y: (k, row) => at(1, k, row) * data.unit,
     heading: (k, row) => at(2, k, row) / 1000,
-    score: (row) => (row ? score[row - 1] / data.scoreSteps : 0),
+    score: scores(await unpacked(pane.score, Int16Array)),
     near: (k, s, row) => proximity[(k * 7 + s) * data.cycles + row - 1] / data.nearSteps,
     heard: (k, c, row) => rab[(k * 8 + c) * data.cycles + row - 1] / data.heardSteps,
     broken: pane.faults.map((_, k) => k).filter((k) => pane.faults[k] !== "NONE"),
-    colours: pane.faults.map((name) => look.signs[name].colour),
   };
 }
 
@@ -128,7 +136,7 @@ function drawArena(pane, cycle) {
     pen.fillStyle = look.ink;
     pen.fill();
     path(pen, look.outline.map(turned), true);
-    pen.fillStyle = pane.colours[k];
+    pen.fillStyle = colour(pane.faults[k]);
     pen.fill();
     pen.strokeStyle = look.ink;
     pen.lineWidth = 1;
@@ -162,7 +170,7 @@ function drawTrails(pane, row, poses, line) {
       const way = [];
       for (let i = begin; i <= end; i++) way.push([pane.x(k, i), pane.y(k, i)]);
       if (part === 2) way.push([at.x, at.y]);
-      line(way, mixed(look.floor, pane.colours[k], 0.25 + 0.2 * part), 1.5);
+      line(way, mixed(look.floor, colour(pane.faults[k]), 0.25 + 0.2 * part), 1.5);
     });
   }
 }
@@ -287,14 +295,16 @@ function drawBadges(pen, pane, robots, scale, side) {
     pen.strokeStyle = "#ffffff";
     pen.lineWidth = 1;
     pen.stroke();
-    pen.fillStyle = look.ink;
+    pen.fillStyle = look.badgeInk;
     pen.fillText(words[i], x, y + 0.29 * high);
   });
 }
 
-function drawScore(pane, number, cycle) {
+function drawScore(pane, cycle) {
+  const own = look.scores[pane.moment];
   const row = Math.min(Math.floor(cycle), data.cycles);
   pane.number.textContent = pane.score(row).toFixed(3);
+  pane.number.style.color = own;
   const { pen, width, height } = sharp(pane.curve);
   pen.fillStyle = look.floor;
   pen.fillRect(0, 0, width, height);
@@ -304,20 +314,20 @@ function drawScore(pane, number, cycle) {
     for (let i = 1; i < row; i += step) way.push(i);
     if (row) way.push(row);
     return way.map((i) => [5 + ((width - 10) * i) / data.cycles,
-      height - 5 - ((height - 10) * of.score(i)) / data.topScore]);
+      height - 5 - ((height - 10) * of(i)) / data.topScore]);
   };
-  const curves = number ? [[panes[0], look.line], [pane, look.scores[number]]] : [[pane, look.scores[0]]];
-  for (const [of, colour] of curves) {
+  const curves = [[pane.before, look.line], [pane.score, own]].slice(pane.moment ? 0 : 1);
+  for (const [of, shade] of curves) {
     path(pen, points(of));
-    pen.strokeStyle = colour;
+    pen.strokeStyle = shade;
     pen.lineWidth = 2;
     pen.stroke();
   }
-  const last = points(pane).at(-1);
+  const last = points(pane.score).at(-1);
   if (last) {
     pen.beginPath();
     pen.arc(...last, 3, 0, 2 * Math.PI);
-    pen.fillStyle = look.scores[number];
+    pen.fillStyle = own;
     pen.fill();
   }
   pen.strokeStyle = look.line;

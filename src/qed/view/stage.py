@@ -1,31 +1,34 @@
-"""Draws a frame of a film: three arenas side by side, their scores, a legend and a last line."""
+"""Draws a frame of a film: arenas in their places, scores, what is told, a legend, a last line.
+
+One archive: before the fault, after it and after recovery, side by side.  Several: a column
+each, after the fault above and after recovery below.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+
 from PIL import Image, ImageDraw
 
 from qed.swarm.robot import CYCLE
 from qed.view import ink
 from qed.view.arena import Arena
-from qed.view.look import (
-    FLOOR,
-    FRESH,
-    INK,
-    LINE,
-    MARK,
-    MARKS,
-    PAPER,
-    SCORES,
-    SIGNS,
-    SOFT_INK,
-    SOUND,
-    TITLES,
-    percent,
-)
-from qed.view.replay import PATROLS, Pane, Replay
+from qed.view.legend import Legend
+from qed.view.look import INK, PAPER, SCORES, SOFT_INK, TITLES
+from qed.view.pane import Pane
+from qed.view.replay import Replay, View
+from qed.view.scores import curve
 
-CURVE_POINTS = 160  # of a running score, at most
+
+@dataclass(frozen=True)
+class Place:
+    """A view, and where its arena is drawn (pixels from the top left)."""
+
+    view: View
+    before: Pane  # the same swarm before the fault
+    arena: Arena
+    left: int
+    top: int
 
 
 class Stage:
@@ -49,180 +52,163 @@ class Stage:
         sensors: bool = False,
     ) -> None:
         self.replay, self.size, self.speed = replay, size, speed
-        self.arenas = [Arena(pane, size, trails=trails, sensors=sensors) for pane in replay.panes]
         self.text = ink.font(max(12, round(0.034 * size)))
+        self.strong = ink.font(self.text.size, bold=True)
         self.title = ink.font(max(13, round(0.044 * size)), bold=True)
         self.digits = ink.font(max(15, round(0.058 * size)), bold=True)
-        self.row = round(1.75 * self.text.size)
+        self.line = round(1.35 * self.text.size)
         self.margin = max(10, size // 24)
-        self.width = _even(3 * size + 4 * self.margin)
-        self.pane_top = self.margin + round(1.6 * self.title.size)
-        self.score_top = self.pane_top + size + round(0.5 * self.text.size)
-        self.score_height = round(1.15 * self.digits.size + 1.4 * self.text.size)
-        self.legend_top = self.score_top + self.score_height + self.margin
-        self.legend = self._legend_rows()
-        self.last_top = self.legend_top + len(self.legend) * self.row + self.margin // 2
-        self.last_rows = 1 if self._last_fits() else 2
-        self.height = _even(self.last_top + self.last_rows * self.row + self.margin // 2)
+        self.edge = self.margin if replay.alone else self.margin + round(1.5 * self.title.size)
+        across = 3 if replay.alone else len(replay.columns)
+        self.width = width(across, size, self.edge, self.margin)
+        self.score_height = round(1.25 * self.digits.size) + 2 * self.line
+        self.captions = self._captions()
+        self.places = self._places(trails=trails, sensors=sensors)
+        lowest = max(place.top for place in self.places)
+        self.caption_top = self.score_top(lowest) + self.score_height + self.line // 4
+        lines = max(map(len, self.captions))
+        arena = self.places[0].arena
+        self.metre = round(arena.scale)
+        self.legend = Legend(
+            replay, self.text, self.width - 2 * self.margin, self.margin, arena.badge_height
+        )
+        self.legend_top = self.caption_top + lines * self.line + self.margin
+        self.last_top = self.legend_top + self.legend.height + self.margin // 2
+        self.last = self._last_lines(replay.seconds)
+        self.height = _even(self.last_top + len(self.last) * self.legend.row + self.margin // 2)
         self.background = self._background()
 
-    def left(self, pane: int) -> int:
-        """Return the left edge of a pane (pixels)."""
-        return self.margin + pane * (self.size + self.margin)
+    def score_top(self, pane_top: int) -> int:
+        """Return the upper edge of the score below an arena (pixels)."""
+        return pane_top + self.size + round(0.5 * self.text.size)
 
     def draw(self, seconds: float) -> Image.Image:
         """Return the frame at a time (s) since the start."""
-        cycle = min(seconds / CYCLE, float(self.replay.panes[0].cycles))
+        cycle = min(seconds / CYCLE, self.replay.seconds / CYCLE)
         # 0.2 s is not a binary fraction: 0.6 / 0.2 must not be cycle 2.
         cycle = round(cycle, 6)
         frame = self.background.copy()
         pen = ImageDraw.Draw(frame)
-        for number, (arena, pane) in enumerate(zip(self.arenas, self.replay.panes, strict=True)):
-            left = self.left(number)
-            frame.paste(arena.draw(cycle), (left, self.pane_top))
-            score = f"{pane.score(cycle):.3f}"
-            pen.text((left, self.score_top), score, SCORES[number], self.digits)
-            curve = self._curve(number, cycle)
-            frame.paste(curve, (left + self.size - curve.width, self.score_top))
-        pen.text((self.margin, self.last_top), self._when(seconds), INK, self.text)
+        for place in self.places:
+            view, top = place.view, self.score_top(place.top)
+            frame.paste(place.arena.draw(cycle), (place.left, place.top))
+            score = f"{view.pane.score(cycle):.3f}"
+            pen.text((place.left, top), score, SCORES[view.moment], self.digits)
+            box = (self.size - self._words_width(), self.score_height)
+            drawn = curve(view.pane, place.before, view.moment, cycle, box, self.replay.top_score)
+            frame.paste(drawn, (place.left + self.size - drawn.width, top))
+        for number, words in enumerate(self._last_lines(min(seconds, self.replay.seconds))):
+            pen.text((self.margin, self.last_top + number * self.legend.row), words, INK, self.text)
         return frame
 
-    def _when(self, seconds: float) -> str:
+    def _places(self, *, trails: bool, sensors: bool) -> list[Place]:
+        """Return the places of all views, archive by archive."""
+        step = self.size + self.margin
+        first = self.margin + round(1.6 * self.title.size)
+        places = []
+        for number, column in enumerate(self.replay.columns):
+            for k, view in enumerate(self.replay.shown(column)):
+                arena = Arena(view.pane, self.size, trails=trails, sensors=sensors)
+                if self.replay.alone:
+                    left, top = self.edge + k * step, first
+                else:
+                    below = self.score_top(0) + self.score_height + self.margin
+                    left, top = self.edge + number * step, first + k * below
+                places.append(Place(view, column.panes[0], arena, left, top))
+        return places
+
+    def _words_width(self) -> int:
+        """Return the width of the words beside a curve (pixels)."""
+        longest = [f"{self.replay.judged} 0.000", "resilience −100 %"]
+        words = max(ink.width(words, self.text) for words in longest)
+        return min(words + self.margin, round(0.7 * self.size))
+
+    def _captions(self) -> list[list[str]]:
+        """Return what is told of each recovery, in lines that fit."""
+        room = self.width - 2 * self.margin if self.replay.alone else self.size
+        return [
+            [line for words in column.caption for line in ink.wrapped(words, self.text, room)]
+            for column in self.replay.columns
+        ]
+
+    def _last_lines(self, seconds: float) -> list[str]:
+        """Return the words at the bottom, in lines that fit whatever the time is."""
         replay = self.replay
-        shown = min(seconds, replay.seconds)
-        made_by = f" · {replay.algorithm.upper()}" if replay.algorithm else ""
-        return (
-            f"{replay.task}{made_by} · {shown:.0f} s of {replay.seconds:.0f} s · "
-            f"{self.speed:g}× real time"
-        )
-
-    def _outcome(self) -> str:
-        impact, resilience = percent(self.replay.impact), percent(self.replay.resilience)
-        return f"impact {impact} · resilience {resilience} (all trials)"
-
-    def _last_fits(self) -> bool:
-        words = self._when(self.replay.seconds) + self._outcome()
-        return ink.width(words, self.text) + 4 * self.margin <= self.width
-
-    def _legend_rows(self) -> list[list[tuple[str, str]]]:
-        """Return what the legend explains, as (sign, words), in rows that fit."""
-        faults = [name for name in SIGNS if name in self.replay.faults.names and name != "NONE"]
-        entries = [("robot", "sound robot"), *((name, SIGNS[name].words) for name in faults)]
-        entries.append(("task", MARKS[self.replay.task]))
-        rows: list[list[tuple[str, str]]] = [[]]
-        used = 0
-        for entry in entries:
-            wide = self._entry_width(entry)
-            if used and used + wide > self.width - 2 * self.margin:
-                rows.append([])
-                used = 0
-            rows[-1].append(entry)
-            used += wide + 2 * self.margin
-        return rows
-
-    def _sign_width(self, sign: str) -> int:
-        if sign in SIGNS:
-            return ink.badge(sign, self.arenas[0].badge_height).width
-        return round(1.4 * self.text.size)
-
-    def _entry_width(self, entry: tuple[str, str]) -> int:
-        sign, words = entry
-        return self._sign_width(sign) + self.margin // 2 + ink.width(words, self.text)
+        named = f" · {replay.columns[0].name}" if replay.alone and replay.columns[0].name else ""
+        words = [
+            f"{replay.task}{named} · {seconds:.0f} s of {replay.seconds:.0f} s",
+            f"{self.speed:g}× real time",
+            "large numbers: this trial so far",
+            "grey curves: before the fault",
+        ]
+        # A little room to spare: numbers grow while time goes by, and nothing should jump.
+        room = self.width - 2 * self.margin - self.metre - 5 * self.text.size
+        lines = words[:1]
+        for more in words[1:]:
+            longer = f"{lines[-1]} · {more}"
+            if ink.width(f"{longer}000", self.text) <= room:
+                lines[-1] = longer
+            else:
+                lines.append(more)
+        return lines
 
     def _background(self) -> Image.Image:
         """Draw what stays the same in all frames."""
         image = Image.new("RGB", (self.width, self.height), PAPER)
         pen = ImageDraw.Draw(image)
-        small_top = self.score_top + round(1.15 * self.digits.size)
-        for number, (title, pane) in enumerate(zip(TITLES, self.replay.panes, strict=True)):
-            left = self.left(number)
-            pen.text((left, self.margin), title, INK, self.title)
-            pen.text((left, small_top), f"all trials {pane.mean:.3f}", SOFT_INK, self.text)
+        for place in self.places:
+            left, top = place.left, self.score_top(place.top)
+            mean = f"{self.replay.judged} {place.view.pane.mean:.3f}"
+            under = top + round(1.2 * self.digits.size)
+            pen.text((left, under), mean, SOFT_INK, self.text)
+            pen.text((left, under + self.line), place.view.note, INK, self.text)
+        if self.replay.alone:
+            for place in self.places:
+                pen.text((place.left, self.margin), place.view.title, INK, self.title)
+            lefts = [self.margin]
+        else:
+            lefts = self._headings(image)
+        for left, lines in zip(lefts, self.captions, strict=True):
+            for number, words in enumerate(lines):
+                pen.text((left, self.caption_top + number * self.line), words, INK, self.text)
+        self.legend.draw(image, self.margin, self.legend_top)
         self._scale_bar(pen)
-        for number, row in enumerate(self.legend):
-            left = self.margin
-            top = self.legend_top + number * self.row
-            for entry in row:
-                self._sign(image, entry[0], left, top + round(0.6 * self.text.size))
-                words_left = left + self._sign_width(entry[0]) + self.margin // 2
-                pen.text((words_left, top), entry[1], INK, self.text)
-                left += self._entry_width(entry) + 2 * self.margin
-        right_top = self.last_top + (self.last_rows - 1) * self.row
-        outcome = self._outcome()
-        at = self.width - self.margin if self.last_rows == 1 else self.margin
-        pen.text(
-            (at, right_top), outcome, INK, self.text, anchor="ra" if at > self.margin else "la"
-        )
         return image
 
     def _scale_bar(self, pen: ImageDraw.ImageDraw) -> None:
-        """Draw a metre above the right end of the first pane."""
-        right = self.left(0) + self.size - 1
-        left = right - round(self.arenas[0].scale)
-        middle = self.margin + round(0.6 * self.title.size)
+        """Draw a metre at the right end of the last line."""
+        right = self.width - self.margin - 1
+        left = right - self.metre
+        middle = self.last_top + round(0.6 * self.text.size)
         tick = max(3, self.size // 100)
         pen.line((left, middle, right, middle), INK, 2)
         for end in (left, right - 1):
             pen.line((end, middle - tick, end, middle + tick), INK, 2)
-        at = (left - self.margin // 2, middle)
-        pen.text(at, "1 m", SOFT_INK, self.text, anchor="rm")
+        pen.text((left - self.margin // 2, middle), "1 m", SOFT_INK, self.text, anchor="rm")
 
-    def _sign(self, image: Image.Image, sign: str, left: int, middle: int) -> None:
-        """Draw a sign of the legend, centred on a height (pixels)."""
+    def _headings(self, image: Image.Image) -> list[int]:
+        """Name columns above and rows at the left; return the columns' left edges."""
         pen = ImageDraw.Draw(image)
-        half = round(0.6 * self.text.size)
-        right = left + self._sign_width(sign)
-        if sign in SIGNS:
-            badge = ink.badge(sign, self.arenas[0].badge_height)
-            image.paste(badge, (left, middle - badge.height // 2), badge)
-        elif sign == "robot":
-            box = (left, middle - half, left + 2 * half, middle + half)
-            pen.rectangle(box, fill=SOUND, outline=INK)
-        elif self.replay.task in PATROLS:
-            pen.rectangle((left, middle - half, right, middle + half), fill=FRESH, outline=LINE)
-        elif self.replay.task == "aggregation":
-            centre = (left + right) / 2
-            pen.circle((centre, middle), 0.6 * half, outline=MARK, width=2)
-            pen.line((left, middle, right, middle), MARK, 2)
-            pen.line((centre, middle - half, centre, middle + half), MARK, 2)
-        else:
-            pen.line((left, middle, right, middle), MARK, 2)
+        upper = [place for place in self.places if place.view.moment == 1]
+        for column, place in zip(self.replay.columns, upper, strict=True):
+            before = f"{TITLES[0]} {place.before.mean:.3f}"
+            room = self.size - ink.width(before, self.text) - self.margin
+            name = ink.cut(column.name, self.title, room)
+            base = self.margin + round(1.2 * self.title.size)
+            pen.text((place.left, base), name, INK, self.title, anchor="ls")
+            at = (place.left + self.size, base)
+            pen.text(at, before, SOFT_INK, self.text, anchor="rs")
+        for place in self.places[:2]:
+            words = TITLES[place.view.moment]
+            label = Image.new("RGB", (self.size, round(1.4 * self.title.size)), PAPER)
+            ImageDraw.Draw(label).text((self.size / 2, 0), words, INK, self.title, anchor="ma")
+            image.paste(label.transpose(Image.Transpose.ROTATE_90), (self.margin, place.top))
+        return [place.left for place in upper]
 
-    def _curve(self, number: int, cycle: float) -> Image.Image:
-        """Draw a running score, with that before the fault in grey for comparison."""
-        across, high = round(0.58 * self.size), self.score_height
-        image = Image.new("RGB", (ink.FINE * across, ink.FINE * high), FLOOR)
-        pen = ImageDraw.Draw(image)
-        panes = self.replay.panes
-        if number > 0:
-            self._score_line(pen, panes[0], cycle, image.size, LINE)
-        last = self._score_line(pen, panes[number], cycle, image.size, SCORES[number])
-        if last is not None:
-            pen.circle(last, 3 * ink.FINE, fill=SCORES[number])
-        right, bottom = image.width - 1, image.height - 1
-        pen.rectangle((0, 0, right, bottom), outline=LINE, width=ink.FINE)
-        return image.reduce(ink.FINE)
 
-    def _score_line(
-        self,
-        pen: ImageDraw.ImageDraw,
-        pane: Pane,
-        cycle: float,
-        box: tuple[int, int],
-        name: str,
-    ) -> tuple[float, float] | None:
-        """Draw a score up to now; return its end."""
-        now = int(cycle)
-        if now == 0:
-            return None
-        room = 5 * ink.FINE
-        step = max(1, pane.cycles // CURVE_POINTS)
-        rows = np.unique([*range(0, now, step), now - 1])
-        x = room + (box[0] - 2 * room) * (rows + 1) / pane.cycles
-        y = box[1] - room - (box[1] - 2 * room) * pane.trace.score[rows] / self.replay.top_score
-        points = list(zip(x.tolist(), y.tolist(), strict=True))
-        pen.line(points, name, 2 * ink.FINE, joint="curve")
-        return points[-1]
+def width(across: int, size: int, edge: int, margin: int) -> int:
+    """Return the width of a frame with so many panes side by side (pixels)."""
+    return _even(edge + across * size + across * margin)
 
 
 def _even(pixels: int) -> int:
