@@ -21,8 +21,10 @@ from qed.swarm.cpu.rows import (
     C_I,
     C_K,
     C_PAIR,
-    C_PRESS,
-    C_RUB,
+    C_PRESS1,
+    C_PRESS2,
+    C_RUB1,
+    C_RUB2,
     L_SPEED,
     MARGIN,
     NEAR_I,
@@ -99,8 +101,10 @@ def near_robots(b: Any, near: int, cycle: int) -> int:
             m[C_K + pairs] = k
             m[C_PAIR + pairs] = pair
             fresh = b.met[pair] != cycle - 1
-            p[C_PRESS + pairs] = ZERO if fresh else b.press[pair]
-            p[C_RUB + pairs] = ZERO if fresh else b.rub[pair]
+            p[C_PRESS1 + pairs] = ZERO if fresh else b.presses[pair, 0]
+            p[C_RUB1 + pairs] = ZERO if fresh else b.presses[pair, 1]
+            p[C_PRESS2 + pairs] = ZERO if fresh else b.presses[pair, 2]
+            p[C_RUB2 + pairs] = ZERO if fresh else b.presses[pair, 3]
             pairs += 1
     return pairs
 

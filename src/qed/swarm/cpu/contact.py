@@ -16,11 +16,13 @@ from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.candidates import near_obstacles, near_robots, near_walls, places
 from qed.swarm.cpu.motion import glide, turn
 from qed.swarm.cpu.obstacles import hold_at_obstacles, touching_obstacles, warm_obstacles
-from qed.swarm.cpu.pushing import push_pairs, take, touching_pairs, warm_pairs
+from qed.swarm.cpu.pushing import keep_pairs, push_pairs, take, touching_pairs, warm_pairs
 from qed.swarm.cpu.rows import (
     C_PAIR,
-    C_PRESS,
-    C_RUB,
+    C_PRESS1,
+    C_PRESS2,
+    C_RUB1,
+    C_RUB2,
     GEAR,
     HEADING,
     JX,
@@ -49,9 +51,6 @@ from qed.swarm.cpu.rows import (
     P_X,
     P_Y,
     SIDE,
-    T_AT,
-    T_PRESS,
-    T_RUB,
     TURN,
     TX,
     TY,
@@ -199,15 +198,6 @@ def pull(f: Any, robots: int) -> None:
 
 
 @loop
-def keep_pairs(p: Any, m: Any, touching: int) -> None:
-    """Keep the impulses of pairs for the next sub-step."""
-    for e in range(touching):
-        at = index(m[T_AT + e])
-        p[C_PRESS + at] = p[T_PRESS + e]
-        p[C_RUB + at] = p[T_RUB + e]
-
-
-@loop
 def unpack(b: Any, pairs: int, obstacles: int, robots: int, cycle: int) -> None:
     """Put places, velocities and impulses where the next cycle looks for them."""
     f, n, p, m = b.f, b.n, b.p, b.m
@@ -222,8 +212,10 @@ def unpack(b: Any, pairs: int, obstacles: int, robots: int, cycle: int) -> None:
         f[GEAR + i] = f[P_GEAR + e]
     for e in range(pairs):
         pair = index(m[C_PAIR + e])
-        b.press[pair] = p[C_PRESS + e]
-        b.rub[pair] = p[C_RUB + e]
+        b.presses[pair, 0] = p[C_PRESS1 + e]
+        b.presses[pair, 1] = p[C_RUB1 + e]
+        b.presses[pair, 2] = p[C_PRESS2 + e]
+        b.presses[pair, 3] = p[C_RUB2 + e]
         b.met[pair] = cycle
     for e in range(obstacles):
         place = b.touched[e, 1]

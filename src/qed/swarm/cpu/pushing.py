@@ -11,8 +11,11 @@ from qed.swarm.cpu.bits import below, index, lowest
 from qed.swarm.cpu.rows import (
     C_I,
     C_K,
-    C_PRESS,
-    C_RUB,
+    C_PRESS1,
+    C_PRESS2,
+    C_RUB1,
+    C_RUB2,
+    PARTNERS,
     P_COS,
     P_SIN,
     P_SUM_X,
@@ -22,9 +25,9 @@ from qed.swarm.cpu.rows import (
     P_VY,
     P_X,
     P_Y,
-    PARTNERS,
+    T_ARM_I,
+    T_ARM_K,
     T_AT,
-    T_CLOSING,
     T_COS_I,
     T_COS_K,
     T_DX,
@@ -35,29 +38,32 @@ from qed.swarm.cpu.rows import (
     T_GAP,
     T_I,
     T_K,
+    T_LEVER_I,
+    T_LEVER_K,
     T_NORMAL_SHARE,
     T_NX,
     T_NY,
+    T_ONE,
     T_PRESS,
     T_RUB,
     T_SIN_I,
     T_SIN_K,
-    T_SLIDING,
     T_TANGENT_SHARE,
+    T_TURN_I,
+    T_TURN_K,
+    T_TWO,
     T_UX,
     T_UY,
     VECTOR,
 )
 from qed.swarm.laws.contact import (
-    FRICTION,
     FROM_FIXED,
     fixed,
     pair_share,
     patience,
-    press,
-    rub,
+    push,
 )
-from qed.swarm.laws.geometry import beyond, touching_point
+from qed.swarm.laws.geometry import beyond, touching_points
 from qed.swarm.robot import BODY_OUTER_RADIUS
 
 ZERO = f32(0.0)
@@ -102,42 +108,67 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
                 p[row + touching] = p[row + e]
             touching += 1
     for e in range(touching):
-        p[T_UX + e] = f[P_TURN + index(m[T_I + e])]
-    for e in range(touching):
-        turn_i = p[T_UX + e]
-        arm_i, lever_i, arm_k, lever_k = touching_point(
-            p[T_DX + e],
-            p[T_DY + e],
-            p[T_COS_I + e],
-            p[T_SIN_I + e],
-            p[T_COS_K + e],
-            p[T_SIN_K + e],
-            p[T_NX + e],
-            p[T_NY + e],
-            p[T_FACE + e] > ZERO,
+        arm_i, lever_i, arm_k, lever_k, gap, more_i, farther_i, more_k, farther_k, more_gap = (
+            touching_points(
+                p[T_DX + e],
+                p[T_DY + e],
+                p[T_COS_I + e],
+                p[T_SIN_I + e],
+                p[T_COS_K + e],
+                p[T_SIN_K + e],
+                p[T_NX + e],
+                p[T_NY + e],
+                p[T_FACE + e] > ZERO,
+            )
         )
-        p[T_CLOSING + e] = arm_i
-        p[T_SLIDING + e] = lever_i
-        p[T_NORMAL_SHARE + e] = arm_k
-        p[T_TANGENT_SHARE + e] = lever_k
+        p[T_ONE + T_ARM_I + e] = arm_i
+        p[T_ONE + T_LEVER_I + e] = lever_i
+        p[T_ONE + T_ARM_K + e] = arm_k
+        p[T_ONE + T_LEVER_K + e] = lever_k
+        p[T_ONE + T_NORMAL_SHARE + e] = pair_share(lever_i, lever_k) if gap < ZERO else ZERO
+        p[T_ONE + T_TANGENT_SHARE + e] = pair_share(arm_i, arm_k) if gap < ZERO else ZERO
+        p[T_TWO + T_ARM_I + e] = more_i
+        p[T_TWO + T_LEVER_I + e] = farther_i
+        p[T_TWO + T_ARM_K + e] = more_k
+        p[T_TWO + T_LEVER_K + e] = farther_k
+        p[T_TWO + T_NORMAL_SHARE + e] = (
+            pair_share(farther_i, farther_k) if more_gap < ZERO else ZERO
+        )
+        p[T_TWO + T_TANGENT_SHARE + e] = pair_share(more_i, more_k) if more_gap < ZERO else ZERO
     for e in range(touching):
         i = index(m[T_I + e])
         k = index(m[T_K + e])
         at = index(m[T_AT + e])
-        arm_i, lever_i = p[T_CLOSING + e], p[T_SLIDING + e]
-        arm_k, lever_k = p[T_NORMAL_SHARE + e], p[T_TANGENT_SHARE + e]
-        turn_i, turn_k = f[P_TURN + i], f[P_TURN + k]
         part = patience(n[PARTNERS + i], n[PARTNERS + k])
-        p[T_CLOSING + e] = turn_k * lever_k - turn_i * lever_i
-        p[T_SLIDING + e] = turn_i * arm_i - turn_k * arm_k
-        p[T_NORMAL_SHARE + e] = part * pair_share(lever_i, lever_k)
-        p[T_TANGENT_SHARE + e] = part * pair_share(arm_i, arm_k)
-        p[T_PRESS + e] = p[C_PRESS + at]
-        p[T_RUB + e] = p[C_RUB + at]
+        one = ONE if p[T_ONE + T_NORMAL_SHARE + e] > ZERO else ZERO
+        two = ONE if p[T_TWO + T_NORMAL_SHARE + e] > ZERO else ZERO
+        p[T_ONE + T_NORMAL_SHARE + e] *= part
+        p[T_ONE + T_TANGENT_SHARE + e] *= part
+        p[T_TWO + T_NORMAL_SHARE + e] *= part
+        p[T_TWO + T_TANGENT_SHARE + e] *= part
+        p[T_ONE + T_PRESS + e] = one * p[C_PRESS1 + at]
+        p[T_ONE + T_RUB + e] = one * p[C_RUB1 + at]
+        p[T_TWO + T_PRESS + e] = two * p[C_PRESS2 + at]
+        p[T_TWO + T_RUB + e] = two * p[C_RUB2 + at]
+        p[T_TURN_I + e] = f[P_TURN + i]
+        p[T_TURN_K + e] = f[P_TURN + k]
     for e in range(pairs):
-        p[C_PRESS + e] = ZERO
-        p[C_RUB + e] = ZERO
+        p[C_PRESS1 + e] = ZERO
+        p[C_RUB1 + e] = ZERO
+        p[C_PRESS2 + e] = ZERO
+        p[C_RUB2 + e] = ZERO
     return touching
+
+
+@loop
+def keep_pairs(p: Any, m: Any, touching: int) -> None:
+    """Keep the impulses of pairs for the next sub-step."""
+    for e in range(touching):
+        at = index(m[T_AT + e])
+        p[C_PRESS1 + at] = p[T_ONE + T_PRESS + e]
+        p[C_RUB1 + at] = p[T_ONE + T_RUB + e]
+        p[C_PRESS2 + at] = p[T_TWO + T_PRESS + e]
+        p[C_RUB2 + at] = p[T_TWO + T_RUB + e]
 
 
 @loop
@@ -175,8 +206,10 @@ def warm_pairs(b: Any, touching: int) -> None:
     """Begin with the impulses of the last sub-step."""
     p, m = b.p, b.m
     for e in range(touching):
-        m[T_FX + e] = fixed(p[T_PRESS + e] * p[T_NX + e] - p[T_RUB + e] * p[T_NY + e])
-        m[T_FY + e] = fixed(p[T_PRESS + e] * p[T_NY + e] + p[T_RUB + e] * p[T_NX + e])
+        pressed = p[T_ONE + T_PRESS + e] + p[T_TWO + T_PRESS + e]
+        rubbed = p[T_ONE + T_RUB + e] + p[T_TWO + T_RUB + e]
+        m[T_FX + e] = fixed(pressed * p[T_NX + e] - rubbed * p[T_NY + e])
+        m[T_FY + e] = fixed(pressed * p[T_NY + e] + rubbed * p[T_NX + e])
     give(b.n, m, touching)
 
 
@@ -194,16 +227,44 @@ def push_pairs(b: Any, touching: int) -> None:
         ny = p[T_NY + e]
         ux = p[T_UX + e]
         uy = p[T_UY + e]
-        old_press = p[T_PRESS + e]
-        old_rub = p[T_RUB + e]
-        closing = (ux * nx + uy * ny) + p[T_CLOSING + e]
-        sliding = (uy * nx - ux * ny) + p[T_SLIDING + e]
-        new_press = press(old_press, p[T_NORMAL_SHARE + e], closing)
-        new_rub = rub(old_rub, p[T_TANGENT_SHARE + e], sliding, FRICTION * new_press)
-        p[T_PRESS + e] = new_press
-        p[T_RUB + e] = new_rub
-        dp = new_press - old_press
-        dr = new_rub - old_rub
+        press1 = p[T_ONE + T_PRESS + e]
+        rub1 = p[T_ONE + T_RUB + e]
+        press2 = p[T_TWO + T_PRESS + e]
+        rub2 = p[T_TWO + T_RUB + e]
+        un, ut, spin_i, spin_k, new_press1, new_rub1 = push(
+            ux * nx + uy * ny,
+            uy * nx - ux * ny,
+            p[T_TURN_I + e],
+            p[T_TURN_K + e],
+            p[T_ONE + T_ARM_I + e],
+            p[T_ONE + T_LEVER_I + e],
+            p[T_ONE + T_ARM_K + e],
+            p[T_ONE + T_LEVER_K + e],
+            press1,
+            rub1,
+            p[T_ONE + T_NORMAL_SHARE + e],
+            p[T_ONE + T_TANGENT_SHARE + e],
+        )
+        _, _, _, _, new_press2, new_rub2 = push(
+            un,
+            ut,
+            spin_i,
+            spin_k,
+            p[T_TWO + T_ARM_I + e],
+            p[T_TWO + T_LEVER_I + e],
+            p[T_TWO + T_ARM_K + e],
+            p[T_TWO + T_LEVER_K + e],
+            press2,
+            rub2,
+            p[T_TWO + T_NORMAL_SHARE + e],
+            p[T_TWO + T_TANGENT_SHARE + e],
+        )
+        p[T_ONE + T_PRESS + e] = new_press1
+        p[T_ONE + T_RUB + e] = new_rub1
+        p[T_TWO + T_PRESS + e] = new_press2
+        p[T_TWO + T_RUB + e] = new_rub2
+        dp = (new_press1 - press1) + (new_press2 - press2)
+        dr = (new_rub1 - rub1) + (new_rub2 - rub2)
         m[T_FX + e] = fixed(dp * nx - dr * ny)
         m[T_FY + e] = fixed(dp * ny + dr * nx)
     give(b.n, m, touching)

@@ -77,17 +77,20 @@ RAB = 7 * STRIDE
 HIDDEN = 15
 
 # Lists of pairs, float rows.  The stages of a cycle use the same rows, each by its own names:
-# robots that may touch, with the impulses they keep,
-C_PRESS, C_RUB = (PAIR_STRIDE * n for n in range(2))
+# robots that may touch, with the impulses they keep at two points,
+C_PRESS1, C_RUB1, C_PRESS2, C_RUB2 = (PAIR_STRIDE * n for n in range(4))
 # those of them that are close,
 (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_GAP, T_FACE) = (
-    PAIR_STRIDE * n for n in range(2, 12)
+    PAIR_STRIDE * n for n in range(4, 14)
 )
-# and those that touch: the part of closing and sliding speed that turning makes, ...
-(T_CLOSING, T_SLIDING, T_NORMAL_SHARE, T_TANGENT_SHARE, T_PRESS, T_RUB) = (
-    PAIR_STRIDE * n for n in range(2, 8)
+# and those that touch: the velocity and the turn rates that they push from,
+T_UX, T_UY, T_TURN_I, T_TURN_K = (PAIR_STRIDE * n for n in range(14, 18))
+# and then for each of two points these rows.
+T_ONE, T_TWO = (PAIR_STRIDE * n for n in (18, 26))
+T_ARM_I, T_LEVER_I, T_ARM_K, T_LEVER_K, T_NORMAL_SHARE, T_TANGENT_SHARE, T_PRESS, T_RUB = (
+    PAIR_STRIDE * n for n in range(8)
 )
-T_UX, T_UY = (PAIR_STRIDE * n for n in range(10, 12))
+PAIR_FLOATS = 34
 # robots within hearing,
 (S_X, S_Y, S_DX, S_DY, S_DISTANCE, S_PER_SQUARE, S_COS_I, S_SIN_I, S_COS_K, S_SIN_K) = (
     PAIR_STRIDE * n for n in range(10)
@@ -98,7 +101,6 @@ S_OTHER_X, S_OTHER_Y = (PAIR_STRIDE * n for n in range(10, 12))
     PAIR_STRIDE * n for n in range(11)
 )
 R_CULL = PAIR_STRIDE * 11
-PAIR_FLOATS = 12
 
 # Lists of pairs, whole numbers: near robots (kept for the next cycle),
 NEAR_I, NEAR_K, NEAR_PAIR = (PAIR_STRIDE * n for n in range(3))
@@ -155,8 +157,7 @@ class Block(NamedTuple):
     weights: np.ndarray  # float32, one a link
     p: np.ndarray  # float32, pair lists
     m: np.ndarray  # int32, pair lists
-    press: np.ndarray  # float32, impulses of pairs from the last cycle
-    rub: np.ndarray  # float32
+    presses: np.ndarray  # float32, impulses of pairs from the last cycle: press and rub, twice
     met: np.ndarray  # int32, the cycle in which a pair was last in contact
     obstacles: np.ndarray  # float32, rows of lanes: x of each obstacle, then y
     blocks: np.ndarray  # float32, impulses of obstacles: press, rub, as rows of lanes

@@ -193,9 +193,7 @@ def hold_at_walls(
 
 
 @loop
-def alone_at_wall(
-    f: Any, wall: int, axes: Any, tangent_sign: Any, first: int, stop: int
-) -> None:
+def alone_at_wall(f: Any, wall: int, axes: Any, tangent_sign: Any, first: int, stop: int) -> None:
     """Solve robots that touch nothing but this wall: all iterations of a sub-step in one go."""
     one = wall + FIRST_CORNER
     two = wall + SECOND_CORNER

@@ -126,6 +126,31 @@ def hold(
 
 
 @law
+def push(
+    un: Any, ut: Any, spin_i: Any, spin_k: Any, arm_i: Any, lever_i: Any, arm_k: Any, lever_k: Any,
+    pressed: Any, rubbed: Any, normal_share: Any, tangent_share: Any,
+) -> Any:  # fmt: skip
+    """Let two robots push each other at one point; return their motion and the impulses.
+
+    The velocity of the first as the second sees it is (un, ut) along normal and tangent (m/s).
+    """
+    closing = un + (spin_k * lever_k - spin_i * lever_i)
+    sliding = ut + (spin_i * arm_i - spin_k * arm_k)
+    new_press = press(pressed, normal_share, closing)
+    new_rub = rub(rubbed, tangent_share, sliding, FRICTION * new_press)
+    dp = new_press - pressed
+    dr = new_rub - rubbed
+    return (
+        un - (dp + dp),
+        ut - (dr + dr),
+        spin_i - torque(arm_i, lever_i, dp, dr),
+        spin_k + torque(arm_k, lever_k, dp, dr),
+        new_press,
+        new_rub,
+    )
+
+
+@law
 def torque(arm: Any, lever: Any, pressed: Any, rubbed: Any) -> Any:
     """Return the spin (rad/s) that these impulses take from a robot."""
     return EASE * (arm * rubbed - lever * pressed)

@@ -13,6 +13,7 @@ from qed.swarm.robot import HALF_BODY
 
 FAR = f32(1e9)  # m; what a ray that meets nothing returns
 NEXT_TO_NOTHING = f32(1e-12)  # m2
+SHORT = f32(1e-6)  # m
 PI = f32(math.pi)
 TWO_PI = f32(2.0 * math.pi)
 
@@ -320,28 +321,60 @@ def separation(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> 
 
 
 @law
-def touching_point(
+def touching_points(
     dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any, nx: Any, ny: Any, face: Any
 ) -> Any:
-    """Return arm and lever (m) of the point where two bodies touch, for each of them.
+    """Return the two points where a body touches one that is (dx, dy) away, by their levers.
 
-    It is the corner of one that is farthest behind the face of the other that gave the
-    normal n; ``face`` tells whether that is the first body's.  An arm lies along n, a lever
-    along (-ny, nx).
+    Of each: its arm along the normal n and its lever along (-ny, nx) (m) from the body, then from
+    the other one, and how far it is from the face that gave the normal (m; negative: behind).
+    ``face`` tells whether that is the first body's.  The points are the other's two corners next to
+    that face, or where the edge between them leaves its ends.
     """
-    # The corner's body, and the way to the other one in its frame.
-    cc = other_c if face else c
-    cs = other_s if face else s
-    tx = -nx if face else nx
-    ty = -ny if face else ny
-    arm, lever = farthest_corner(cc * tx + cs * ty, cc * ty - cs * tx)
-    arm = -arm if face else arm
-    lever = -lever if face else lever
+    # The body with the face, and the one with the corners; m is the face's normal.
+    face_c = c if face else other_c
+    face_s = s if face else other_s
+    back_c = other_c if face else c
+    back_s = other_s if face else s
+    mx = nx if face else -nx
+    my = ny if face else -ny
     along = nx * dx + ny * dy
     across = nx * dy - ny * dx
-    mine = arm + along if face else arm
-    mine_across = lever + across if face else lever
-    return mine, mine_across, mine - along, mine_across - across
+    height, end1, _, _, end2, _ = two_farthest_corners(
+        face_c * mx + face_s * my, face_c * my - face_s * mx
+    )
+    arm1, lever1, _, arm2, lever2, _ = two_farthest_corners(
+        -(back_c * mx + back_s * my), -(back_c * my - back_s * mx)
+    )
+    # The corners as the face's body sees them, then as far as they are between the face's ends.
+    low = max(min(end1, end2), min(across - lever1, across - lever2))
+    high = min(max(end1, end2), max(across - lever1, across - lever2))
+    p1, q1 = along - arm1, across - lever1
+    p2, q2 = along - arm2, across - lever2
+    way = q2 - q1
+    slope = (p2 - p1) / (way if abs(way) > SHORT else SHORT)
+    r1 = min(max(q1, low), high)
+    r2 = min(max(q2, low), high)
+    p1, p2 = p1 + (r1 - q1) * slope, p2 + (r2 - q2) * slope
+    swap = r2 < r1 if face else r1 < r2
+    a1 = p2 if swap else p1
+    b1 = r2 if swap else r1
+    a2 = p1 if swap else p2
+    b2 = r1 if swap else r2
+    gap1, gap2 = a1 - height, a2 - height
+    # From the face's body to the first body.
+    return (
+        a1 if face else along - a1,
+        b1 if face else across - b1,
+        (a1 - along) if face else -a1,
+        (b1 - across) if face else -b1,
+        gap1,
+        a2 if face else along - a2,
+        b2 if face else across - b2,
+        (a2 - along) if face else -a2,
+        (b2 - across) if face else -b2,
+        gap2,
+    )
 
 
 @law
