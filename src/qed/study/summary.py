@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from qed.study import paper
+from qed.evolution import algorithms
+from qed.study import least, luck, paper
 from qed.study.plan import PRESETS
 from qed.study.results import Results
+from qed.study.words import listed, many
 
 PAPER = PRESETS["paper"]
 QED = "qed"
@@ -40,17 +42,6 @@ def _by_algorithm(results: Results, table: pd.DataFrame, metric: str, how: str) 
     return {name: float(found[name]) for name in results.algorithms if name in found.index}
 
 
-def listed(names: Iterable[str]) -> str:
-    """Return words as English lists them: "a", "a and b", "a, b and c"."""
-    *most, last = list(names) or ["none"]
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def many(count: int, what: str) -> str:
-    """Return a count with its noun: "1 map", "24 maps"."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def sentences(results: Results, frames: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return the summary; ``frames`` are those of the tables, by name."""
     if results.runs.empty:
@@ -64,8 +55,9 @@ def sentences(results: Results, frames: Mapping[str, pd.DataFrame]) -> list[str]
         f"{'Once' if recoveries == 1 else f'{recoveries:,} times'} a swarm was broken, and the "
         "solution that does best with the fault was looked up in its map."
     ]
-    told += [*_losses(results), *_significance(frames.get("table-s3a")), *_coverage(results)]
-    return told
+    told += _losses(results)
+    told += least.sentences(results)
+    return [*told, *_significance(frames.get("table-s3a")), *_luck(results), *_coverage(results)]
 
 
 def _losses(results: Results) -> list[str]:
@@ -89,16 +81,24 @@ def _losses(results: Results) -> list[str]:
     if best == worst:
         return [f"{told}recovery {-after[best]:.0%} is lost ({best.upper()})."]
     told += f"recovery {-after[best]:.0%} ({best.upper()}) to "
-    told += f"{-after[worst]:.0%} ({worst.upper()}) is lost."
-    if QED not in after:
-        return [told]
-    if best == QED:
-        return [told, "QED loses least after recovery, as in the paper."]
-    place = ranked.index(QED) + 1
+    return [f"{told}{-after[worst]:.0%} ({worst.upper()}) is lost."]
+
+
+def _luck(results: Results) -> list[str]:
+    """Tell how much of the gain of recovery is luck, over all tasks."""
+    frame = luck.luck(results)
+    if frame.empty:
+        return []
+    frame = frame[(frame["task"] == paper.ALL) & np.isfinite(frame["share"].to_numpy(float))]
+    if frame.empty:
+        return []
+    shares = dict(zip(frame["algorithm"], frame["share"].clip(lower=0.0), strict=True))
+    low, high = (pick(shares, key=lambda name: shares[name]) for pick in (min, max))
+    told = f"{shares[low]:.0%} ({low.upper()})"
+    told += f" to {shares[high]:.0%} ({high.upper()})" if low != high else ""
     return [
-        told,
-        f"{best.upper()} loses least after recovery and QED is number {place} of {len(ranked)}; "
-        "in the paper QED loses least.",
+        f"All numbers of chosen controllers are from fresh trials. Told by the trials that chose "
+        f"them, as in the paper, recovery would seem to win more: {told} of that gain is luck."
     ]
 
 
@@ -143,7 +143,38 @@ def scale(settings: Mapping[str, Any]) -> list[Size]:
         "retrials": "trials in the normal and in each faulty environment",
     }.items():
         rows.append(Size(what, f"{settings[field]:,.12g}", f"{getattr(PAPER, field):,.12g}"))
+    if "fresh" in settings:
+        rows.append(Size("fresh trials of a chosen controller", f"{settings['fresh']:,}", "none"))
     return rows
+
+
+def protocol_sentence(settings: Mapping[str, Any]) -> str:
+    """Tell on which trials solutions were judged after evolution."""
+    own = (
+        "with the seed of their evolution, as the authors' scripts do"
+        if settings.get("protocol") == "authors"
+        else "that are independent of those that evolution saw"
+    )
+    told = (
+        f"After evolution, and with each fault, all solutions of a map were tried on trials {own}"
+    )
+    if "fresh" not in settings:
+        return f"{told}."
+    fresh = many(settings["fresh"], "fresh trial")
+    return (
+        f"{told}; what is told of the one that was chosen comes from {fresh} that took no part in "
+        "choosing it."
+    )
+
+
+def cells_sentence(results: Results) -> str:
+    """Tell which cells the maps have; "" if that is not known."""
+    in_words = getattr(algorithms, "cells_in_words", None)
+    if in_words is None:
+        return ""
+    evaluations = results.settings["evaluations"]
+    parts = [f"{name.upper()}: {in_words(name, evaluations)}" for name in results.algorithms]
+    return f"The cells of the maps: {'; '.join(parts)}."
 
 
 def times_smaller(settings: Mapping[str, Any]) -> tuple[float, float]:
