@@ -163,7 +163,7 @@ recovers the swarm.</p>
 
 
 def _paragraphs(texts: Iterable[str]) -> str:
-    return "".join(f"<p>{escape(text)}</p>\n" for text in texts)
+    return "".join(f"<p>{verdicts.minus(escape(text))}</p>\n" for text in texts)
 
 
 def _failures(failures: list[str]) -> str:

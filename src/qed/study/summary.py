@@ -111,7 +111,7 @@ def _significance(frame: pd.DataFrame | None) -> list[str]:
     theirs = frame[frame["paper_delta"] > 0]
     theirs_sure = (theirs["paper_stars"] != "").sum()
     return [
-        f"Task by task QED is more resilient than another algorithm in {len(better)} of "
+        f"Compared with one other algorithm in one task, QED is more resilient in {len(better)} of "
         f"{many(len(frame), 'comparison')} ({sure} significant) and less resilient in "
         f"{len(worse)} ({against} significant); in the paper it is more resilient in "
         f"{len(theirs)} of the same comparisons ({theirs_sure} significant)."

@@ -68,12 +68,8 @@ def sentence(judged: list[Judged]) -> str:
 
 
 def _told(found: dict[str, int]) -> str:
-    verb = "holds" if found[HOLDS] == 1 else "hold"
-    other = "differs" if found[DIFFERS] == 1 else "differ"
-    return (
-        f"{found[HOLDS]} {verb} here, {found[DIFFERS]} {other} and {found[UNCHECKED]} cannot be "
-        "checked"
-    )
+    hold, differ = (f"{found[word]} {_several(word, found[word])}" for word in (HOLDS, DIFFERS))
+    return f"{hold} here, {differ} and {found[UNCHECKED]} cannot be checked"
 
 
 def notes(results: Results) -> list[str]:
@@ -82,8 +78,9 @@ def notes(results: Results) -> list[str]:
         "A verdict is on fresh trials. Where the paper's way of measuring, by the trials that "
         "chose a controller, gives other numbers, these stand beside ours. A reason is named only "
         "where a measurement of this study backs it: the paper's way gives the other verdict; or a "
-        "number is below the paper's and still rose at the end of evolution; or some replicates, "
-        "taken alone, agree with the paper. Where none is named, nothing measured here tells why."
+        "number is below the paper's and still rose at the end of evolution; or two algorithms are "
+        "not told apart by a test; or some replicates, taken alone, agree with the paper. Where "
+        "none is named, nothing measured here tells why."
     ]
     tasks = PRESETS["paper"].tasks
     if len(results.tasks) < len(tasks):
@@ -99,29 +96,33 @@ def html(judged: list[Judged], results: Results) -> str:
     """Return the verdicts for a page."""
     parts = [f"<p>{escape(sentence(judged))}</p>\n"]
     parts += [f"<p>{escape(note)}</p>\n" for note in notes(results)]
+    parts.append(
+        '<p class="filter"><label><input type="checkbox" id="only-differing"> Show only what '
+        "differs</label></p>\n"
+    )
     parts += [_html_group(*each) for each in _groups(judged)]
     return "".join(parts)
 
 
 def strip(judged: list[Judged]) -> str:
     """Return the counts for the head of a page."""
-    rows = ""
+    lines = ""
     for kind, found in counts(judged).items():
-        cells = "".join(
-            f'<td><span class="{CLASSES[word]}"><b>{number}</b> {escape(_short(word))}</span></td>'
+        parts = " ".join(
+            f'<span class="{CLASSES[word]}"><b>{number}</b> {_several(word, number)}</span>'
             for word, number in found.items()
         )
-        rows += f'<tr><th scope="row">{escape(kind.capitalize())}</th>{cells}</tr>'
+        lines += f"<p><span>{escape(kind.capitalize())}:</span> {parts}</p>\n"
     return (
-        '<div class="scroll" role="region" tabindex="0" aria-label="Statements of the paper">'
-        '<table class="counts" id="counts"><caption><strong>What the paper says</strong>, checked '
-        '<a href="#section-verdicts">statement by statement</a></caption>'
-        f"<tbody>{rows}</tbody></table></div>\n"
+        '<div class="counts" id="counts"><p><strong>What the paper says</strong>, checked '
+        f'<a href="#section-verdicts">statement by statement</a>:</p>\n{lines}</div>\n'
     )
 
 
-def _short(word: str) -> str:
-    return "not checkable" if word == UNCHECKED else word
+def _several(word: str, number: int) -> str:
+    """Return a verdict as so many statements have it: "1 holds", "2 hold"."""
+    short = {HOLDS: "hold", DIFFERS: "differ"}.get(word, "not checkable")
+    return f"{short}s" if number == 1 and word != UNCHECKED else short
 
 
 def _groups(judged: list[Judged]) -> list[tuple[str, str, bool, list[Judged]]]:
@@ -165,14 +166,18 @@ def _html_table(title: str, judged: list[Judged]) -> str:
 
 def _html_row(each: Judged) -> str:
     said = each.statement
-    fine = f"<small>{escape(_fine(each))}</small>"
+    fine = f"<small>{escape(_fine(each))}</small>" + (
+        f"<details><summary>How</summary><small>{escape(said.how)} Why that much is allowed: "
+        f"{escape(said.tolerance.why)}.</small></details>"
+    )
     ours = _numbers(each.ours) + "".join(
         f"<small>the paper's way: {_numbers(told)}</small>" for told in _beside(each)
     )
     why = "".join(f"<small>{_numbers(reason)}</small>" for reason in each.reasons)
     verdict = f'<span class="{CLASSES[each.verdict]}">{escape(each.verdict)}</span>{why}'
     return (
-        f'<tr id="{escape(said.id)}"><td>{escape(said.says)}{fine}</td>'
+        f'<tr id="{escape(said.id)}" class="{CLASSES[each.verdict]}-row">'
+        f"<td>{escape(said.says)}{fine}</td>"
         f'<td data-label="This study">{ours}</td>'
         f'<td data-label="Paper">{_numbers(said.theirs)}</td>'
         f'<td data-label="Verdict">{verdict}</td></tr>\n'
@@ -180,10 +185,8 @@ def _html_row(each: Judged) -> str:
 
 
 def _fine(each: Judged) -> str:
-    """Return where a statement stands, how it is measured, and what counts as holding."""
-    said = each.statement
-    tolerance = said.tolerance.words
-    return f"{said.where}. {said.how} {tolerance[:1].upper()}{tolerance[1:]}."
+    """Return where a statement stands, and what counts as holding."""
+    return f"{each.statement.where}: {each.statement.tolerance.words}."
 
 
 def _beside(each: Judged) -> list[str]:
@@ -203,15 +206,18 @@ def _verdict_of(holds: bool | None) -> str:
 
 def _summed(judged: list[Judged]) -> str:
     found = count(judged)
-    return ", ".join(f"{number} {_short(word)}" for word, number in found.items() if number)
+    return ", ".join(
+        f"{number} {_several(word, number)}" for word, number in found.items() if number
+    )
 
 
 def _numbers(text: str) -> str:
     """Return text with true minus signs, and with no line break between a name and its number."""
-    return _minus(re.sub(r" (?=-?\d)", NO_BREAK, escape(text)))
+    return minus(re.sub(r" (?=-?\d)", NO_BREAK, escape(text)))
 
 
-def _minus(text: str) -> str:
+def minus(text: str) -> str:
+    """Return text with true minus signs before numbers."""
     return re.sub(r"(?<![\w-])-(?=\d)", MINUS, text)
 
 
@@ -244,4 +250,4 @@ def _markdown_table(judged: list[Judged]) -> list[str]:
 
 def _plain(text: str) -> str:
     """Return text that stands as it is in a cell of a Markdown table."""
-    return _minus(text).replace("|", r"\|").replace("*", r"\*")
+    return minus(text).replace("|", r"\|").replace("*", r"\*")

@@ -16,7 +16,7 @@ Measure = Callable[[Results], Numbers]
 
 CLOSE = 0.03
 CLOSE_WHY = "the paper itself calls performances close that differ by at most 0.03"
-PRINTED = Tolerance("equal numbers of two decimals count as tied", "the paper prints two decimals")
+PLACE = Tolerance("the place must be the same", "our numbers have enough decimals to have no ties")
 DIRECTION = Tolerance("the direction must be the same", "the paper gives a direction only")
 
 
@@ -81,22 +81,34 @@ def ranged(
 
 
 def placed(
-    base: Statement, measure: Measure, who: str, place: int, paper: Mapping[str, float]
+    base: Statement,
+    measure: Measure,
+    who: str,
+    place: int,
+    paper: Mapping[str, float],
+    sample: Callable[[Results, str], Any] | None = None,
 ) -> Statement:
-    """Return the statement that an algorithm has a place: 1 is highest, -1 is lowest."""
+    """Return the statement that an algorithm has a place: 1 is highest, -1 is lowest.
+
+    ``sample`` gives the data of an algorithm, to test whether a different place is significant.
+    """
 
     def check(results: Results) -> Answer | None:
         ours = measure(results)
-        if who not in ours or len(ours) < 2:
+        if who not in ours or len(ours) < abs(place) or len(ours) < 2:
             return None
-        own = round(ours[who], 2)
-        others = [round(value, 2) for name, value in ours.items() if name != who]
-        above, below = sum(v > own for v in others), sum(v < own for v in others)
-        ties = len(others) - above - below
-        ahead, wanted = (above, place - 1) if place > 0 else (below, -place - 1)
-        return Answer(row(ours), ahead <= wanted <= ahead + ties)
+        order = sorted(ours, key=lambda name: ours[name], reverse=place > 0)
+        there = order[abs(place) - 1]
+        held = ours[there] == ours[who]
+        return Answer(row(ours, _decimals(ours)), held, rival="" if held else there)
 
-    return replace(base, check=check, theirs=row(paper), tolerance=PRINTED)
+    return replace(base, check=check, theirs=row(paper), tolerance=PLACE, who=who, sample=sample)
+
+
+def _decimals(numbers: Mapping[str, float]) -> str:
+    """Return two decimals, or three where two would not tell the numbers apart."""
+    two = [f"{value:.2f}" for value in numbers.values()]
+    return "{:.2f}" if len(set(two)) == len(two) else "{:.3f}"
 
 
 def yes_or_no(base: Statement, check: Callable[[Results], Answer | None], theirs: str) -> Statement:

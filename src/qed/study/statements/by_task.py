@@ -119,7 +119,7 @@ def _exception(task: str, baseline: str) -> Callable[[Results], Answer | None]:
         found = compared(results, "resilience", task, baseline)
         if found is None:
             return None
-        told = f"{found.outcome}, p = {found.p:.2g}, δ = {found.delta:.2f} ({found.effect})"
+        told = f"{found.outcome}, p={found.p:.2g}, δ={found.delta:.2f} ({found.effect})"
         return Answer(told, not _clearly(found))
 
     return check
@@ -133,7 +133,9 @@ def statements() -> list[Statement]:
         base = _table(
             f"least-lost-{task}", f"QED loses least after recovery in {task}.", needs=needs
         )
-        made.append(placed(base, _median("resilience", task), QED, 1, medians("resilience", task)))
+        theirs = medians("resilience", task)
+        sample = partial(measures.recovered, column="resilience", task=task)
+        made.append(placed(base, _median("resilience", task), QED, 1, theirs, sample))
     made.append(
         yes_or_no(
             _made(
@@ -151,11 +153,11 @@ def statements() -> list[Statement]:
         )
     )
     for task, baseline, told in (
-        ("aggregation", "hbd", "no difference, p = 0.396, δ = 0.04 (negligible)"),
+        ("aggregation", "hbd", "no difference, p=0.396, δ=0.04 (negligible)"),
         (
             "patrolling",
             "sdbc",
-            "small effect, δ = 0.17; p = 0.038 in the text, < 0.001 in table S3",
+            "small effect, δ=0.17; p=0.038 in the text, p<0.001 in table S3",
         ),
     ):
         base = _made(
@@ -193,7 +195,8 @@ def statements() -> list[Statement]:
             needs=Needs((task,), PAPER.algorithms),
         )
         theirs = medians("recovered performance", task)
-        made.append(placed(base, _median("performance", task), who, place, theirs))
+        sample = partial(measures.recovered, column="performance", task=task)
+        made.append(placed(base, _median("performance", task), who, place, theirs, sample))
     made += [
         yes_or_no(
             _made(

@@ -32,7 +32,7 @@ from qed.study.statements.model import (
 
 GROUP = "diversity"
 TENTH = 0.10
-CELLS = Tolerance("within a tenth", "the paper's own maps vary by up to 4 % (SDBC)")
+CELLS = Tolerance("within a tenth", "the paper's own maps vary by up to 4% (SDBC)")
 DENSE, SPARSE = 0.99, 0.5
 MAPS = 25  # of an algorithm in the paper
 HALF = 0.15

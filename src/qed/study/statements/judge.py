@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from qed.study import statistics
 from qed.study.results import Results
 from qed.study.statements import measures
 from qed.study.statements.model import (
@@ -20,6 +21,7 @@ from qed.study.statements.model import (
 )
 
 RISING = 0.005  # growth in the last tenth of the evaluations from which something still rises
+UNDECIDED = 0.05  # p from which two algorithms are not told apart
 CHOSEN = ("normal", "broken", "recovered", "impact", "resilience", "performance")
 
 
@@ -91,6 +93,15 @@ def _reasons(
                     f"{results.settings['evaluations']:,} evaluations (paper: "
                     f"{PAPER.evaluations:,})."
                 )
+    if answer.rival and statement.sample is not None:
+        p = statistics.rank_sum_p(
+            statement.sample(results, statement.who), statement.sample(results, answer.rival)
+        )
+        if p >= UNDECIDED:
+            yield (
+                f"Undecided: {statement.who.upper()} and {answer.rival.upper()} do not differ "
+                f"significantly here (rank-sum test, p={p:.2f})."
+            )
     if found.agreeing and found.agreeing[0]:
         agree, of = found.agreeing
         yield f"Replicates: {agree} of {of} agree{'s' if agree == 1 else ''} with the paper alone."

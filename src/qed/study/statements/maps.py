@@ -70,7 +70,7 @@ def _difference(task: str, at_most: float) -> Callable[[Results], Answer | None]
         ours = best(task)(results)
         if len(ours) < 2:
             return None
-        # The paper's 3 % is of rounded numbers.
+        # The paper's 3% is of rounded numbers.
         return Answer(f"{spread(ours):.3f} ({row(ours)})", no_more(spread(ours), at_most + 0.005))
 
     return check

@@ -36,6 +36,14 @@ def medians(results: Results, column: str, task: str = "") -> Numbers:
     return _by_algorithm(results, table, column, lambda values: float(np.median(values)))
 
 
+def recovered(results: Results, algorithm: str, column: str, task: str = "") -> np.ndarray:
+    """Return a column of an algorithm's recoveries."""
+    table = results.recoveries[results.recoveries["algorithm"] == algorithm]
+    table = table[table["task"] == task] if task else table
+    values: np.ndarray = table[column].to_numpy(float)
+    return values
+
+
 def iqrs(results: Results, column: str) -> Numbers:
     """Return interquartile ranges of a column of the recoveries."""
     return _by_algorithm(

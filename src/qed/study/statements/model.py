@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from qed.study.plan import PRESETS
 from qed.study.results import Results
@@ -21,6 +21,7 @@ class Answer(NamedTuple):
     ours: str  # its numbers, in words
     holds: bool
     lower: tuple[str, ...] = ()  # algorithms whose number is below what the paper says
+    rival: str = ""  # algorithm that has the place which the paper gives to another
 
 
 class Tolerance(NamedTuple):
@@ -57,6 +58,8 @@ class Statement:
     chosen: bool = True  # its numbers are of controllers that trials chose
     progress: str = ""  # column of progress.csv that tells whether more evaluations raise it
     task: str = ""  # to which that column is limited
+    who: str = ""  # algorithm whose place among the others is told
+    sample: Callable[[Results, str], Any] | None = None  # data behind that place, by algorithm
     alone: bool = True  # a replicate alone can tell, with its fewer data
     never: str = ""  # why no study can check it
 

@@ -61,7 +61,7 @@ def _in_range(task: str, low: float, high: float) -> Callable[[Results], Answer 
             return None
         inside = float(((own >= low - 0.03) & (own <= high + 0.03)).mean())
         ends = span(*np.quantile(own, (0.05, 0.95)).tolist())
-        return Answer(f"{inside:.0%} of them; 5 % to 95 %: {ends}", inside >= MOST)
+        return Answer(f"{inside:.0%} of them; 5% to 95%: {ends}", inside >= MOST)
 
     return check
 
@@ -234,5 +234,6 @@ def statements() -> list[Statement]:
                 f"Over all tasks {who.upper()} has the {word} median {metric}{least}.",
                 "Median over the recoveries of all tasks of the study.",
             )
-            made.append(placed(base, _median(column), who, place, theirs))
+            sample = partial(measures.recovered, column=column)
+            made.append(placed(base, _median(column), who, place, theirs, sample))
     return made

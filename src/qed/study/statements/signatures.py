@@ -280,7 +280,7 @@ def _distances() -> list[Statement]:
         yes_or_no(
             _distance(
                 "impact-graver",
-                "Some of the baselines' faults cost more than 40 %.",
+                "Some of the baselines' faults cost more than 40%.",
                 "Part of the recoveries that the signatures show, for each algorithm.",
             ),
             _exceed,
@@ -290,7 +290,7 @@ def _distances() -> list[Statement]:
             _distance(
                 "impact-graver-qed",
                 "The baselines suffer graver faults than QED.",
-                "Part of the recoveries that the signatures show with a loss of more than 40 %.",
+                "Part of the recoveries that the signatures show with a loss of more than 40%.",
             ),
             _fewer,
             "QED fewest",
@@ -329,13 +329,13 @@ def _distances() -> list[Statement]:
         yes_or_no(
             _distance(
                 "film",
-                "In the film of border-patrolling QED's recovery loses 2 % at a distance of 0.8; "
-                "the others lose 7 to 8 % at 0.6 to 0.7.",
+                "In the film of border-patrolling QED's recovery loses 2% at a distance of 0.8; "
+                "the others lose 7 to 8% at 0.6 to 0.7.",
                 "",
                 never="the paper does not tell which fault and which maps its film shows",
                 where="Results, fault recovery, film",
             ),
             lambda _: None,
-            "2 % at 0.8; 7 to 8 % at 0.6 to 0.7",
+            "2% at 0.8; 7 to 8% at 0.6 to 0.7",
         ),
     ]

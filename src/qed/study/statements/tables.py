@@ -22,7 +22,7 @@ S1, S2, S3, TESTS = "table-s1", "table-s2", "table-s3", "table-s3-tests"
 MAPS = 5  # of a task and algorithm in the paper
 MEDIAN = 1.25 / 1.35  # standard error of a normal sample's median over IQR / sqrt(n)
 TENTH = Tolerance(
-    "within a tenth and 0.005", "the paper's maps vary by up to 4 %; it prints two decimals"
+    "within a tenth and 0.005", "the paper's maps vary by up to 4%; it prints two decimals"
 )
 WORDS = {
     "best performance": "best_performance",
@@ -132,7 +132,7 @@ def _tested(column: str, theirs: by_task.Compared, word: str) -> Callable[[Resul
 
 
 def _outcome(found: by_task.Compared) -> str:
-    p = "p < 0.001" if found.p <= 0.001 else f"p = {found.p:.3f}"
+    p = "p<0.001" if found.p <= 0.001 else f"p={found.p:.3f}"
     return f"{found.outcome}, {p}{found.stars}"
 
 
