@@ -146,7 +146,7 @@ def like_its_tests() -> Results:
                 if name != "qed":
                     delta = by_task.printed(metric, task, name).delta
                     delta += 0.004 * np.sign(delta) * (delta < 0.42)
-                    below = int(n * (1 + delta) / 2 + 0.4)
+                    below = int(n * (1 + delta) / 2)
                     values = np.where(np.arange(n) < below, -1.0, 2.0)
                 columns[column] = values
             rows.append(
@@ -208,8 +208,8 @@ def verdicts(results: Results, **changes: pd.DataFrame) -> dict[str, Judged]:
 def test_a_study_like_the_paper_mostly_agrees_with_it() -> None:
     found = judged(like_paper())
     assert count(found)[HOLDS] > 250
-    sure = ("least-lost-", "highest-resilience", "recovered-hbd-d", "coverage-", "diversity-", "projected-",
-            "average-", "best-", "s1-", "slope-diversity")  # fmt: skip
+    sure = ("least-lost-", "highest-resilience", "recovered-hbd-d", "coverage-", "diversity-",
+            "projected-", "average-", "best-", "s1-", "slope-diversity")  # fmt: skip
     apart = [f.statement.id for f in found if f.verdict == DIFFERS
              and f.statement.id.startswith(sure)]  # fmt: skip
     assert apart == []

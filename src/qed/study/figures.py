@@ -142,9 +142,8 @@ FIGURES: list[Chart] = [
         "luck",
         "How much of recovery is luck",
         charts.luck,
-        "Mean gain of recovery over the normal best, both with the fault. Filled: on fresh trials, "
-        "with the standard error over maps (there is none for a single replicate); dashed: by the "
-        "trials that chose the recovery, as in the paper. What a dashed bar is higher is luck. "
-        "{points} recoveries in all.",
+        "Gain of the recovery over the normal best, both with the fault. Boxes as above: on fresh "
+        "trials. Diamonds: the median by the trials that chose the recovery, as in the paper. What "
+        "a diamond lies above the line in its box is luck. {points} recoveries in all.",
     ),
 ]

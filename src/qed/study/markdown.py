@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from qed.study import luck, verdicts
+from qed.study import verdicts, winners
 from qed.study.figures import DPI, draw
 from qed.study.report import all_tables
 from qed.study.results import TABLES, Results
@@ -56,7 +56,7 @@ def write(study: Path, target: Path, results: Results | None = None) -> Path:
         "## What holds of the paper, and what does not",
         verdicts.markdown(found, results),
         "## How much of recovery is luck",
-        "\n".join(f"- {text}" for text in luck.sentences(results)) or "Not measured.",
+        "\n".join(f"- {text}" for text in winners.sentences(results)) or "Not measured.",
         "## Tables",
         *(f"{table.markdown()}\n[CSV]({BESIDE}/{table.name}.csv)" for table in made),
         "## Figures",

@@ -11,8 +11,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import qed
-from qed.study import least, luck, verdicts
+from qed.study import least, verdicts, winners
 from qed.study.figures import Drawn, draw
+from qed.study.luck import luck_table
 from qed.study.plan import Name
 from qed.study.results import TABLES, Results
 from qed.study.statements import Judged, judged
@@ -83,7 +84,7 @@ def write(folder: Path, results: Results | None = None) -> Path:
     shown = {
         "scale": _scale(results),
         "verdicts": verdicts.html(found, results) + _more("statements") if found else "",
-        "luck": _paragraphs(luck.sentences(results)),
+        "luck": _paragraphs(winners.sentences(results)),
         "tables": "".join(map(_table, made)),
         "figures": "".join(_figure(k, each) for k, each in enumerate(drawn, 1)),
         "maps": _maps(pictures, not_drawn),
@@ -96,8 +97,10 @@ def write(folder: Path, results: Results | None = None) -> Path:
 
 def all_tables(results: Results) -> list[Table]:
     """Return the tables of the report, in its order."""
-    more = [least.table(results), luck.table(results)]
-    return [*tables(results), *(table for table in more if table is not None)]
+    made = tables(results)
+    more = [least.table(results), luck_table(results) if winners.measured(results) else None]
+    there = {table.name for table in made}
+    return [*made, *(table for table in more if table is not None and table.name not in there)]
 
 
 def maps(results: Results, folder: Path) -> tuple[list[tuple[str, Path]], list[str]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from qed.evolution import algorithms
-from qed.study import least, luck, paper
+from qed.study import least, paper, winners
 from qed.study.plan import PRESETS
 from qed.study.results import Results
 from qed.study.words import listed, many
@@ -57,7 +57,12 @@ def sentences(results: Results, frames: Mapping[str, pd.DataFrame]) -> list[str]
     ]
     told += _losses(results)
     told += least.sentences(results)
-    return [*told, *_significance(frames.get("table-s3a")), *_luck(results), *_coverage(results)]
+    return [
+        *told,
+        *_significance(frames.get("table-s3a")),
+        *winners.sentence(results),
+        *_coverage(results),
+    ]
 
 
 def _losses(results: Results) -> list[str]:
@@ -82,24 +87,6 @@ def _losses(results: Results) -> list[str]:
         return [f"{told}recovery {-after[best]:.0%} is lost ({best.upper()})."]
     told += f"recovery {-after[best]:.0%} ({best.upper()}) to "
     return [f"{told}{-after[worst]:.0%} ({worst.upper()}) is lost."]
-
-
-def _luck(results: Results) -> list[str]:
-    """Tell how much of the gain of recovery is luck, over all tasks."""
-    frame = luck.luck(results)
-    if frame.empty:
-        return []
-    frame = frame[(frame["task"] == paper.ALL) & np.isfinite(frame["share"].to_numpy(float))]
-    if frame.empty:
-        return []
-    shares = dict(zip(frame["algorithm"], frame["share"].clip(lower=0.0), strict=True))
-    low, high = (pick(shares, key=lambda name: shares[name]) for pick in (min, max))
-    told = f"{shares[low]:.0%} ({low.upper()})"
-    told += f" to {shares[high]:.0%} ({high.upper()})" if low != high else ""
-    return [
-        f"All numbers of chosen controllers are from fresh trials. Told by the trials that chose "
-        f"them, as in the paper, recovery would seem to win more: {told} of that gain is luck."
-    ]
 
 
 def _significance(frame: pd.DataFrame | None) -> list[str]:
