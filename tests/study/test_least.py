@@ -24,7 +24,7 @@ def with_qed(results: Results, task: str, by: float) -> Results:
     return replace(results, recoveries=results.recoveries.assign(resilience=values))
 
 
-PAPER_LIKE = with_qed(made_up.like_paper(PLAN), "patrolling", by=0.01)
+PAPER_LIKE = with_qed(made_up.like_paper(PLAN), "patrolling", by=0.03)
 
 
 def test_medians_and_tests() -> None:
