@@ -79,8 +79,8 @@ def _reasons(
     """Yield what a measurement of the study says on a difference."""
     if found.claimed_holds:
         yield (
-            "Winners' luck: told by the trials that chose the winners, as in the paper, it holds "
-            f"({found.claimed}); on fresh trials it does not."
+            "Winners' luck: on the trials that chose the winners, as in the paper, it holds "
+            f"({found.claimed})."
         )
     if results.settings["evaluations"] < PAPER.evaluations and statement.progress:
         for name in answer.lower:
