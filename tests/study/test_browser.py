@@ -13,7 +13,6 @@ from browser import Browser
 from qed.study import report
 from qed.study.figures import FIGURES
 from qed.study.plan import PRESETS
-from qed.study.tables import tables
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +37,13 @@ def test_the_page_loads_whole_and_without_complaint(
     assert all(complete and width >= 500 for complete, width in images)
     loaded = browser.evaluate("performance.getEntriesByType('resource').map(r => r.name)")
     assert [name for name in loaded if not name.startswith("data:")] == []
-    for table in tables(results):
+    for table in report.all_tables(results):
         rows = f"document.querySelectorAll('#{table.name} tbody tr').length"
         assert browser.evaluate(rows) == len(table.frame)
         shown = browser.evaluate(f"document.querySelector('#{table.name} table').innerText")
-        assert str(results.algorithms[1].upper()) in shown or table.name == "fault-kinds"
+        assert str(results.algorithms[1].upper()) in shown or (
+            table.name in ("fault-kinds", "least-lost")
+        )
 
 
 @pytest.mark.parametrize("width", [360, 768, 1200])
@@ -54,6 +55,40 @@ def test_the_page_never_scrolls_sideways(browser: Browser, page: Path, width: in
     dead = "[...document.querySelectorAll('a[href^=\"#\"]')].filter(" \
            "a => !document.getElementById(a.getAttribute('href').slice(1))).length"  # fmt: skip
     assert browser.evaluate(dead) == 0
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+def test_what_holds_can_be_hidden(browser: Browser, page: Path, width: int) -> None:
+    browser.open(page, width)
+    shown = "[...document.querySelectorAll('.%s-row')].filter(r => r.checkVisibility()).length"
+    browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    before = {kind: browser.evaluate(shown % kind) for kind in ("same", "differs")}
+    assert min(before.values()) > 5
+    browser.evaluate("document.getElementById('only-differing').click()")
+    assert browser.evaluate(shown % "same") == 0
+    assert browser.evaluate(shown % "differs") == before["differs"]
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_page_is_dark_where_that_is_wanted(browser: Browser, page: Path) -> None:
+    browser.open(page, 1200)
+    colour = "getComputedStyle(document.body).backgroundColor"
+    assert browser.evaluate(colour) == "rgb(255, 255, 255)"
+    dark = {"name": "prefers-color-scheme", "value": "dark"}
+    browser.ask("Emulation.setEmulatedMedia", features=[dark])
+    assert browser.evaluate(colour) == "rgb(20, 25, 27)"
+    ink = "getComputedStyle(document.querySelector('.differs')).color"
+    assert browser.evaluate(ink) == "rgb(255, 157, 82)"
+
+
+def test_statements_are_cards_on_a_phone(browser: Browser, page: Path) -> None:
+    browser.open(page, 360)
+    rows = "[...document.querySelectorAll('.words')].map(t => t.scrollWidth)"
+    assert max(browser.evaluate(rows)) <= 360
+    label = "getComputedStyle(document.querySelector('.words td[data-label]'), '::before').content"
+    assert browser.evaluate(label) != "none"
+    browser.open(page, 1200)
+    assert browser.evaluate(label) == "none"
 
 
 def test_a_wide_table_scrolls_within_the_page_on_a_phone(browser: Browser, page: Path) -> None:

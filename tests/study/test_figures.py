@@ -41,6 +41,7 @@ LABELS = {
     "diversity-impact": (f"impact {PART}", "distance to the\nnormal behaviour (0 to 1)"),
     "fault-kinds": ("robots with a fault of that kind, of ten", f"impact\n{PART}", "wheel faults"),
     "tasks": (f"impact\n{PART}", f"resilience\n{PART}"),
+    "luck": ("gain of recovery\n(part of the task's empirical maximum)",),
 }
 
 

@@ -50,6 +50,13 @@ class Part(NamedTuple):
         raised = f"<sup>{escape(self.stars)}</sup>" if self.stars else ""
         return f"{number}{raised} {escape(self.word)}".rstrip()
 
+    def markdown(self) -> str:
+        """Return this for a cell of a Markdown table."""
+        number = self.number.replace("-", MINUS)
+        if self.large:
+            number = f"**{number}**"
+        return f"{number}{self.stars.replace('*', '&ast;')} {self.word}".rstrip()
+
 
 def known(value: Any) -> bool:
     """Return whether a frame has a number here."""

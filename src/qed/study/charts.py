@@ -14,6 +14,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from qed.study import paper, statistics
 from qed.study.results import Results
+from qed.study.winners import gains, measured
 
 # Okabe and Ito's colours, told apart by the colour-blind too.
 COLOURS = {"qed": "#D55E00", "hbd": "#0072B2", "sdbc": "#009E73", "spirit": "#CC79A7"}
@@ -227,6 +228,32 @@ def tasks(results: Results) -> Figure:
     beside = [
         Patch(color="0.9", label="paper's impacts"),
         Line2D([], [], marker="D", mfc="white", mec="black", ls="", label="paper's median"),
+    ]
+    _legend(figure, results, beside, columns=3 if len(there) < 4 else 6)
+    return figure
+
+
+def luck(results: Results) -> Figure:
+    """Draw what recovery wins on fresh trials, and what it claims to, task by task."""
+    names, there = results.algorithms, results.tasks
+    figure = Figure(figsize=(max(1.9 * len(there) + 1.4, 5.2), 4.6), layout="constrained")
+    axes = figure.subplots()
+    found = gains(results) if measured(results) else results.recoveries.iloc[:0]
+    width = 0.8 / len(names)
+    for column, task in enumerate(there):
+        for k, name in enumerate(names):
+            own = found[(found["task"] == task) & (found["algorithm"] == name)]
+            if len(own):
+                place = column + width * (k - (len(names) - 1) / 2)
+                _box(axes, own["fresh"].dropna(), place, 0.7 * width, COLOURS[name], dots=False)
+                axes.plot(place, own["claimed"].median(), marker="D", ms=6, mfc="white",
+                          mec="black", zorder=4)  # fmt: skip
+    axes.axhline(0, color="0.6", lw=0.8, zorder=0)
+    axes.set_xticks(range(len(there)), there, fontsize=LABEL)
+    axes.set_xlim(-0.55, len(there) - 0.45)
+    _dress(axes, "", "gain of recovery\n(part of the task's empirical maximum)")
+    beside = [
+        Line2D([], [], marker="D", mfc="white", mec="black", ls="", label="median as claimed")
     ]
     _legend(figure, results, beside, columns=3 if len(there) < 4 else 6)
     return figure

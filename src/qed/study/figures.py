@@ -36,8 +36,8 @@ class Drawn:
     width: float  # on paper (inch)
 
 
-def draw(results: Results, folder: Path) -> list[Drawn]:
-    """Write all figures of a study into its folder, as PNG and as PDF."""
+def draw(results: Results, folder: Path, dpi: int = DPI, pdf: bool = True) -> list[Drawn]:
+    """Write all figures of a study into its folder, as PNG and, if asked, as PDF."""
     target = folder / "figures"
     target.mkdir(parents=True, exist_ok=True)
     counts = {
@@ -49,12 +49,13 @@ def draw(results: Results, folder: Path) -> list[Drawn]:
     drawn = []
     for chart in FIGURES:
         figure = chart.make(results)
-        png, pdf = target / f"{chart.name}.png", target / f"{chart.name}.pdf"
-        figure.savefig(png, dpi=DPI)
-        figure.savefig(pdf, metadata={"CreationDate": None})  # equal results, equal files
+        png, vectors = target / f"{chart.name}.png", target / f"{chart.name}.pdf"
+        figure.savefig(png, dpi=dpi)
+        if pdf:
+            figure.savefig(vectors, metadata={"CreationDate": None})  # equal results, equal files
         caption = chart.caption.format(**counts)
         width = float(figure.get_size_inches()[0])
-        drawn.append(Drawn(chart.name, chart.title, caption, png, pdf, width))
+        drawn.append(Drawn(chart.name, chart.title, caption, png, vectors, width))
     return drawn
 
 
@@ -81,7 +82,8 @@ FIGURES: list[Chart] = [
         "best-performance",
         "Best performance in the normal environment",
         charts.best_performance,
-        "Best performance of each map, all its solutions tried again in the normal environment, "
+        "Performance of the best solution of each map, found by trying all of them again in the "
+        "normal environment and measured on fresh trials, "
         "as a part of the best of any map of the same task. Each point is a map ({maps} in all), "
         "its shape the task. Box: quartiles and median; whiskers: last data within 1.5 "
         "interquartile ranges of the box. Higher is better.",
@@ -131,9 +133,17 @@ FIGURES: list[Chart] = [
         "tasks",
         "Impact and resilience, task by task",
         charts.tasks,
-        "Impact of faults, and what is still lost after recovery, by task and algorithm; "
-        "{points} recoveries in all. Boxes as above, points where there are at most 60. Grey: the "
-        "range of impacts that the paper names for the task; diamonds: the paper's median "
-        "resilience. Nearer to 0 is better.",
+        "Impact of faults, and what is still lost after recovery, by task and algorithm, on fresh "
+        "trials; {points} recoveries in all. Boxes as above, points where there are at most 60. "
+        "Grey: the range of impacts that the paper names for the task; diamonds: the paper's "
+        "median resilience. Nearer to 0 is better.",
+    ),
+    Chart(
+        "luck",
+        "How much of recovery is luck",
+        charts.luck,
+        "Gain of the recovery over the normal best, both with the fault. Boxes as above: on fresh "
+        "trials. Diamonds: the median by the trials that chose the recovery, as in the paper. What "
+        "a diamond lies above the line in its box is luck. {points} recoveries in all.",
     ),
 ]

@@ -1,4 +1,4 @@
-"""How a table is written: as CSV, LaTeX and HTML, ours beside the paper's."""
+"""How a table is written: as CSV, LaTeX, HTML and Markdown, ours beside the paper's."""
 
 from __future__ import annotations
 
@@ -102,6 +102,20 @@ class Table:
             lines.append("</tbody>")
         return "\n".join([*lines, "</table>", "</div>", ""])
 
+    def markdown(self) -> str:
+        """Return a title, the table with the paper's number behind ours, and the note."""
+        headings = [column.heading for column in self.keys + self.columns]
+        lines = [f"### {self.title}", "", self.note.replace("*", r"\*"), ""]
+        lines += [_markdown_row(headings), _markdown_row(["---"] * len(headings))]
+        for rows in self._groups():
+            for row in rows:
+                names = [key.show(row[key.column]) for key in self.keys]
+                if row is not rows[0] and len(names) > 1:
+                    names[0] = ""
+                cells = [_markdown_cell(column, row) for column in self.columns]
+                lines.append(_markdown_row([*names, *cells]))
+        return "\n".join([*lines, ""])
+
     def _groups(self) -> list[list[Row]]:
         """Return the rows: with two keys, those of one first key together."""
         rows = self.frame.to_dict("records")
@@ -120,6 +134,16 @@ class Table:
 
 def _latex_row(cells: list[str]) -> str:
     return " & ".join(cells) + r" \\"
+
+
+def _markdown_row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown_cell(column: Column, row: Row) -> str:
+    ours = column.ours(row).markdown()
+    theirs = column.paper(row) if column.paper else None
+    return ours if theirs is None else f"{ours} (paper {theirs.markdown()})"
 
 
 def _html_cell(column: Column, row: Row) -> str:

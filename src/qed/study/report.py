@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import platform
-import re
 from collections.abc import Iterable
 from html import escape
 from importlib.metadata import version
@@ -12,36 +11,58 @@ from importlib.resources import files
 from pathlib import Path
 
 import qed
-from qed.study.differences import differences, reasons
+from qed.study import least, verdicts, winners
 from qed.study.figures import Drawn, draw
+from qed.study.luck import luck_table
 from qed.study.plan import Name
 from qed.study.results import TABLES, Results
-from qed.study.summary import many, scale, scale_sentence, sentences
+from qed.study.statements import Judged, judged
+from qed.study.summary import (
+    cells_sentence,
+    protocol_sentence,
+    scale,
+    scale_sentence,
+    sentences,
+)
 from qed.study.tables import Table, tables
+from qed.study.words import many
 from qed.textfile import write as write_whole
 
 REPORT = "report.html"
 WIDE = 9.0  # a figure this wide (inch) is scrolled on a phone, where its text would be too small
 PIXELS = 96  # CSS pixels to an inch
+TITLES = {
+    "scale": "How large this study is, and how it measured",
+    "verdicts": "What holds of the paper, and what does not",
+    "luck": "How much of recovery is luck",
+    "tables": "Tables",
+    "figures": "Figures",
+    "maps": "Maps",
+    "methods": "How these numbers were made",
+}
 DEFINITIONS = {
-    "Empirical maximum": "The highest fitness in the normal environment of any solution of any "
+    "Empirical maximum": "The highest fitness in the normal environment of the normal best of any "
     "map of a task. Performance is fitness as a part of it.",
     "Normal best": "The solution of a map that does best when all are tried again in the normal "
     "environment: ten robots, none of them broken.",
     "Combined fault": "Each of the ten robots draws one of eight faults, no fault being one of "
     "them. All tasks and algorithms of a replicate meet the same combined faults.",
+    "Fresh trials": "Trials that took no part in choosing a controller. Normal best and recovery "
+    "are chosen by other trials; N, F and R below, and the empirical maximum, are from fresh ones. "
+    "Numbers the paper's way are from the trials that chose.",
     "Impact": "(F - N) / N, where N is the normal best's fitness without the fault and F its "
     "fitness with it. -0.25 says that a quarter is lost.",
-    "Recovered performance": "The highest fitness of any solution of the map with the fault, as a "
-    "part of the empirical maximum.",
-    "Resilience": "(R - N) / N, where R is that highest fitness: what recovery leaves lost.",
+    "Recovered performance": "R, the fitness with the fault of the solution that does best "
+    "with it, as a part of the empirical maximum.",
+    "Resilience": "(R - N) / N: what recovery leaves lost.",
     "Distance": "How differently the recovery solution and the normal best behave, both watched "
     "in the normal environment: total variation between the actions they take, averaged over 64 "
     "states of what a robot senses. 0 is alike, 1 as different as can be.",
     "Projected coverage": "All solutions of a map, described by SPIRIT in the normal environment, "
     "are sorted into its 4,096 cells; this counts the cells that get any.",
-    "Diversity of a map": "The mean distance over all pairs of those cells: of their centroids, "
-    "or of the best solution in each.",
+    "Diversity of a map": "The mean distance over all pairs of those cells, between the best "
+    "solutions in them; this is held against the paper's numbers. The distance between the cells' "
+    "centroids, which the paper's words have, stands beside it.",
 }
 
 
@@ -49,16 +70,37 @@ def write(folder: Path, results: Results | None = None) -> Path:
     """Write tables, figures and the page of a study into its folder; return the page."""
     results = results or Results.load(folder)
     finished = not results.runs.empty
-    made = tables(results) if finished else []
+    made = all_tables(results) if finished else []
+    found = judged(results) if finished else []
     (folder / "tables").mkdir(parents=True, exist_ok=True)
     for table in made:
         write_whole(folder / "tables" / f"{table.name}.csv", table.csv())
         write_whole(folder / "tables" / f"{table.name}.tex", table.latex())
+    if found:
+        text = verdicts.frame(found).to_csv(index=False, lineterminator="\n")
+        write_whole(folder / "tables" / "statements.csv", text)
     drawn = draw(results, folder) if finished else []
     pictures, not_drawn = maps(results, folder) if finished else ([], [])
-    page = _page(results, made, drawn, pictures, not_drawn)
-    write_whole(folder / REPORT, page)
+    shown = {
+        "scale": _scale(results),
+        "verdicts": verdicts.html(found, results) + _more("statements") if found else "",
+        "luck": _paragraphs(winners.sentences(results)),
+        "tables": "".join(map(_table, made)),
+        "figures": "".join(_figure(k, each) for k, each in enumerate(drawn, 1)),
+        "maps": _maps(pictures, not_drawn),
+        "methods": _methods(results),
+    }
+    told = sentences(results, {table.name: table.frame for table in made})
+    write_whole(folder / REPORT, _page(results, shown, told, found))
     return folder / REPORT
+
+
+def all_tables(results: Results) -> list[Table]:
+    """Return the tables of the report, in its order."""
+    made = tables(results)
+    more = [least.table(results), luck_table(results) if winners.measured(results) else None]
+    there = {table.name for table in made}
+    return [*made, *(table for table in more if table is not None and table.name not in there)]
 
 
 def maps(results: Results, folder: Path) -> tuple[list[tuple[str, Path]], list[str]]:
@@ -84,29 +126,11 @@ def maps(results: Results, folder: Path) -> tuple[list[tuple[str, Path]], list[s
     return drawn, why_not
 
 
-def _page(
-    results: Results,
-    made: list[Table],
-    drawn: list[Drawn],
-    pictures: list[tuple[str, Path]],
-    not_drawn: list[str],
-) -> str:
+def _page(results: Results, sections: dict[str, str], told: list[str], found: list[Judged]) -> str:
     """Return the page."""
     style = files("qed.study").joinpath("report.css").read_text(encoding="utf-8")
     preset = escape(str(results.settings.get("preset", "of its own")))
-    told = sentences(results, {table.name: table.frame for table in made})
-    sections = {
-        "scale": ("How large this study is", _scale(results)),
-        "tables": ("Tables", "".join(map(_table, made))),
-        "figures": (
-            "Figures",
-            "".join(_figure(k, each) for k, each in enumerate(drawn, 1)),
-        ),
-        "maps": ("Maps", _maps(pictures, not_drawn)),
-        "differences": ("What differs from the paper, and why that may be", _differences(results)),
-        "methods": ("How these numbers were made", _methods(results)),
-    }
-    shown = {name: part for name, part in sections.items() if part[1]}
+    shown = {name: (TITLES[name], part) for name, part in sections.items() if part}
     links = "".join(
         f'<li><a href="#section-{name}">{title}</a></li>' for name, (title, _) in shown.items()
     )
@@ -133,7 +157,7 @@ recovers the swarm.</p>
 <nav aria-label="Contents"><ul>{links}</ul></nav>
 </header>
 <div class="summary">
-{_paragraphs(told)}</div>
+{verdicts.strip(found) if found else ""}{_paragraphs(told)}</div>
 {_failures(results.failures)}{body}<footer>Made by qed {escape(qed.__version__)}.</footer>
 </main>
 </body>
@@ -142,7 +166,7 @@ recovers the swarm.</p>
 
 
 def _paragraphs(texts: Iterable[str]) -> str:
-    return "".join(f"<p>{escape(text)}</p>\n" for text in texts)
+    return "".join(f"<p>{verdicts.minus(escape(text))}</p>\n" for text in texts)
 
 
 def _failures(failures: list[str]) -> str:
@@ -162,9 +186,14 @@ def _scale(results: Results) -> str:
         f"<td>{escape(size.ours)}</td><td>{escape(size.theirs)}</td></tr>"
         for size in scale(results.settings)
     )
+    told = (
+        scale_sentence(results.settings),
+        protocol_sentence(results.settings),
+        cells_sentence(results),
+    )
     return (
-        f"<p>{escape(scale_sentence(results.settings))}</p>\n"
-        '<div class="scroll" role="region" tabindex="0" aria-label="Scale">'
+        _paragraphs(text for text in told if text)
+        + '<div class="scroll" role="region" tabindex="0" aria-label="Scale">'
         '<table id="scale-table"><thead><tr><th scope="col"></th><th scope="col">This study</th>'
         f'<th scope="col">Paper</th></tr></thead><tbody>{rows}</tbody></table></div>\n'
     )
@@ -218,49 +247,8 @@ def _link(target: str, text: str) -> str:
     return f'<a href="{escape(target)}">{escape(text)}</a>'
 
 
-def _differences(results: Results) -> str:
-    found = sorted(differences(results), key=lambda each: each.same)
-    if not found:
-        return ""
-    why = reasons(results)
-    listed = "".join(
-        f'<dt id="{_anchor(name)}">{escape(name.capitalize())}</dt><dd>{escape(text)}</dd>\n'
-        for name, text in why.items()
-    )
-    rows = "".join(
-        f"<tr><td>{escape(each.statement)}</td><td>{_numbers(each.ours)}</td>"
-        f"<td>{_numbers(each.theirs)}</td><td>{_verdict(each.same, each.why)}</td></tr>\n"
-        for each in found
-    )
-    apart = sum(not each.same for each in found)
-    told = f"Of {many(len(found), 'statement')} of the paper, {len(found) - apart} hold here as "
-    told += f"well and {apart} {'does' if apart == 1 else 'do'} not. "
-    told += "That a reason is named says that it may play a part, not that it was shown to."
-    reasons_told = f"<p>What is smaller here than in the paper:</p>\n<dl>\n{listed}</dl>\n"
-    return (
-        f"<p>{escape(told)}</p>\n"
-        '<div class="scroll" role="region" tabindex="0" aria-label="Beside the paper">'
-        '<table class="words" id="differences-table"><thead><tr><th scope="col">Statement</th>'
-        '<th scope="col">This study</th><th scope="col">Paper</th><th scope="col">Verdict</th>'
-        f"</tr></thead><tbody>\n{rows}</tbody></table></div>\n{reasons_told if why else ''}"
-    )
-
-
-def _numbers(text: str) -> str:
-    """Return text with true minus signs, and with no line break between a name and its number."""
-    return re.sub(r" (?=-?\d)", "\N{NO-BREAK SPACE}", escape(text)).replace("-", "\N{MINUS SIGN}")
-
-
-def _verdict(same: bool, why: tuple[str, ...]) -> str:
-    if same:
-        return '<span class="same">alike</span>'
-    named = ", ".join(_link(f"#{_anchor(name)}", name) for name in why)
-    because = f"perhaps {named}" if why else "the scale of this study is no reason"
-    return f'<span class="differs">differs</span>: {because}'
-
-
-def _anchor(reason: str) -> str:
-    return "reason-" + reason.replace(" ", "-")
+def _more(name: str) -> str:
+    return f'<p class="files">All of it as {_link(f"tables/{name}.csv", "CSV")}</p>\n'
 
 
 def _methods(results: Results) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from qed.study import paper
+from qed.evolution import algorithms
+from qed.study import least, paper, winners
 from qed.study.plan import PRESETS
 from qed.study.results import Results
+from qed.study.words import listed, many
 
 PAPER = PRESETS["paper"]
 QED = "qed"
@@ -40,17 +42,6 @@ def _by_algorithm(results: Results, table: pd.DataFrame, metric: str, how: str) 
     return {name: float(found[name]) for name in results.algorithms if name in found.index}
 
 
-def listed(names: Iterable[str]) -> str:
-    """Return words as English lists them: "a", "a and b", "a, b and c"."""
-    *most, last = list(names) or ["none"]
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def many(count: int, what: str) -> str:
-    """Return a count with its noun: "1 map", "24 maps"."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def sentences(results: Results, frames: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return the summary; ``frames`` are those of the tables, by name."""
     if results.runs.empty:
@@ -64,8 +55,14 @@ def sentences(results: Results, frames: Mapping[str, pd.DataFrame]) -> list[str]
         f"{'Once' if recoveries == 1 else f'{recoveries:,} times'} a swarm was broken, and the "
         "solution that does best with the fault was looked up in its map."
     ]
-    told += [*_losses(results), *_significance(frames.get("table-s3a")), *_coverage(results)]
-    return told
+    told += _losses(results)
+    told += least.sentences(results)
+    return [
+        *told,
+        *_significance(frames.get("table-s3a")),
+        *winners.sentence(results),
+        *_coverage(results),
+    ]
 
 
 def _losses(results: Results) -> list[str]:
@@ -89,17 +86,7 @@ def _losses(results: Results) -> list[str]:
     if best == worst:
         return [f"{told}recovery {-after[best]:.0%} is lost ({best.upper()})."]
     told += f"recovery {-after[best]:.0%} ({best.upper()}) to "
-    told += f"{-after[worst]:.0%} ({worst.upper()}) is lost."
-    if QED not in after:
-        return [told]
-    if best == QED:
-        return [told, "QED loses least after recovery, as in the paper."]
-    place = ranked.index(QED) + 1
-    return [
-        told,
-        f"{best.upper()} loses least after recovery and QED is number {place} of {len(ranked)}; "
-        "in the paper QED loses least.",
-    ]
+    return [f"{told}{-after[worst]:.0%} ({worst.upper()}) is lost."]
 
 
 def _significance(frame: pd.DataFrame | None) -> list[str]:
@@ -111,7 +98,7 @@ def _significance(frame: pd.DataFrame | None) -> list[str]:
     theirs = frame[frame["paper_delta"] > 0]
     theirs_sure = (theirs["paper_stars"] != "").sum()
     return [
-        f"Task by task QED is more resilient than another algorithm in {len(better)} of "
+        f"Compared with one other algorithm in one task, QED is more resilient in {len(better)} of "
         f"{many(len(frame), 'comparison')} ({sure} significant) and less resilient in "
         f"{len(worse)} ({against} significant); in the paper it is more resilient in "
         f"{len(theirs)} of the same comparisons ({theirs_sure} significant)."
@@ -143,7 +130,38 @@ def scale(settings: Mapping[str, Any]) -> list[Size]:
         "retrials": "trials in the normal and in each faulty environment",
     }.items():
         rows.append(Size(what, f"{settings[field]:,.12g}", f"{getattr(PAPER, field):,.12g}"))
+    if "fresh" in settings:
+        rows.append(Size("fresh trials of a chosen controller", f"{settings['fresh']:,}", "none"))
     return rows
+
+
+def protocol_sentence(settings: Mapping[str, Any]) -> str:
+    """Tell on which trials solutions were judged after evolution."""
+    own = (
+        "with the seed of their evolution, as the authors' scripts do"
+        if settings.get("protocol") == "authors"
+        else "that are independent of those that evolution saw"
+    )
+    told = (
+        f"After evolution, and with each fault, all solutions of a map were tried on trials {own}"
+    )
+    if "fresh" not in settings:
+        return f"{told}."
+    fresh = many(settings["fresh"], "fresh trial")
+    return (
+        f"{told}; what is told of the one that was chosen comes from {fresh} that took no part in "
+        "choosing it."
+    )
+
+
+def cells_sentence(results: Results) -> str:
+    """Tell which cells the maps have; "" if that is not known."""
+    in_words = getattr(algorithms, "cells_in_words", None)
+    if in_words is None:
+        return ""
+    evaluations = results.settings["evaluations"]
+    parts = [f"{name.upper()}: {in_words(name, evaluations)}" for name in results.algorithms]
+    return f"The cells of the maps: {'; '.join(parts)}."
 
 
 def times_smaller(settings: Mapping[str, Any]) -> tuple[float, float]:

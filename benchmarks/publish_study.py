@@ -1,0 +1,31 @@
+"""Publish a finished study in the repository: a page, its figures, and its tables as CSV.
+
+    python benchmarks/publish_study.py STUDY [docs/results]
+
+Writes study.md and the folder study/ into the target; all numbers come from STUDY/tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from qed.study import markdown
+
+DOCS = Path(__file__).parent.parent / "docs" / "results"
+
+
+def main() -> None:
+    """Publish the study that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("study", type=Path, help="folder of a finished study")
+    parser.add_argument("target", type=Path, nargs="?", default=DOCS, help="default: docs/results")
+    given = parser.parse_args()
+    page = markdown.write(given.study, given.target)
+    beside = sorted((given.target / markdown.BESIDE).iterdir())
+    size = sum(path.stat().st_size for path in beside)
+    print(f"{page}, and {len(beside)} files of {size / 1e6:.1f} MB beside it")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""Who loses least after recovery: over all tasks and in each, and how sure that is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from qed.study import paper, statistics
+from qed.study.cells import Column, Part, Row, rounded
+from qed.study.layout import Key, Table
+from qed.study.results import Results
+from qed.study.words import listed
+
+QED = "qed"
+
+
+def least(results: Results) -> pd.DataFrame:
+    """Return QED's median resilience beside the best of the others', by task ("all" first).
+
+    ``better_than`` and ``worse_than`` name the others from which QED differs significantly
+    (rank-sum test; Bonferroni's correction over the comparisons of all tasks, or over the others
+    where the tasks are together).  Empty without QED or without others.
+    """
+    others = [name for name in results.algorithms if name != QED]
+    data = results.recoveries
+    rows: list[Row] = []
+    for task in (paper.ALL, *results.tasks):
+        there = data if task == paper.ALL else data[data["task"] == task]
+        by_name = {n: there.loc[there["algorithm"] == n, "resilience"].dropna() for n in others}
+        own = there.loc[there["algorithm"] == QED, "resilience"].dropna()
+        by_name = {name: values for name, values in by_name.items() if len(values)}
+        if own.empty or not by_name:
+            continue
+        middles = {name: float(np.median(values)) for name, values in by_name.items()}
+        best = max(middles, key=lambda name: middles[name])
+        made = len(others) * (1 if task == paper.ALL else len(results.tasks))
+        sides = {name: _side(own, values, made) for name, values in by_name.items()}
+        rows.append(
+            {
+                "task": task,
+                "qed": float(np.median(own)),
+                "others": len(by_name),
+                "best_other": best,
+                "other": middles[best],
+                "qed_least": float(np.median(own)) >= middles[best],
+                "better_than": ",".join(n for n, side in sides.items() if side > 0),
+                "worse_than": ",".join(n for n, side in sides.items() if side < 0),
+                "paper_qed_least": _in_paper(task, [QED, *by_name]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _side(own: Any, other: Any, comparisons: int) -> int:
+    """Return 1 or -1 if QED is significantly more or less resilient, else 0."""
+    if not statistics.stars(statistics.rank_sum_p(own, other), comparisons):
+        return 0
+    return 1 if statistics.cliffs_delta(own, other) > 0 else -1
+
+
+def _in_paper(task: str, names: list[str]) -> bool:
+    found = {name: paper.value("resilience", task, name) for name in names}
+    values = {name: pair[0] for name, pair in found.items() if pair}
+    return QED in values and values[QED] >= max(values.values())
+
+
+def table(results: Results) -> Table | None:
+    """Return the table, if there is anything to compare."""
+    frame = least(results)
+    if frame.empty:
+        return None
+    return Table(
+        "least-lost",
+        "Who loses least after recovery",
+        "Median resilience of QED and of the best of the others, on fresh trials; and from whom "
+        "QED differs significantly (rank-sum test, p below 0.05 after Bonferroni's correction). In "
+        "the paper QED loses least over all tasks and in each.",
+        frame,
+        (Key("Task", "task", lambda task: "All tasks" if task == paper.ALL else str(task)),),
+        (
+            Column("QED", lambda row: Part(rounded(row["qed"], 3))),
+            Column("Best of the others", _other),
+            Column("QED loses least", lambda row: Part("yes" if row["qed_least"] else "no")),
+            Column("Significantly less than", lambda row: Part(_names(row["better_than"]))),
+            Column("Significantly more than", lambda row: Part(_names(row["worse_than"]))),
+        ),
+    )
+
+
+def _other(row: Row) -> Part:
+    return Part(rounded(row["other"], 3), word=row["best_other"].upper())
+
+
+def _names(joined: str) -> str:
+    return ", ".join(name.upper() for name in joined.split(",")) if joined else "none"
+
+
+def sentences(results: Results) -> list[str]:
+    """Tell where QED loses least, as in the paper, and where it does not."""
+    frame = least(results)
+    if frame.empty:
+        return []
+    rows = frame.to_dict("records")
+    told = [_together(row) for row in rows if row["task"] == paper.ALL]
+    return [*told, _apart([row for row in rows if row["task"] != paper.ALL])]
+
+
+def _together(row: Row) -> str:
+    if row["qed_least"]:
+        sure = f"significantly less than {listed(_upper(row['better_than']))}"
+        how = sure if row["better_than"] else "significantly less than none of them"
+        return (
+            f"Over all tasks together QED loses least after recovery (median {row['qed']:.3f}; "
+            f"best of the others {row['best_other'].upper()}, {row['other']:.3f}), as in the "
+            f"paper: {how}."
+        )
+    return (
+        f"Over all tasks together {row['best_other'].upper()} loses least after recovery (median "
+        f"{row['other']:.3f}; QED {row['qed']:.3f}); in the paper QED does."
+    )
+
+
+def _apart(rows: list[Row]) -> str:
+    yes = [row for row in rows if row["qed_least"]]
+    sure = [
+        row["task"]
+        for row in yes
+        if row["better_than"] and len(row["better_than"].split(",")) == row["others"]
+    ]
+    no = [row for row in rows if not row["qed_least"]]
+    told = f"Task by task QED loses least in {len(yes)} of {len(rows)}"
+    told += f" ({listed(row['task'] for row in yes)}" if yes else ""
+    if yes:
+        told += f"; significantly less than all others in {listed(sure)})" if sure else (
+            "; nowhere significantly less than all others)"
+        )  # fmt: skip
+    if no:
+        parts = [
+            f"{row['task']}, where {row['best_other'].upper()} does"
+            + (" significantly" if row["best_other"] in row["worse_than"].split(",") else "")
+            for row in no
+        ]
+        told += f", not in {'; '.join(parts)}"
+    return f"{told}. In the paper it does in all five."
+
+
+def _upper(joined: str) -> list[str]:
+    return [name.upper() for name in joined.split(",")]

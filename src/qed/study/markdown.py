@@ -1,0 +1,90 @@
+"""A study as a Markdown page for a repository: tables, figures and verdicts, with their files."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from qed.study import verdicts, winners
+from qed.study.figures import DPI, draw
+from qed.study.report import all_tables
+from qed.study.results import TABLES, Results
+from qed.study.statements import judged
+from qed.study.summary import (
+    cells_sentence,
+    protocol_sentence,
+    scale,
+    scale_sentence,
+    sentences,
+)
+from qed.textfile import write as write_whole
+
+PAGE, BESIDE = "study.md", "study"
+RAW = ("runs", "recoveries")  # progress.csv is long, and only figures need it
+
+
+def write(study: Path, target: Path, results: Results | None = None) -> Path:
+    """Write a finished study's page into a folder, its CSV files and figures beside it.
+
+    ``study`` is the study's folder, ``target`` gets study.md and a folder study/; returns the page.
+    """
+    results = results or Results.load(study)
+    beside = target / BESIDE
+    beside.mkdir(parents=True, exist_ok=True)
+    made, found = all_tables(results), judged(results)
+    for table in made:
+        write_whole(beside / f"{table.name}.csv", table.csv())
+    write_whole(
+        beside / "statements.csv", verdicts.frame(found).to_csv(index=False, lineterminator="\n")
+    )
+    for name in RAW:
+        frame = getattr(results, name)
+        write_whole(
+            beside / f"{name}.csv",
+            frame.to_csv(index=False, lineterminator="\n", float_format="%.7g"),
+        )
+    drawn = draw(results, beside, dpi=DPI // 2, pdf=False)
+    for each in drawn:
+        shutil.move(each.png, beside / each.png.name)
+    (beside / "figures").rmdir()
+    told = sentences(results, {table.name: table.frame for table in made})
+    parts = [
+        f"# A study: {len(results.runs)} maps, {len(results.recoveries):,} recoveries",
+        "\n\n".join(told),
+        "## Scale",
+        _scale(results),
+        "## What holds of the paper, and what does not",
+        verdicts.markdown(found, results),
+        "## How much of recovery is luck",
+        "\n".join(f"- {text}" for text in winners.sentences(results)) or "Not measured.",
+        "## Tables",
+        *(f"{table.markdown()}\n[CSV]({BESIDE}/{table.name}.csv)" for table in made),
+        "## Figures",
+        *(
+            f"![{each.title}]({BESIDE}/{each.png.name})\n\n"
+            f"**Figure {number}. {each.title}.** {each.caption}"
+            for number, each in enumerate(drawn, 1)
+        ),
+        "## Files",
+        _files(),
+    ]
+    write_whole(target / PAGE, "\n\n".join(part.strip("\n") for part in parts) + "\n")
+    return target / PAGE
+
+
+def _scale(results: Results) -> str:
+    settings = results.settings
+    told = (scale_sentence(settings), protocol_sentence(settings), cells_sentence(results))
+    rows = [f"| {size.what} | {size.ours} | {size.theirs} |" for size in scale(settings)]
+    table = "\n".join(["| | this study | paper |", "| --- | --- | --- |", *rows])
+    return "\n\n".join([*(text for text in told if text), table])
+
+
+def _files() -> str:
+    raw = ", ".join(f"[{name}.csv]({BESIDE}/{name}.csv)" for name in RAW)
+    left = ", ".join(f"{name}.csv" for name in TABLES if name not in RAW)
+    return (
+        f"Every number is made from {raw} and the study's {left}; "
+        f"[statements.csv]({BESIDE}/statements.csv) has each statement with how it was measured, "
+        "both numbers, what counts as holding, and the verdict."
+    )

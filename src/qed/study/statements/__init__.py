@@ -1,0 +1,53 @@
+"""What the paper says, statement by statement, and whether it holds in a study.
+
+A statement is data: its words (our own), where the paper has it, how our number is found, the
+paper's number, and what still counts as holding.  Those in words come first, in the paper's
+order; the numbers of its supplementary tables follow.
+"""
+
+from __future__ import annotations
+
+from qed.study.results import Results
+from qed.study.statements import (
+    by_task,
+    diversity,
+    evolution,
+    maps,
+    recovery,
+    signatures,
+    tables,
+)
+from qed.study.statements.judge import judge
+from qed.study.statements.model import DIFFERS, HOLDS, UNCHECKED, Judged, Statement, count
+
+__all__ = ["DIFFERS", "HOLDS", "IN_TABLES", "IN_WORDS", "STATEMENTS", "UNCHECKED", "Judged",
+           "Statement", "count", "judged"]  # fmt: skip
+
+IN_WORDS = {
+    evolution.GROUP: "The maps: performance",
+    diversity.GROUP: "The maps: how much they hold",
+    recovery.FAULTS: "Faults, and what they cost",
+    recovery.RECOVERY: "Recovery over all tasks",
+    by_task.GROUP: "Recovery task by task",
+    signatures.GROUP: "Signatures: impact, resilience and distance",
+}
+IN_TABLES = {
+    tables.S1: "Numbers of table S1: the maps in the normal environment",
+    tables.S2: "Numbers of table S2: medians and interquartile ranges over all tasks",
+    tables.S3: "Numbers of table S3: medians task by task",
+    tables.TESTS: "Tests of table S3: significance and size of effects",
+}
+STATEMENTS: tuple[Statement, ...] = (
+    *evolution.statements(),
+    *maps.statements(),
+    *diversity.statements(),
+    *recovery.statements(),
+    *by_task.statements(),
+    *signatures.statements(),
+    *tables.statements(),
+)
+
+
+def judged(results: Results) -> list[Judged]:
+    """Hold all statements against a study."""
+    return judge(results, STATEMENTS)

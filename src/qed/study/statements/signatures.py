@@ -1,0 +1,341 @@
+"""What the paper says of its signatures: impact, resilience and distance together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from qed.study import paper
+from qed.study.results import Results
+from qed.study.statements import measures
+from qed.study.statements.build import about, close, number, placed, ranged, row, span, yes_or_no
+from qed.study.statements.measures import most_frequent, of_shown
+from qed.study.statements.model import (
+    ALL_TASKS,
+    BASELINES,
+    PAPER,
+    QED,
+    Answer,
+    Needs,
+    Statement,
+    Tolerance,
+)
+
+GROUP = "signatures"
+FAR = 0.70  # distance beyond which a recovery is far from the normal behaviour
+RARE, FREQUENT = 0.10, 0.25
+GRAVE, GRAVER = -0.2, -0.4
+SLOPES = {"resilience": ("resilience", 0.05), "diversity": ("distance", 0.15)}
+SLOPE_WHY = (
+    "two to four standard errors of the paper's slope if its 1000 points were independent, which "
+    "those of one map are not"
+)
+DENSITY = Tolerance("within 0.03", "read from a figure in the paper")
+ONE_DIGIT = Tolerance("within 0.05", "the paper prints one decimal")
+
+_made = about(GROUP, "Results, fault recovery; figure 3")
+_impact = partial(_made, where="Results, fault recovery; figure 3a")
+_resilience = partial(_made, where="Results, fault recovery; figure 3b")
+_distance = partial(_made, where="Results, fault recovery; figure 3c")
+
+
+def _theirs(metric: str) -> dict[str, float]:
+    pairs = {name: paper.value(metric, algorithm=name) for name in PAPER.algorithms}
+    return {name: pair[0] for name, pair in pairs.items() if pair}
+
+
+def _typical(column: str) -> Callable[[Results], measures.Numbers]:
+    return lambda results: of_shown(results, column, most_frequent)
+
+
+def _kept(results: Results) -> measures.Numbers:
+    found = {}
+    for name in results.algorithms:
+        there = int((results.recoveries["algorithm"] == name).sum())
+        if there:
+            found[name] = len(measures.shown(results, "impact", name)) / there
+    return found
+
+
+def _inside(name: str, low: float, high: float) -> Callable[[Results], Answer | None]:
+    def check(results: Results) -> Answer | None:
+        values = measures.shown(results, "resilience", name)
+        if not len(values):
+            return None
+        part = float(((values >= low) & (values <= high)).mean())
+        return Answer(f"{part:.0%} of it", part > 0.5)
+
+    return check
+
+
+def _spectrum(results: Results) -> Answer | None:
+    values = measures.shown(results, "distance", QED)
+    if not len(values):
+        return None
+    low, high = np.quantile(values, (0.01, 0.99)).tolist()
+    return Answer(span(low, high), low <= 0.1 and high >= 0.9)
+
+
+def _largest(results: Results) -> measures.Numbers:
+    return of_shown(results, "distance", lambda values: float(np.quantile(values, 0.99)))
+
+
+def _all_of_a_sign(column: str, sign: int) -> Callable[[Results], Answer | None]:
+    def check(results: Results) -> Answer | None:
+        ours = measures.correlations(results, column)
+        return Answer(row(ours), all(sign * r > 0 for r in ours.values())) if ours else None
+
+    return check
+
+
+def _graver(results: Results) -> measures.Numbers:
+    return of_shown(results, "impact", lambda values: float((values < GRAVER).mean()))
+
+
+def _exceed(results: Results) -> Answer | None:
+    ours = _graver(results)
+    others = {name: ours[name] for name in BASELINES if name in ours}
+    return Answer(row(ours, "{:.1%}"), all(v > 0 for v in others.values())) if others else None
+
+
+def _fewer(results: Results) -> Answer | None:
+    ours = _graver(results)
+    if QED not in ours or len(ours) < 2:
+        return None
+    holds = ours[QED] < min(value for name, value in ours.items() if name != QED)
+    return Answer(row(ours, "{:.1%}"), holds)
+
+
+def far(results: Results) -> measures.Numbers:
+    """Return the part of the recoveries from grave faults that are far from normal behaviour."""
+    found = {}
+    for name in results.algorithms:
+        grave = measures.shown(results, "impact", name) < GRAVE
+        if grave.any():
+            found[name] = float((measures.shown(results, "distance", name)[grave] > FAR).mean())
+    return found
+
+
+def _rarely(results: Results) -> Answer | None:
+    ours = {}
+    for name in BASELINES:
+        values = measures.shown(results, "distance", name)
+        if len(values):
+            ours[name] = float((values > FAR).mean())
+    return Answer(row(ours, "{:.0%}"), all(v <= RARE for v in ours.values())) if ours else None
+
+
+def _frequently(results: Results) -> Answer | None:
+    ours = far(results).get(QED)
+    return None if ours is None else Answer(f"{ours:.0%}", ours >= FREQUENT)
+
+
+def _oftener(results: Results) -> Answer | None:
+    ours = far(results)
+    if QED not in ours or len(ours) < 2:
+        return None
+    holds = ours[QED] > max(value for name, value in ours.items() if name != QED)
+    return Answer(row(ours, "{:.0%}"), holds)
+
+
+def statements() -> list[Statement]:
+    """Return the statements, in the paper's order."""
+    share = paper.value("part of the recoveries in the signatures")
+    together = paper.value("correlation of resilience with impact, range")
+    assert share
+    assert together
+    base = _made(
+        "signatures-kept",
+        "Four fifths of the recoveries have an impact of at most a half.",
+        "Part of each algorithm's recoveries.",
+        tolerance=Tolerance("within 0.05", "the paper says around 1000 of 1250"),
+        needs=ALL_TASKS,
+    )
+    made = [ranged(base, _kept, (share[0], share[0]), 0.05)]
+    typical = "The most frequent value: where a Gaussian kernel density has its peak."
+    base = _impact(
+        "typical-impact",
+        "QED's typical impact.",
+        typical,
+        tolerance=DENSITY,
+        needs=ALL_TASKS,
+    )
+    theirs = _theirs("typical impact")[QED]
+    made.append(number(base, _typical("impact"), QED, theirs, 0.03))
+    base = _impact("typical-impact-least", "QED's typical impact is the smallest.", typical)
+    made.append(placed(base, _typical("impact"), QED, 1, {QED: theirs}))
+    for name in PAPER.algorithms:
+        base = _impact(
+            f"correlation-{name}",
+            f"The correlation of resilience with impact with {name.upper()}.",
+            "Pearson correlation of the recoveries that the signatures show.",
+            tolerance=ONE_DIGIT,
+            needs=ALL_TASKS,
+        )
+        measure = partial(measures.correlations, column="resilience")
+        made.append(ranged(base, measure, together, 0.05, (name,)))
+    made += _sloped("resilience", _impact)
+    theirs_ = _theirs("slope of resilience on impact")
+    for who, place, word, means in (
+        (QED, -1, "smallest", "its recovery depends least on how grave a fault is"),
+        ("spirit", 1, "largest", "its recovery fails most with grave faults"),
+    ):
+        base = _impact(
+            f"slope-{word}",
+            f"{who.upper()} has the {word} slope of resilience on impact: {means}.",
+            "Least-squares line through the recoveries that the signatures show.",
+        )
+        made.append(
+            placed(base, partial(measures.slopes, column="resilience"), who, place, theirs_)
+        )
+    for name in PAPER.algorithms:
+        base = _resilience(
+            f"typical-resilience-{name}",
+            f"{name.upper()}'s typical resilience.",
+            typical,
+            tolerance=DENSITY,
+            needs=ALL_TASKS,
+        )
+        value = _theirs("typical resilience")[name]
+        made.append(number(base, _typical("resilience"), name, value, 0.03))
+        low, high = paper.value("resilience, most of it in", algorithm=name) or (-1.0, 0.0)
+        base = _resilience(
+            f"bulk-resilience-{name}",
+            f"Most of {name.upper()}'s resilience lies in a range.",
+            "Part of the recoveries that the signatures show.",
+            tolerance=Tolerance("more than half", "most is more than half"),
+            needs=Needs(PAPER.tasks, (name,)),
+        )
+        made.append(yes_or_no(base, _inside(name, low, high), f"most in {span(low, high)}"))
+    return made + _distances()
+
+
+def _sloped(relation: str, make: Callable[..., Statement]) -> list[Statement]:
+    column, within = SLOPES[relation]
+    made = []
+    for name in PAPER.algorithms:
+        base = make(
+            f"slope-{relation}-{name}",
+            f"The slope of {relation} on impact with {name.upper()}.",
+            "Least-squares line through the recoveries that the signatures show.",
+            tolerance=close(within, SLOPE_WHY),
+            needs=ALL_TASKS,
+        )
+        value = _theirs(f"slope of {relation} on impact")[name]
+        made.append(number(base, partial(measures.slopes, column=column), name, value, within))
+    return made
+
+
+def _distances() -> list[Statement]:
+    quantile = "The top hundredth left out, because the paper reads a density."
+    made = [
+        yes_or_no(
+            _resilience(
+                "distance-spectrum",
+                "QED's recoveries take up nearly all distances from the normal behaviour.",
+                "From the lowest to the highest distance, a hundredth left out at either end.",
+                tolerance=Tolerance("from 0.1 or less to 0.9 or more", "the paper: nearly all"),
+                needs=Needs((), (QED,)),
+            ),
+            _spectrum,
+            "nearly 0 to 1",
+        )
+    ]
+    for name in BASELINES:
+        found = paper.value("largest distance to the normal behaviour", algorithm=name)
+        assert found
+        base = _resilience(
+            f"distance-largest-{name}",
+            f"The largest distance of {name.upper()}'s recoveries from the normal behaviour.",
+            quantile,
+            tolerance=ONE_DIGIT,
+            needs=ALL_TASKS,
+        )
+        made.append(ranged(base, _largest, found, 0.05, (name,)))
+    for column, word in (("distance", "distance"), ("resilience", "resilience")):
+        base = _resilience(
+            f"spirit-low-{column}",
+            f"SPIRIT is QED's opposite: its recoveries have the lowest {word}.",
+            "Median of the recoveries that the signatures show.",
+        )
+        measure = partial(of_shown, column=column, how=lambda values: float(np.median(values)))
+        made.append(placed(base, measure, "spirit", -1, {}))
+        made[-1] = yes_or_no(made[-1], made[-1].check, "SPIRIT lowest")
+    made.append(
+        yes_or_no(
+            _distance(
+                "distance-falls",
+                "With every algorithm graver faults call for behaviours farther off.",
+                "Pearson correlation of distance with impact is negative.",
+            ),
+            _all_of_a_sign("distance", -1),
+            "negative with all",
+        )
+    )
+    made += _sloped("diversity", _distance)
+    return [
+        *made,
+        yes_or_no(
+            _distance(
+                "impact-graver",
+                "Some of the baselines' faults cost more than 40%.",
+                "Part of the recoveries that the signatures show, for each algorithm.",
+            ),
+            _exceed,
+            "some with each baseline",
+        ),
+        yes_or_no(
+            _distance(
+                "impact-graver-qed",
+                "The baselines suffer graver faults than QED.",
+                "Part of the recoveries that the signatures show with a loss of more than 40%.",
+            ),
+            _fewer,
+            "QED fewest",
+        ),
+        yes_or_no(
+            _distance(
+                "far-baselines",
+                f"The baselines rarely recover with behaviours beyond a distance of {FAR:.2f}.",
+                "Part of the recoveries that the signatures show.",
+                tolerance=Tolerance(f"rarely is at most {RARE:.0%}", "the paper gives no number"),
+            ),
+            _rarely,
+            "rarely",
+        ),
+        yes_or_no(
+            _distance(
+                "far-qed",
+                f"QED frequently does, for impacts of more than {-GRAVE:.0%}.",
+                "Part of QED's recoveries from such faults.",
+                tolerance=Tolerance(
+                    f"frequently is at least {FREQUENT:.0%}", "the paper gives no number"
+                ),
+            ),
+            _frequently,
+            "frequently",
+        ),
+        yes_or_no(
+            _distance(
+                "far-most",
+                "With such faults QED goes that far more often than any baseline.",
+                "Part of the recoveries from such faults, for each algorithm.",
+            ),
+            _oftener,
+            "QED most often",
+        ),
+        yes_or_no(
+            _distance(
+                "film",
+                "In the film of border-patrolling QED's recovery loses 2% at a distance of 0.8; "
+                "the others lose 7 to 8% at 0.6 to 0.7.",
+                "",
+                never="the paper does not tell which fault and which maps its film shows",
+                where="Results, fault recovery, film",
+            ),
+            lambda _: None,
+            "2% at 0.8; 7 to 8% at 0.6 to 0.7",
+        ),
+    ]

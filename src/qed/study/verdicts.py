@@ -1,0 +1,253 @@
+"""The paper's statements with their verdicts, as a table, a page and Markdown."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+import pandas as pd
+
+from qed.study.plan import PRESETS
+from qed.study.results import Results
+from qed.study.statements import (
+    DIFFERS,
+    HOLDS,
+    IN_TABLES,
+    IN_WORDS,
+    UNCHECKED,
+    Judged,
+    count,
+)
+from qed.study.words import many
+
+MINUS, NO_BREAK = "\N{MINUS SIGN}", "\N{NO-BREAK SPACE}"
+KINDS = {"in words": IN_WORDS, "numbers of its tables": IN_TABLES}
+CLASSES = {HOLDS: "same", DIFFERS: "differs", UNCHECKED: "unchecked"}
+
+
+def frame(judged: list[Judged]) -> pd.DataFrame:
+    """Return all that is known of the statements, one row each."""
+    return pd.DataFrame(
+        {
+            "id": each.statement.id,
+            "group": each.statement.group,
+            "where": each.statement.where,
+            "statement": each.statement.says,
+            "how": each.statement.how,
+            "tolerance": each.statement.tolerance.words,
+            "why_tolerance": each.statement.tolerance.why,
+            "paper": each.statement.theirs,
+            "ours": each.ours,
+            "verdict": each.verdict,
+            "the_papers_way": each.claimed,
+            "verdict_the_papers_way": _verdict_of(each.claimed_holds),
+            "replicates_agreeing": f"{each.agreeing[0]} of {each.agreeing[1]}" if each.agreeing
+            else "",
+            "reasons": " ".join(each.reasons),
+        }
+        for each in judged
+    )  # fmt: skip
+
+
+def counts(judged: list[Judged]) -> dict[str, dict[str, int]]:
+    """Return how many statements hold, differ and are not checkable: in words, and in tables."""
+    return {
+        kind: count([each for each in judged if each.statement.group in groups])
+        for kind, groups in KINDS.items()
+    }
+
+
+def sentence(judged: list[Judged]) -> str:
+    """Return the counts in words."""
+    words, numbers = counts(judged).values()
+    return (
+        f"Of the paper's {many(sum(words.values()), 'statement')} in words {_told(words)}. "
+        f"Of the {many(sum(numbers.values()), 'number')} and tests of its tables S1 to S3 "
+        f"{_told(numbers)}."
+    )
+
+
+def _told(found: dict[str, int]) -> str:
+    hold, differ = (f"{found[word]} {_several(word, found[word])}" for word in (HOLDS, DIFFERS))
+    return f"{hold} here, {differ} and {found[UNCHECKED]} cannot be checked"
+
+
+def notes(results: Results) -> list[str]:
+    """Return how to read the verdicts."""
+    told = [
+        "A verdict is on fresh trials. Where the paper's way of measuring, by the trials that "
+        "chose a controller, gives other numbers, these stand beside ours. A reason is named only "
+        "where a measurement of this study backs it: the paper's way gives the other verdict; or a "
+        "number is below the paper's and still rose at the end of evolution; or two algorithms are "
+        "not told apart by a test; or some replicates, taken alone, agree with the paper. Where "
+        "none is named, nothing measured here tells why."
+    ]
+    tasks = PRESETS["paper"].tasks
+    if len(results.tasks) < len(tasks):
+        told.append(
+            f"This study has {len(results.tasks)} of the paper's {len(tasks)} tasks: where a "
+            "statement is of all tasks, these are meant, and numbers that the paper gives over "
+            "all five cannot be checked."
+        )
+    return told
+
+
+def html(judged: list[Judged], results: Results) -> str:
+    """Return the verdicts for a page."""
+    parts = [f"<p>{escape(sentence(judged))}</p>\n"]
+    parts += [f"<p>{escape(note)}</p>\n" for note in notes(results)]
+    parts.append(
+        '<p class="filter"><label><input type="checkbox" id="only-differing"> Show only what '
+        "differs</label></p>\n"
+    )
+    parts += [_html_group(*each) for each in _groups(judged)]
+    return "".join(parts)
+
+
+def strip(judged: list[Judged]) -> str:
+    """Return the counts for the head of a page."""
+    lines = ""
+    for kind, found in counts(judged).items():
+        parts = " ".join(
+            f'<span class="{CLASSES[word]}"><b>{number}</b> {_several(word, number)}</span>'
+            for word, number in found.items()
+        )
+        lines += f"<p><span>{escape(kind.capitalize())}:</span> {parts}</p>\n"
+    return (
+        '<div class="counts" id="counts"><p><strong>What the paper says</strong>, checked '
+        f'<a href="#section-verdicts">statement by statement</a>:</p>\n{lines}</div>\n'
+    )
+
+
+def _several(word: str, number: int) -> str:
+    """Return a verdict as so many statements have it: "1 holds", "2 hold"."""
+    short = {HOLDS: "hold", DIFFERS: "differ"}.get(word, "not checkable")
+    return f"{short}s" if number == 1 and word != UNCHECKED else short
+
+
+def _groups(judged: list[Judged]) -> list[tuple[str, str, bool, list[Judged]]]:
+    """Return name, title, whether it is folded, and the statements of each group."""
+    return [
+        (name, title, groups is IN_TABLES, [j for j in judged if j.statement.group == name])
+        for groups in KINDS.values()
+        for name, title in groups.items()
+    ]
+
+
+def _html_group(name: str, title: str, folded: bool, judged: list[Judged]) -> str:
+    checked = [each for each in judged if each.verdict != UNCHECKED]
+    heading = f"{escape(title)} <small>{_summed(judged)}</small>"
+    table = _html_table(title, checked) if checked else ""
+    if folded and checked:
+        table = f"<details><summary>Show them</summary>{table}</details>\n"
+    left = [each for each in judged if each.verdict == UNCHECKED]
+    if left:
+        items = "".join(
+            f"<li>{escape(each.statement.says)} <small>Paper: {_numbers(each.statement.theirs)}. "
+            f"Not checkable: {escape(each.ours)}.</small></li>\n"
+            for each in left
+        )
+        shown = f"{many(len(left), 'statement')} not checkable here"
+        table += f"<details><summary>{shown}</summary><ul>\n{items}</ul></details>\n"
+    return f'<h3 id="verdicts-{escape(name)}">{heading}</h3>\n{table}'
+
+
+def _html_table(title: str, judged: list[Judged]) -> str:
+    rows = "".join(_html_row(each) for each in judged)
+    heads = "".join(
+        f'<th scope="col">{head}</th>' for head in ("Statement", "This study", "Paper", "Verdict")
+    )
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(title)}">'
+        f'<table class="words"><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table>'
+        "</div>\n"
+    )
+
+
+def _html_row(each: Judged) -> str:
+    said = each.statement
+    fine = f"<small>{escape(_fine(each))}</small>" + (
+        f"<details><summary>How</summary><small>{escape(said.how)} Why that much is allowed: "
+        f"{escape(said.tolerance.why)}.</small></details>"
+    )
+    ours = _numbers(each.ours) + "".join(
+        f"<small>the paper's way: {_numbers(told)}</small>" for told in _beside(each)
+    )
+    why = "".join(f"<small>{_numbers(reason)}</small>" for reason in each.reasons)
+    verdict = f'<span class="{CLASSES[each.verdict]}">{escape(each.verdict)}</span>{why}'
+    return (
+        f'<tr id="{escape(said.id)}" class="{CLASSES[each.verdict]}-row">'
+        f"<td>{escape(said.says)}{fine}</td>"
+        f'<td data-label="This study">{ours}</td>'
+        f'<td data-label="Paper">{_numbers(said.theirs)}</td>'
+        f'<td data-label="Verdict">{verdict}</td></tr>\n'
+    )
+
+
+def _fine(each: Judged) -> str:
+    """Return where a statement stands, and what counts as holding."""
+    return f"{each.statement.where}: {each.statement.tolerance.words}."
+
+
+def _beside(each: Judged) -> list[str]:
+    """Return our numbers the paper's way, with their verdict where it is another."""
+    if each.claimed_holds is None:
+        return []
+    another = each.claimed_holds != (each.verdict == HOLDS)
+    same_words = each.claimed == each.ours
+    if same_words and not another:
+        return []
+    return [f"{each.claimed} ({_verdict_of(each.claimed_holds)})" if another else each.claimed]
+
+
+def _verdict_of(holds: bool | None) -> str:
+    return "" if holds is None else HOLDS if holds else DIFFERS
+
+
+def _summed(judged: list[Judged]) -> str:
+    found = count(judged)
+    return ", ".join(
+        f"{number} {_several(word, number)}" for word, number in found.items() if number
+    )
+
+
+def _numbers(text: str) -> str:
+    """Return text with true minus signs, and with no line break between a name and its number."""
+    return minus(re.sub(r" (?=-?\d)", NO_BREAK, escape(text)))
+
+
+def minus(text: str) -> str:
+    """Return text with true minus signs before numbers."""
+    return re.sub(r"(?<![\w-])-(?=\d)", MINUS, text)
+
+
+def markdown(judged: list[Judged], results: Results) -> str:
+    """Return the verdicts as Markdown."""
+    lines = [sentence(judged), ""]
+    for note in notes(results):
+        lines += [note, ""]
+    for _, title, folded, each in _groups(judged):
+        lines += [f"### {title}", "", f"{_summed(each)}.", ""]
+        table = _markdown_table(each)
+        if folded:
+            table = ["<details><summary>Show them</summary>", "", *table, "", "</details>"]
+        lines += [*table, ""]
+    return "\n".join(lines)
+
+
+def _markdown_table(judged: list[Judged]) -> list[str]:
+    lines = ["| Statement | This study | Paper | Verdict |", "| --- | --- | --- | --- |"]
+    for each in judged:
+        ours = each.ours + "".join(f"<br>the paper's way: {told}" for told in _beside(each))
+        verdict = each.verdict if each.verdict != DIFFERS else f"**{DIFFERS}**"
+        why = "".join(f"<br>{_plain(reason)}" for reason in each.reasons)
+        cells = (each.statement.says, ours, each.statement.theirs)
+        if each.verdict == UNCHECKED:
+            cells, why = (each.statement.says, "", each.statement.theirs), f": {_plain(each.ours)}"
+        lines.append(f"| {' | '.join(map(_plain, cells))} | {verdict}{why} |")
+    return lines
+
+
+def _plain(text: str) -> str:
+    """Return text that stands as it is in a cell of a Markdown table."""
+    return minus(text).replace("|", r"\|").replace("*", r"\*")

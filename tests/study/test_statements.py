@@ -1,0 +1,392 @@
+"""The paper's statements: each can hold and can differ, and reasons need a measurement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import made_up
+import numpy as np
+import pandas as pd
+import pytest
+
+from qed.study import paper, statistics
+from qed.study.plan import PRESETS
+from qed.study.results import Results
+from qed.study.statements import (
+    DIFFERS,
+    HOLDS,
+    IN_TABLES,
+    IN_WORDS,
+    STATEMENTS,
+    UNCHECKED,
+    by_task,
+    count,
+    judged,
+    measures,
+)
+from qed.study.statements.judge import judge, the_papers_way
+from qed.study.statements.model import Judged
+
+PLAN = PRESETS["paper"].changed(replicates=2, faults=8)
+BY_ID = {statement.id: statement for statement in STATEMENTS}
+
+
+@lru_cache(maxsize=1)
+def like_paper() -> Results:
+    return made_up.like_paper(PLAN)
+
+
+def renamed(results: Results, by: int) -> Results:
+    """Return results in which each algorithm has the numbers of another."""
+    names = list(PLAN.algorithms)
+    turn = {name: names[(k + by) % len(names)] for k, name in enumerate(names)}
+    tables = {
+        name: table.assign(algorithm=table["algorithm"].map(turn))
+        for name, table in (
+            ("runs", results.runs), ("recoveries", results.recoveries),
+            ("progress", results.progress),
+        )
+    }  # fmt: skip
+    return replace(results, **tables)
+
+
+def like_its_figures() -> Results:
+    """Return results with what the paper reads from its figures: peaks, ranges, distances."""
+    results = like_paper()
+    rng = np.random.default_rng(3)
+    parts = []
+    for name, own in results.recoveries.groupby("algorithm"):
+        n = len(own)
+        part = 0 if name == "qed" else 1
+        impact = np.where(np.arange(n) % 5 == 0, -0.9, -0.1 - 0.02 * part)
+        grave = np.arange(n) % 5 == 1
+        impact = np.where(grave, -0.3 - 0.15 * part, impact) + 0.005 * rng.standard_normal(n)
+        resilience = (-0.07 if part == 0 else -0.10) + 0.01 * rng.standard_normal(n)
+        resilience += 0.03 * (impact + 0.1)
+        near = rng.uniform(0.02, 0.74, n) - (0.1 if name == "spirit" else 0.0) * (
+            rng.random(n) < 0.9
+        )
+        distance = np.where(grave, 0.97, rng.uniform(0, 0.9, n)) if part == 0 else near
+        distance = np.where(grave & (part == 1), 0.66, distance).clip(0, 1)
+        parts.append(own.assign(impact=impact, resilience=resilience, distance=distance,
+                                any_faults=8))  # fmt: skip
+    progress = results.progress.assign(
+        best=results.progress["best"].where(results.progress["algorithm"] == "qed", 0.6),
+        mean=0.4,
+    )
+    return replace(results, recoveries=pd.concat(parts), progress=progress)
+
+
+def turned_round(results: Results) -> Results:
+    """Return results in which nearly nothing is as in the paper."""
+    recoveries = results.recoveries
+    n = len(recoveries)
+    rng = np.random.default_rng(2)
+    impact = rng.uniform(-0.49, 0.1, n)
+    return replace(
+        results,
+        runs=results.runs.assign(
+            coverage=2_500.0, projected_coverage=90.0,
+            solution_diversity=results.runs["algorithm"].map(
+                {"qed": 0.2, "hbd": 0.8, "sdbc": 0.9, "spirit": 0.9}
+            ),
+            best=2.0, best_performance=0.5 + 0.1 * results.runs["replicate"],
+            average_performance=0.1,
+        ),
+        recoveries=recoveries.assign(
+            impact=impact, resilience=-0.3 - impact + 0.01 * rng.standard_normal(n),
+            performance=0.4, distance=(0.5 + impact).clip(0, 1),
+            **dict.fromkeys(("proximity_faults", "rab_faults", "wheel_faults"),
+                            np.round(15 * (impact + 0.5)).astype(int)), any_faults=1,
+        ),
+        progress=results.progress.assign(
+            best=results.progress["evaluations"] ** np.where(
+                results.progress["algorithm"] == "sdbc", 2.0, 0.5
+            ),
+            mean=results.progress["evaluations"] ** np.where(
+                results.progress["algorithm"] == "qed", 2.0, 0.5
+            ),
+        ),
+    )  # fmt: skip
+
+
+def split(results: Results) -> Results:
+    """Return results that are uneven where the paper's are even, and without grave faults."""
+    factor = results.runs["algorithm"].map({"qed": 1.0, "hbd": 0.5, "sdbc": 0.7, "spirit": 0.2})
+    recoveries = results.recoveries
+    return replace(
+        results,
+        runs=results.runs.assign(
+            best_performance=results.runs["best_performance"] * factor,
+            average_performance=factor / 5,
+        ),
+        recoveries=recoveries.assign(
+            impact=(recoveries["impact"] / 50).where(
+                recoveries["task"] != "border-patrolling", -0.9
+            ),
+            resilience=(1.4 * recoveries["resilience"]).where(
+                recoveries["algorithm"] != "qed", -1.5
+            ),
+            performance=recoveries["performance"].where(recoveries["algorithm"] != "qed", 2.0),
+            distance=0.95,
+        ),
+    )
+
+
+def like_its_tests() -> Results:
+    """Return results with the paper's effect sizes, and 250 recoveries a task and algorithm."""
+    rows = []
+    n = 250
+    for task in PLAN.tasks:
+        for name in PLAN.algorithms:
+            columns = {}
+            for metric, column in by_task.METRICS.items():
+                values = np.linspace(0, 1, n)
+                if name != "qed":
+                    delta = by_task.printed(metric, task, name).delta
+                    delta += 0.004 * np.sign(delta) * (delta < 0.42)
+                    below = int(n * (1 + delta) / 2)
+                    values = np.where(np.arange(n) < below, -1.0, 2.0)
+                columns[column] = values
+            rows.append(
+                pd.DataFrame({"task": task, "algorithm": name, "impact": -0.2, "distance": 0.5,
+                              "replicate": 1, "proximity_faults": 1, "rab_faults": 1,
+                              "wheel_faults": 1, **columns})
+            )  # fmt: skip
+    return replace(like_paper(), recoveries=pd.concat(rows))
+
+
+@lru_cache(maxsize=1)
+def studies() -> dict[str, Results]:
+    paper_like = like_paper()
+    return {
+        "like the paper": paper_like,
+        "like its figures": like_its_figures(),
+        "like its tests": like_its_tests(),
+        **{f"renamed by {by}": renamed(paper_like, by) for by in (1, 2, 3)},
+        "turned round": turned_round(paper_like),
+        "split": split(paper_like),
+    }
+
+
+@lru_cache(maxsize=1)
+def answers() -> dict[str, dict[str, bool | None]]:
+    """Return for each statement what each study says."""
+    found: dict[str, dict[str, bool | None]] = {}
+    for statement in STATEMENTS:
+        given = {name: statement.check(study) for name, study in studies().items()}
+        found[statement.id] = {name: each and each.holds for name, each in given.items()}
+    return found
+
+
+def test_the_catalogue_is_whole() -> None:
+    assert len(BY_ID) == len(STATEMENTS) >= 300
+    for statement in STATEMENTS:
+        assert statement.group in {**IN_WORDS, **IN_TABLES}
+        assert all((statement.where, statement.says, statement.theirs)), statement.id
+        assert statement.never or statement.how
+        assert all(statement.tolerance)
+        assert statement.says.endswith(".")
+        assert set(statement.needs.tasks) <= set(PLAN.tasks)
+        assert set(statement.needs.algorithms) <= set(PLAN.algorithms)
+        assert statement.progress in ("", "coverage", "best", "mean")
+    for group in {**IN_WORDS, **IN_TABLES}:
+        assert any(statement.group == group for statement in STATEMENTS)
+
+
+@pytest.mark.parametrize("id_", [s.id for s in STATEMENTS if not s.never])
+def test_each_statement_can_hold_and_can_differ(id_: str) -> None:
+    said = set(answers()[id_].values())
+    assert {True, False} <= said, f"{id_}: {answers()[id_]}"
+
+
+def verdicts(results: Results, **changes: pd.DataFrame) -> dict[str, Judged]:
+    return {each.statement.id: each for each in judged(replace(results, **changes))}
+
+
+def test_a_study_like_the_paper_mostly_agrees_with_it() -> None:
+    found = judged(like_paper())
+    assert count(found)[HOLDS] > 250
+    sure = ("least-lost-", "highest-resilience", "recovered-hbd-d", "coverage-", "diversity-",
+            "projected-", "average-", "best-", "s1-", "slope-diversity")  # fmt: skip
+    apart = [f.statement.id for f in found if f.verdict == DIFFERS
+             and f.statement.id.startswith(sure)]  # fmt: skip
+    assert apart == []
+
+
+def test_the_papers_effects_and_tests_are_read_from_its_table() -> None:
+    found = judge(like_its_tests(), [s for s in STATEMENTS if s.group == "table-s3-tests"])
+    assert {f.verdict for f in found} == {HOLDS}
+    assert len(found) == 60
+    won = BY_ID["resilience-won"].check(like_its_tests())
+    assert won is not None
+    assert won.ours == "13 of 15; not against HBD in aggregation, SDBC in patrolling"
+    # A delta that the paper rounds up to the bound of large effects is none.
+    assert by_task.printed("resilience", "aggregation", "sdbc").effect == "medium"
+
+
+def test_what_a_study_lacks_is_not_checkable() -> None:
+    few = made_up.like_paper(PLAN.changed(tasks=("dispersion",), algorithms=("qed", "hbd")))
+    found = verdicts(few)
+    assert found["best-range-flocking-qed"].ours == "the study lacks flocking"
+    assert found["recovered-qed-dispersion"].ours == "the study lacks SDBC, SPIRIT"
+    assert found["s2-impact-qed"].ours == "the paper's number is over five tasks"
+    assert found["film"].verdict == UNCHECKED
+    assert found["s1-best-dispersion-qed"].verdict == HOLDS
+    assert found["coverage-hbd"].verdict == HOLDS
+    bare = verdicts(few, recoveries=few.recoveries.drop(columns="any_faults"))
+    assert bare["robots-any"].ours == "the study's tables lack the numbers"
+    none = verdicts(few, recoveries=few.recoveries.iloc[:0])
+    assert none["s3-resilience-dispersion-qed"].verdict == UNCHECKED
+
+
+def slow(results: Results, algorithm: str, rising: float) -> pd.DataFrame:
+    """Return progress in which an algorithm fills so much in the last tenth of evaluations."""
+    table = results.progress
+    own = (table["algorithm"] == algorithm) & (
+        table["evaluations"] <= 0.9 * table["evaluations"].max()
+    )
+    end = table["coverage"].where(~own, (1 - rising) * table["coverage"].max())
+    return table.assign(coverage=np.where(own, end, table["coverage"].max()))
+
+
+@pytest.mark.parametrize(
+    ("part", "rising", "evaluations", "given"),
+    [
+        (0.7, 0.03, 80_000, True),
+        (0.7, 0.0, 80_000, False),  # it has settled
+        (0.7, 0.03, PLAN.evaluations, False),  # there were no fewer
+        (1.3, 0.03, 80_000, False),  # more cells than the paper's are not excused
+    ],
+)
+def test_few_evaluations_are_a_reason_only_below_the_paper_and_while_it_rises(
+    part: float, rising: float, evaluations: int, given: bool
+) -> None:
+    results = like_paper()
+    runs = results.runs.assign(
+        coverage=results.runs["coverage"].where(
+            results.runs["algorithm"] != "hbd", part * results.runs["coverage"]
+        )
+    )
+    changed = replace(
+        results, runs=runs, progress=slow(results, "hbd", rising),
+        settings={**results.settings, "evaluations": evaluations},
+    )  # fmt: skip
+    [found] = judge(changed, [BY_ID["coverage-hbd"]])
+    assert found.verdict == DIFFERS
+    told = [reason for reason in found.reasons if reason.startswith("Fewer evaluations")]
+    assert bool(told) == given
+    if given:
+        assert "HBD is below the paper and its cells filled still grew by 3.0%" in told[0]
+        assert "of 80,000 evaluations (paper: 2,402,000)" in told[0]
+
+
+def test_winners_luck_is_a_reason_where_the_papers_way_agrees_with_it() -> None:
+    results = like_paper()
+    recoveries = results.recoveries
+    lucky = recoveries.assign(
+        claimed_resilience=recoveries["resilience"], resilience=recoveries["resilience"] - 0.1
+    )
+    [found] = judge(replace(results, recoveries=lucky), [BY_ID["s3-resilience-dispersion-qed"]])
+    assert (found.verdict, found.claimed_holds) == (DIFFERS, True)
+    assert any(reason.startswith("Winners' luck") for reason in found.reasons)
+    both = recoveries.assign(
+        claimed_resilience=recoveries["resilience"] - 0.09,
+        resilience=recoveries["resilience"] - 0.1,
+    )
+    [found] = judge(replace(results, recoveries=both), [BY_ID["s3-resilience-dispersion-qed"]])
+    assert (found.verdict, found.claimed_holds) == (DIFFERS, False)
+    assert not any(reason.startswith("Winners' luck") for reason in found.reasons)
+
+
+def test_without_the_papers_way_nothing_is_said_of_it() -> None:
+    results = like_paper()
+    kept = [c for c in results.recoveries if not str(c).startswith("claimed")]
+    bare = replace(results, recoveries=results.recoveries[kept])
+    assert the_papers_way(bare) is None
+    [found] = judge(bare, [BY_ID["s2-resilience-qed"]])
+    assert (found.claimed, found.claimed_holds) == ("", None)
+
+
+def test_the_papers_way_has_its_own_maximum() -> None:
+    results = like_paper()
+    claimed = the_papers_way(results)
+    assert claimed is not None
+    factor = claimed.runs["average_performance"] / results.runs["average_performance"]
+    assert factor.to_numpy() == pytest.approx(1 / (1 + made_up.LUCK))
+    assert (claimed.recoveries["impact"] == results.recoveries["claimed_impact"]).all()
+
+
+def test_a_place_that_no_test_tells_apart_is_undecided() -> None:
+    results = like_paper()
+    recoveries = results.recoveries
+    qed = recoveries["algorithm"] == "qed"
+    hbd = (recoveries["algorithm"] == "hbd").to_numpy()
+    values = recoveries["resilience"].to_numpy(copy=True)
+    values[hbd] = values[qed.to_numpy()] + 0.0001
+    near = replace(results, recoveries=recoveries.assign(resilience=values))
+    [found] = judge(near, [BY_ID["least-lost-dispersion"]])
+    assert found.verdict == DIFFERS
+    assert any("QED and HBD do not differ significantly" in reason for reason in found.reasons)
+    values[hbd] += 0.5
+    far = replace(results, recoveries=recoveries.assign(resilience=values))
+    [found] = judge(far, [BY_ID["least-lost-dispersion"]])
+    assert not any(reason.startswith("Undecided") for reason in found.reasons)
+
+
+def test_replicates_that_agree_alone_are_told() -> None:
+    results = like_paper()
+    first = results.runs["replicate"] == 1
+    runs = results.runs.assign(
+        coverage=results.runs["coverage"].where(first, 0.5 * results.runs["coverage"])
+    )
+    [found] = judge(replace(results, runs=runs), [BY_ID["coverage-hbd"]])
+    assert (found.verdict, found.agreeing) == (DIFFERS, (1, 2))
+    assert "Replicates: 1 of 2 agrees with the paper alone." in found.reasons
+
+
+def test_diversity_is_that_of_solutions() -> None:
+    """The distance between centroids is another measure, and never judged."""
+    results = like_paper()
+    centroids = replace(results, runs=results.runs.assign(diversity=0.99))
+    solutions = replace(results, runs=results.runs.assign(solution_diversity=0.15))
+    for name in PLAN.algorithms:
+        [found] = judge(centroids, [BY_ID[f"diversity-{name}"]])
+        assert found.verdict == HOLDS
+        [found] = judge(solutions, [BY_ID[f"diversity-{name}"]])
+        assert found.verdict == DIFFERS
+    told = BY_ID["diversity-similar"].check(centroids)
+    assert told is not None
+    assert "between centroids QED 0.99" in told.ours
+
+
+def test_measures() -> None:
+    results = like_paper()
+    own = results.recoveries[results.recoveries["algorithm"] == "sdbc"]
+    assert measures.medians(results, "impact")["sdbc"] == pytest.approx(own["impact"].median())
+    flocking = own.loc[own["task"] == "flocking", "impact"].median()
+    assert measures.medians(results, "impact", "flocking")["sdbc"] == pytest.approx(flocking)
+    shown = own[own["impact"] >= -0.5]
+    line = statistics.fit(shown["impact"], shown["distance"])
+    assert measures.slopes(results, "distance")["sdbc"] == pytest.approx(line.slope)
+    assert measures.correlations(results, "distance")["sdbc"] == pytest.approx(line.r)
+    rng = np.random.default_rng(1)
+    values = np.concatenate([-0.2 + 0.01 * rng.standard_normal(300), rng.uniform(-0.5, 0, 50)])
+    assert measures.most_frequent(values) == pytest.approx(-0.2, abs=0.01)
+    assert np.isnan(measures.most_frequent(np.full(10, 0.3)))
+    table = slow(results, "hbd", 0.04)
+    changed = replace(results, progress=table)
+    assert measures.growth(changed, "coverage", "hbd") == pytest.approx(0.04)
+    assert measures.growth(changed, "coverage", "hbd", "flocking") == pytest.approx(0.04)
+    coarse = replace(results, progress=table[table["evaluations"] == table["evaluations"].max()])
+    assert np.isnan(measures.growth(coarse, "coverage", "hbd"))
+
+
+def test_the_papers_numbers_are_those_of_its_file() -> None:
+    for name in PLAN.algorithms:
+        slope, _ = paper.value("slope of resilience on impact", algorithm=name) or (0, 0)
+        assert BY_ID[f"slope-resilience-{name}"].theirs == f"{slope:.2f}"
+    assert BY_ID["robots-any"].theirs == "7 to 10"
+    assert BY_ID["best-range-dispersion-qed"].theirs == "0.81 to 0.87"
+    assert BY_ID["correlation-qed"].theirs == "0.40 to 0.60"
