@@ -445,8 +445,8 @@ def body_point(x: Any, y: Any) -> Any:
     """Return normal, gap, arm and lever (m) from a body at the origin to the point (x, y).
 
     The normal points from the body's nearest point to (x, y); arm and lever are how far that
-    point lies from the origin along the normal and along the tangent.  A point inside the body is pushed out through the
-    face it is least behind, with a negative gap.
+    point lies from the origin along the normal and along the tangent.  A point inside the body is
+    pushed out through the face it is least behind, with a negative gap.
     """
     ax = abs(x)
     qx, qy, outside = nearer_edge(ax, y, FAR, FAR, -FAR, *EDGE0)
