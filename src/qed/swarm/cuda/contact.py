@@ -49,6 +49,7 @@ fixed = device(laws.fixed)
 pair_share = device(laws.pair_share)
 patience = device(laws.patience)
 push_law = device(laws.push)
+ahead = device(geometry.ahead)
 between_ends = device(geometry.between_ends)
 face_to_face = device(geometry.face_to_face)
 farther_face = device(geometry.farther_face)
@@ -191,6 +192,7 @@ def find_points(table, place, sf, si, base, kept, mine, step):
         two_farthest_corners(fx, fy),
         two_farthest_corners(bx, by),
         first,
+        ahead(nx, ny) == first,
     )
     part = patience(si[PARTNERS + i], si[PARTNERS + k])
     pair = at(mine + i32(KEPT) * (code >> i32(10)))

@@ -14,6 +14,7 @@ from qed.swarm.robot import HALF_BODY
 FAR = f32(1e9)  # m; what a ray that meets nothing returns
 NEXT_TO_NOTHING = f32(1e-12)  # m2
 SHORT = f32(1e-6)  # m
+LEAN = f32(0.618)  # of the line that `ahead` looks across: no direction that robots have often
 PI = f32(math.pi)
 TWO_PI = f32(2.0 * math.pi)
 
@@ -316,6 +317,15 @@ def separation(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> 
 
 
 @law
+def ahead(x: Any, y: Any) -> Any:
+    """Tell on which side of a fixed line a vector points: of two opposite ones, one is ahead.
+
+    What has no order of its own gets one that does not depend on which robot is the first.
+    """
+    return LEAN * x + y > f32(0.0)
+
+
+@law
 def touching_points(
     dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any, nx: Any, ny: Any, face: Any
 ) -> Any:
@@ -323,7 +333,8 @@ def touching_points(
 
     Of each: its arm along the normal n and its lever along (-ny, nx) (m) from the body, then from
     the other one, and how far it is from the face that gave the normal (m; negative: behind).
-    ``face`` tells whether that is the first body's.
+    ``face`` tells whether that is the first body's.  Which point is the first does not depend on
+    which body is: they follow each other along a fixed side of the normal's line.
     """
     fx, fy, bx, by = face_to_face(c, s, other_c, other_s, nx, ny, face)
     return between_ends(
@@ -332,6 +343,7 @@ def touching_points(
         two_farthest_corners(fx, fy),
         two_farthest_corners(bx, by),
         face,
+        ahead(nx, ny) == face,
     )
 
 
@@ -355,11 +367,12 @@ def face_to_face(c: Any, s: Any, other_c: Any, other_s: Any, nx: Any, ny: Any, f
 
 
 @law
-def between_ends(along: Any, across: Any, ends: Any, corners: Any, face: Any) -> Any:
+def between_ends(along: Any, across: Any, ends: Any, corners: Any, face: Any, rising: Any) -> Any:
     """Return the points of ``touching_points`` from the face's two ends and the other's corners.
 
     The points are the other body's two corners next to the face, or where the edge between them
-    leaves the face's ends.  The second body is ``along`` the normal and ``across`` it (m).
+    leaves the face's ends, in rising or falling order along the face.  The second body is
+    ``along`` the normal and ``across`` it (m).
     """
     height, end1, _, _, end2, _ = ends
     arm1, lever1, _, arm2, lever2, _ = corners
@@ -373,7 +386,7 @@ def between_ends(along: Any, across: Any, ends: Any, corners: Any, face: Any) ->
     r2 = min(max(q2, low), high)
     p1 = p1 + (r1 - q1) * slope
     p2 = p2 + (r2 - q2) * slope
-    swap = r2 < r1 if face else r1 < r2
+    swap = r2 < r1 if rising else r1 < r2
     a1 = p2 if swap else p1
     b1 = r2 if swap else r1
     a2 = p1 if swap else p2
