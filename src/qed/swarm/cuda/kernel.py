@@ -95,7 +95,7 @@ from qed.swarm.cuda.pairs import has_come_far, list_pairs, sort_out
 from qed.swarm.cuda.places import rows_of
 from qed.swarm.cuda.walls import (
     NO_POINT,
-    hold_corner,
+    hold_corners,
     recall,
     touching_wall,
     wall_place,
@@ -270,14 +270,15 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                 own = at(work_place + lane)
                 course = old_heading
                 rate = turn
-                x_wall = wall_place(blocks_kept, 0)
-                y_wall = wall_place(blocks_kept, 1)
-                x_one = x_two = y_one = y_two = NO_POINT
-                x_sign = y_sign = ONE
-                if at_x:
-                    x_one, x_two = recall(blocks, x_wall, cycle)
-                if at_y:
-                    y_one, y_two = recall(blocks, y_wall, cycle)
+                # A robot's wall is the y wall only if it is near no x wall; a second one is rare.
+                wall = wall_place(blocks_kept, i32(0) if at_x else i32(1))
+                second_wall = wall_place(blocks_kept, i32(1))
+                one = two = next_one = next_two = NO_POINT
+                sign = next_sign = ONE
+                if at_x or at_y:
+                    one, two = recall(blocks, wall, cycle)
+                if at_x and at_y:
+                    next_one, next_two = recall(blocks, second_wall, cycle)
                 sf[TURN + me] = turning
                 si[SUM_X + me] = 0
                 si[SUM_Y + me] = 0
@@ -328,25 +329,26 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                             more = i32(held & (held - i32(1)))
                             vx, vy, spin = warm_obstacle(vx, vy, spin, block_held)
                             vx, vy, spin = warm_obstacles(vx, vy, spin, more, blocks, blocks_kept)
-                    touch_x = touch_y = False
-                    if at_x:
-                        x_sign, x_one, x_two = touching_wall(
-                            x, side, course_c, course_s, True, x_one, x_two
+                    touch = touch_too = False
+                    if at_x or at_y:
+                        sign, one, two = touching_wall(
+                            x if at_x else y, side, course_c, course_s, at_x, one, two
                         )
-                        touch_x = x_one[0] >= ZERO or x_two[0] >= ZERO
-                    if touch_x:
-                        un, ut, spin = warm_wall(x_sign * vx, x_sign * vy, spin, x_one, x_two)
-                        vx, vy = x_sign * un, x_sign * ut
-                    if at_y:
-                        y_sign, y_one, y_two = touching_wall(
-                            y, side, course_c, course_s, False, y_one, y_two
+                        touch = one[0] >= ZERO or two[0] >= ZERO
+                    if touch:
+                        vx, vy, spin = warm_wall(vx, vy, spin, sign, at_x, one, two)
+                    if at_x and at_y:
+                        next_sign, next_one, next_two = touching_wall(
+                            y, side, course_c, course_s, False, next_one, next_two
                         )
-                        touch_y = y_one[0] >= ZERO or y_two[0] >= ZERO
-                    if touch_y:
-                        un, ut, spin = warm_wall(y_sign * vy, -y_sign * vx, spin, y_one, y_two)
-                        vx, vy = -y_sign * ut, y_sign * un
+                        touch_too = next_one[0] >= ZERO or next_two[0] >= ZERO
+                    if touch_too:
+                        vx, vy, spin = warm_wall(vx, vy, spin, next_sign, False, next_one, next_two)
+                    # Where nothing is touched, a drive has done its part after one iteration.
+                    static = touch or touch_too or held != 0
+                    busy = contacts > 0 or ballot(si, base, lane, static) != u32(0)
                     sweep = i32(0)
-                    while sweep < iterations:
+                    while sweep < (iterations if busy else i32(1)):
                         if contacts > 0:
                             sf[VX + me] = vx
                             sf[VY + me] = vy
@@ -363,16 +365,14 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                                 vx, vy, spin = hold_at_obstacles(
                                     vx, vy, spin, more, blocks, blocks_kept
                                 )
-                        if touch_x:
-                            un, ut = x_sign * vx, x_sign * vy
-                            un, ut, spin, x_one = hold_corner(un, ut, spin, x_one)
-                            un, ut, spin, x_two = hold_corner(un, ut, spin, x_two)
-                            vx, vy = x_sign * un, x_sign * ut
-                        if touch_y:
-                            un, ut = y_sign * vy, -y_sign * vx
-                            un, ut, spin, y_one = hold_corner(un, ut, spin, y_one)
-                            un, ut, spin, y_two = hold_corner(un, ut, spin, y_two)
-                            vx, vy = -y_sign * ut, y_sign * un
+                        if touch:
+                            vx, vy, spin, one, two = hold_corners(
+                                vx, vy, spin, sign, at_x, one, two
+                            )
+                        if touch_too:
+                            vx, vy, spin, next_one, next_two = hold_corners(
+                                vx, vy, spin, next_sign, False, next_one, next_two
+                            )
                         vx, vy, jx, jy, gear = pulled(vx, vy, spin, jx, jy, gear, tx, ty, turning)
                         spin = turning
                         sweep = i32(sweep + i32(1))
@@ -385,10 +385,10 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                         contact.keep_more(lane, contacts, kept, over, pairs_kept, step)
                     together()
                     k = i32(k + i32(1))
-                if at_x:
-                    keep_wall(blocks, x_wall, x_one, x_two, cycle)
-                if at_y:
-                    keep_wall(blocks, y_wall, y_one, y_two, cycle)
+                if at_x or at_y:
+                    keep_wall(blocks, wall, one, two, cycle)
+                if at_x and at_y:
+                    keep_wall(blocks, second_wall, next_one, next_two, cycle)
             if not may_touch:
                 x, y, vx, vy = free_x, free_y, tx, ty
                 jx = jy = gear = ZERO

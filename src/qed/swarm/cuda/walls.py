@@ -16,6 +16,7 @@ from qed.swarm.cuda.warp import at, rolled
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws import geometry
 from qed.swarm.laws.geometry import FAR
+from qed.swarm.robot import BODY_OUTER_RADIUS
 
 hold = device(laws.hold)
 nearer_wall = device(laws.nearer_wall)
@@ -25,8 +26,8 @@ torque = device(laws.torque)
 one_more_corner = device(geometry.one_more_corner)
 by_number = device(geometry.by_number)
 
+OUTER = f32(BODY_OUTER_RADIUS + 1e-6)  # no corner is farther off
 ZERO = f32(0.0)
-ONE = f32(1.0)
 NO_CORNER = f32(-1.0)
 # Corner number, press, rub, arm, lever, shares.
 NO_POINT = (NO_CORNER, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
@@ -65,21 +66,37 @@ def point(touches, number, arm, lever, old1, old2):
 def touching_wall(place, side, c, s, is_x, one, two):
     """Return the sign of the nearer wall on an axis, and the corners that are inside it."""
     sign, room = nearer_wall(place, side)
-    c = sign * c
-    s = sign * s
-    ux = c if is_x else s
-    uy = -s if is_x else c
-    arm1, lever1, number1, arm2, lever2, number2 = two_farthest_corners(ux, uy)
-    new_one = point(room < arm1, number1, arm1, lever1, one, two)
-    new_two = point(room < arm2, number2, arm2, lever2, one, two)
+    new_one = new_two = NO_POINT
+    if room < OUTER:
+        c = sign * c
+        s = sign * s
+        ux = c if is_x else s
+        uy = -s if is_x else c
+        arm1, lever1, number1, arm2, lever2, number2 = two_farthest_corners(ux, uy)
+        new_one = point(room < arm1, number1, arm1, lever1, one, two)
+        new_two = point(room < arm2, number2, arm2, lever2, one, two)
     return sign, new_one, new_two
 
 
 @stage
-def warm_wall(vn, vt, spin, one, two):
+def in_frame(vx, vy, sign, is_x):
+    """Return a velocity along the normal and the tangent of a wall."""
+    return sign * (vx if is_x else vy), (sign * vy if is_x else -sign * vx)
+
+
+@stage
+def from_frame(vn, vt, sign, is_x):
+    """Return a velocity along normal and tangent of a wall as one along x and y."""
+    return (sign * vn if is_x else -sign * vt), (sign * vt if is_x else sign * vn)
+
+
+@stage
+def warm_wall(vx, vy, spin, sign, is_x, one, two):
     """Begin with the impulses of the last sub-step."""
     spin -= torque(one[3], one[4], one[1], one[2]) + torque(two[3], two[4], two[1], two[2])
-    return vn - (one[1] + two[1]), vt - (one[2] + two[2]), spin
+    vn, vt = in_frame(vx, vy, sign, is_x)
+    vx, vy = from_frame(vn - (one[1] + two[1]), vt - (one[2] + two[2]), sign, is_x)
+    return vx, vy, spin
 
 
 @stage
@@ -90,6 +107,18 @@ def hold_corner(vn, vt, spin, one):
         vn, vt, spin, arm, lever, pressed, rubbed, normal_share, tangent_share
     )
     return vn, vt, spin, (number, pressed, rubbed, arm, lever, normal_share, tangent_share)
+
+
+@stage
+def hold_corners(vx, vy, spin, sign, is_x, one, two):
+    """Let a wall hold the corners that are inside it, one after the other."""
+    vn, vt = in_frame(vx, vy, sign, is_x)
+    if one[0] >= ZERO:
+        vn, vt, spin, one = hold_corner(vn, vt, spin, one)
+    if two[0] >= ZERO:
+        vn, vt, spin, two = hold_corner(vn, vt, spin, two)
+    vx, vy = from_frame(vn, vt, sign, is_x)
+    return vx, vy, spin, one, two
 
 
 @stage
