@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from qed.archive.cvt import Centroids, sdbc_centroids, spirit_centroids
+from qed.archive.cvt import Centroids, SpiritCells
 from qed.archive.grid import Categories, Grid
+from qed.archive.recipes import SpiritRecipe, sdbc_centroids
 from qed.descriptors import hbd, sdbc, spirit
 from qed.swarm.environment import OPTIONS, Environment
 from qed.swarm.simulate import Outcome
@@ -57,7 +58,7 @@ def _sdbc(evaluations: int, progress: Progress | None) -> Any:
 
 def _spirit(evaluations: int, progress: Progress | None) -> Any:
     points = FULL_SPIRIT if evaluations >= LARGE else SMALL_SPIRIT
-    return Centroids(spirit_centroids(points, progress=progress))
+    return SpiritCells.made(SpiritRecipe(points), progress)
 
 
 ALGORITHMS: dict[str, Algorithm] = {
