@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qed.archive import cvt, recipes
-from qed.archive.cvt import Centroids, SpiritCells
+from qed.archive import recipes
+from qed.archive.cvt import Centroids
 from qed.archive.recipes import (
-    SpiritRecipe,
     broken_sticks,
     sdbc_centroids,
     spirit_centroids,

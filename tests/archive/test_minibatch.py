@@ -23,8 +23,9 @@ def test_it_does_what_scikit_learn_does(clusters: int, size: int) -> None:
     points = batches(14, size)
     first = np.random.default_rng(2).normal(size=(clusters, 6)).astype(np.float32)
     theirs = cluster.MiniBatchKMeans(
-        clusters, init=first.astype(float), n_init=1, random_state=np.random.RandomState(7)
-    )
+        clusters, init=first.astype(float), n_init=1, batch_size=size,
+        random_state=np.random.RandomState(7),
+    )  # fmt: skip
     ours, chance = MiniBatchMeans(first), np.random.RandomState(7)
     renewed = 0
     for batch in points:

@@ -179,9 +179,7 @@ def test_a_kill_while_checkpoints_are_removed_loses_nothing(
     assert (folder / PROGRESS).read_bytes() == progress
 
 
-def test_a_damaged_archive_is_not_evolved_again_unasked(
-    tmp_path: Path, undisturbed: bytes
-) -> None:
+def test_a_damaged_archive_is_not_evolved_again_unasked(tmp_path: Path, undisturbed: bytes) -> None:
     folder = tmp_path / "run"
     steps = drive([Run(Settings("patrolling", **SMALL), folder)], every=0.0)
     next(steps)

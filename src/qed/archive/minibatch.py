@@ -1,10 +1,11 @@
 """Mini-batch k-means: centres that follow batches of points, one batch after the other.
 
-It does what scikit-learn's ``MiniBatchKMeans.partial_fit`` does with its defaults, with two
-differences.  The nearest centre is found exactly, so that the centres are the same on every
-machine, to the bit; scikit-learn's follow the rounding of the machine's matrix products.  And
-the first centres are random points instead of those of k-means++: where points have hundreds of
-dimensions they are all about equally far apart, and k-means++ chooses as good as uniformly.
+It does what scikit-learn's ``MiniBatchKMeans.partial_fit`` does (with ``batch_size`` the size of
+the batches), with two differences.  The nearest centre is found exactly, so that the centres are
+the same on every machine, to the bit; scikit-learn's follow the rounding of the machine's matrix
+products.  And the first centres are random points instead of those of k-means++: where points
+have hundreds of dimensions they are all about equally far apart, and k-means++ chooses as good
+as uniformly among them.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ import numpy as np
 from qed.archive.nearest import Nearest
 
 SMALL = 0.01  # of the largest cluster's points: a smaller cluster begins anew
-CLUSTERS_BETWEEN = 10  # clusters begin anew each time so many points a cluster were counted
-COUNTED = 1024  # of each batch at most: scikit-learn counts its default ``batch_size``
+BETWEEN = 10  # small clusters begin anew each time so many points a cluster were seen
 
 
 class MiniBatchMeans:
@@ -25,7 +25,7 @@ class MiniBatchMeans:
         self.centres = np.array(centres, np.float32)
         self.members = np.zeros(len(centres), np.int64)
         self.reassign = reassign
-        self._counted = 0  # points since small clusters last began anew
+        self._seen = 0  # points since small clusters last began anew
 
     def step(self, points: np.ndarray, chance: np.random.RandomState) -> None:
         """Let the centres follow a batch of points (n, dimensions)."""
@@ -36,10 +36,9 @@ class MiniBatchMeans:
 
     def _due(self, points: int) -> bool:
         """Tell whether small clusters begin anew: at first, and then now and then."""
-        self._counted += min(points, COUNTED)
-        enough = self._counted >= CLUSTERS_BETWEEN * len(self.centres)
-        if enough or not self.members.all():
-            self._counted = 0
+        self._seen += points
+        if self._seen >= BETWEEN * len(self.centres) or not self.members.all():
+            self._seen = 0
             return True
         return False
 
