@@ -77,6 +77,8 @@ def test_a_file_can_be_read_without_all_points(
         held = np.load(io.BytesIO(pack.read("space.points.npy")))
     assert held.tobytes() == archive.space.points[archive.occupied].tobytes()  # type: ignore[attr-defined]
     assert before.exists()
+    a_row = 2 * 1024 * 4  # its behaviour and the point of its cell
+    assert (tmp_path / "a.npz").stat().st_size < archive.coverage * a_row + 6_000
 
 
 def test_points_are_made_again_where_a_solution_has_to_find_its_cell(

@@ -143,9 +143,9 @@ def test_a_crash_inside_the_writing_of_a_checkpoint_loses_nothing(
     assert finish(folder, resume=True) == undisturbed
 
 
-@pytest.mark.parametrize("kills", [0, 1, 2])
+@pytest.mark.parametrize("removed", [0, 1, 99])
 def test_a_kill_while_checkpoints_are_removed_loses_nothing(
-    tmp_path: Path, undisturbed: bytes, monkeypatch: pytest.MonkeyPatch, kills: int
+    tmp_path: Path, undisturbed: bytes, monkeypatch: pytest.MonkeyPatch, removed: int
 ) -> None:
     folder = tmp_path / "run"
     true, count = Path.unlink, 0
@@ -154,13 +154,13 @@ def test_a_kill_while_checkpoints_are_removed_loses_nothing(
         nonlocal count
         if path.name in (CHECKPOINT, PREVIOUS):
             count += 1
-            if count == kills + 1:
+            if count == removed + 1:
                 raise Crash
         true(path, missing_ok)
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "unlink", crashing)
-        if kills < 2:
+        if removed < 99:
             with pytest.raises(Crash):
                 finish(folder)
             assert (folder / PREVIOUS).exists()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -91,18 +92,27 @@ class SpiritRecipe:
         return _cached(self.name, (self.clusters, self.dimensions), self._make, progress)
 
     def _make(self, progress: Progress) -> np.ndarray:
-        starts = range(0, self.seed_points, SPIRIT_BATCH)
+        total = -(-self.seed_points // SPIRIT_BATCH)
         means: MiniBatchMeans | None = None
-        for done, start in enumerate(starts):
-            progress(done, len(starts))
-            chance = np.random.RandomState([self.seed, done])
-            points = spirit_seed_points(min(SPIRIT_BATCH, self.seed_points - start), chance)
-            if means is None:
-                means = MiniBatchMeans(points[: self.clusters])
-            means.step(points, chance)
-        progress(len(starts), len(starts))
+        with ThreadPoolExecutor(1) as beside:  # draws the next batch meanwhile
+            drawn = beside.submit(self._batch, 0)
+            for done in range(total):
+                progress(done, total)
+                points, chance = drawn.result()
+                if done + 1 < total:
+                    drawn = beside.submit(self._batch, done + 1)
+                if means is None:
+                    means = MiniBatchMeans(points[: self.clusters])
+                means.step(points, chance)
+        progress(total, total)
         assert means is not None
         return means.centres
+
+    def _batch(self, number: int) -> tuple[np.ndarray, np.random.RandomState]:
+        """Return a batch of seed points, and the rest of its random numbers."""
+        chance = np.random.RandomState([self.seed, number])
+        count = min(SPIRIT_BATCH, self.seed_points - number * SPIRIT_BATCH)
+        return spirit_seed_points(count, chance), chance
 
 
 def spirit_centroids(
@@ -136,7 +146,10 @@ def sdbc_centroids(
         fit = _library("sklearn.cluster").KMeans(
             clusters, init="k-means++", n_init=1, random_state=chance
         )
-        centres = fit.fit(points).cluster_centers_
+        # The order in which threads add up would change bits.  On two cores that others used
+        # too, it took 44 s so, and 65 s with two threads.
+        with _library("threadpoolctl").threadpool_limits(1):
+            centres = fit.fit(points).cluster_centers_
         progress(1, 1)
         return np.asarray(centres)
 
@@ -192,7 +205,7 @@ def _cached(
     path = user_cache() / "centroids" / f"{name}.npz"
     with contextlib.suppress(OSError, ValueError):  # a damaged file is made again
         return _read(path, name, shape)
-    points = _on_one_thread(make, progress or (lambda done, total: None)).astype(np.float32)
+    points = make(progress or (lambda done, total: None)).astype(np.float32)
     with contextlib.suppress(OSError):  # nowhere to write: make them again next time
         path.parent.mkdir(parents=True, exist_ok=True)
         header = {"format": FORMAT, "version": VERSION, "recipe": name, "digest": digest(points)}
@@ -207,12 +220,3 @@ def _read(path: Path, name: str, shape: tuple[int, int]) -> np.ndarray:
     if not fits or not np.isfinite(points).all():
         raise ValueError(f"{path} holds other points")
     return points
-
-
-def _on_one_thread(make: Callable[[Progress], np.ndarray], progress: Progress) -> np.ndarray:
-    """Make points on one thread: the order in which threads add up would change bits.
-
-    On two cores that others used too, SDBC's points took 44 s so, and 65 s with two threads.
-    """
-    with _library("threadpoolctl").threadpool_limits(1):
-        return make(progress)
