@@ -187,7 +187,7 @@ def _display(left: Callable[[], float | None]) -> Iterator[Callable[[float, str]
         def watch(done: float, doing: str) -> None:
             nonlocal last
             rest = left()
-            words = doing if rest is None else f"{doing}, {show.duration(rest)} left"
+            words = f"{doing}, {show.duration(rest)} left" if rest else doing
             bar.update(task, completed=done, description=words)
             now = time.monotonic()
             if not screen.is_terminal and now - last >= EVERY:

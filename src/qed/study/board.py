@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from qed.evolution.run import ARCHIVE, evaluations_done
 from qed.study import forecast, work
-from qed.study.forecast import KNOWN, Engine
+from qed.study.forecast import KNOWN, KNOWN_CPU, Engine
 from qed.study.pace import Pace
 from qed.study.plan import Name, Plan
 
@@ -49,8 +49,7 @@ class Board:
     ) -> None:
         self.folder, self.plan, self.watch = folder, plan, watch
         # Only how the speeds compare matters.
-        same = dict.fromkeys(KNOWN, 1.0)
-        self._engine = Engine("", backend, KNOWN if backend == "cuda" else same)
+        self._engine = Engine("", backend, KNOWN if backend == "cuda" else KNOWN_CPU)
         self.total = 0.0
         left = dict.fromkeys((EVOLVE, TRY, BREAK), 0.0)
         for part in self._parts():

@@ -28,7 +28,8 @@ ON_GPU = 5 * BATCH  # controllers that fill a GPU, as runs side by side do
 # them for evolution.
 KNOWN_GPU = "NVIDIA H200"
 KNOWN = {"sound": 7.0e9, "mixed": 3.7e9, "broken": 2.2e9}
-DESCRIBED = 0.7  # of its speed when SPIRIT's situations are counted too
+KNOWN_CPU = {"sound": 1.2e7, "mixed": 0.55e7, "broken": 1.1e7}  # a core or two
+DESCRIBED = 0.7  # of the speed when SPIRIT's situations are counted too
 # What its runs had of the speed of random networks, by task.
 GPU_PACE = {
     "aggregation": 0.5,
