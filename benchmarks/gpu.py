@@ -163,10 +163,10 @@ def evolution(quick: bool) -> list[dict[str, Any]]:
     kinds = [("hbd", 1, False), ("hbd", 5, False), ("sdbc", 5, False), ("spirit", 5, False)]
     kinds += [("qed", count, evolved) for evolved in (False, True) for count in (1, 5)]
     for algorithm, count, evolved in kinds[:: 4 if quick else 1]:
-        # Just below the size from which on centroids are those of a full run: the cells are no
+        # Below the size from which on centroids are those of a full run: the cells are no
         # fewer, and nobody waits for k-means.
         runs = [
-            Run(Settings("patrolling", algorithm, seed=k + 1, evaluations=999_999), backend="cuda")
+            Run(Settings("patrolling", algorithm, seed=k + 1, evaluations=49_999), backend="cuda")
             for k in range(count)
         ]
         for run in runs if evolved else ():

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -134,6 +135,17 @@ def test_study_dry_run_tells_the_plan_and_writes_nothing(tmp_path):
     for words in ("100: 5 of each", "2,402,000", "250 combined", "days", "spirit"):
         assert words in done.stdout
     assert not folder.exists()
+
+
+def test_study_dry_run_for_a_gpu_that_is_not_here(tmp_path):
+    size = ["--preset", "paper", "--replicates", "3", "--evaluations", "80000"]
+    folder = tmp_path / "study"
+    done = run([*QED, "study", *size, "--dry-run", "--backend", "cuda", "--out", str(folder)])
+    assert done.returncode == 0, done.stderr
+    assert "No NVIDIA GPU can be used here:" in done.stdout
+    told = re.search(r"About (\d+) min on one NVIDIA H200", " ".join(done.stdout.split()))
+    assert told is not None
+    assert 16 < int(told[1]) < 64
 
 
 @pytest.mark.parametrize(

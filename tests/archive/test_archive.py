@@ -175,7 +175,8 @@ def test_views_of_the_archive_cannot_be_written(kind: str) -> None:
 @kinds
 def test_a_space_is_rebuilt_from_its_description(kind: str) -> None:
     space = SPACES[kind]
-    again = space_from(space.describe(), space.arrays())
+    cells = np.arange(12)
+    again = space_from(space.describe(), space.arrays(cells), cells)
     assert (again.cells, again.dimensions) == (space.cells, space.dimensions)
     assert again.find(INSIDE[kind]).tolist() == list(range(12))
     assert again.describe() == space.describe()

@@ -166,7 +166,7 @@ def heading(**changes: Any) -> Change:
     ("change", "words"),
     [
         (heading(format="other"), "does not name the format"),
-        (heading(version=2), "newer qed"),
+        (heading(version=3), "newer qed"),
         (heading(version="1"), "version"),
         (heading(space={"kind": "sphere"}), "sphere"),
         (heading(space={"kind": "grid", "shape": [4, 5]}), "does not lie in its cell"),

@@ -53,8 +53,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def test_a_run_leaves_its_files(tmp_path: Path, undisturbed: bytes) -> None:
     folder = tmp_path / "run"
     assert finish(folder) == undisturbed
-    names = {CONFIG, PROGRESS, ARCHIVE, CHECKPOINT, PREVIOUS}
-    assert {file.name for file in folder.iterdir()} == names
+    assert {file.name for file in folder.iterdir()} == {CONFIG, PROGRESS, ARCHIVE}
     config = tomllib.loads((folder / CONFIG).read_text())
     assert config["run"] == {"task": "patrolling", "algorithm": "qed", "seed": 1, **SMALL}
     assert config["made_by"]["qed"] == qed.__version__
@@ -144,6 +143,58 @@ def test_a_crash_inside_the_writing_of_a_checkpoint_loses_nothing(
         with pytest.raises(Crash):
             finish(folder)
     assert finish(folder, resume=True) == undisturbed
+
+
+@pytest.mark.parametrize("removed", [0, 1, 99])
+def test_a_kill_while_checkpoints_are_removed_loses_nothing(
+    tmp_path: Path, undisturbed: bytes, monkeypatch: pytest.MonkeyPatch, removed: int
+) -> None:
+    folder = tmp_path / "run"
+    true, count = Path.unlink, 0
+
+    def crashing(path: Path, missing_ok: bool = False) -> None:
+        nonlocal count
+        if path.name in (CHECKPOINT, PREVIOUS):
+            count += 1
+            if count == removed + 1:
+                raise Crash
+        true(path, missing_ok)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", crashing)
+        if removed < 99:
+            with pytest.raises(Crash):
+                finish(folder)
+            assert (folder / PREVIOUS).exists()
+        else:
+            finish(folder)
+    before = (folder / ARCHIVE).stat().st_mtime_ns
+    progress = (folder / PROGRESS).read_bytes()
+    resumed = Run(Settings("patrolling", **SMALL), folder, resume=True)
+    assert resumed.search.finished
+    assert len(resumed.search.history) == len(progress.splitlines()) - 1
+    assert "is finished" in resumed.notes[-1]
+    assert list(drive([resumed])) == []
+    assert {file.name for file in folder.iterdir()} == {CONFIG, PROGRESS, ARCHIVE}
+    assert (folder / ARCHIVE).stat().st_mtime_ns == before
+    assert (folder / ARCHIVE).read_bytes() == undisturbed
+    assert (folder / PROGRESS).read_bytes() == progress
+
+
+def test_a_damaged_archive_is_not_evolved_again_unasked(tmp_path: Path, undisturbed: bytes) -> None:
+    folder = tmp_path / "run"
+    steps = drive([Run(Settings("patrolling", **SMALL), folder)], every=0.0)
+    next(steps)
+    steps.close()
+    (folder / ARCHIVE).write_bytes(undisturbed[:-100])
+    # With a checkpoint it can go on; without one the user decides.
+    resumed = Run(Settings("patrolling", **SMALL), folder, resume=True)
+    assert resumed.search.done == 40
+    assert "going on from a checkpoint" in resumed.notes[0]
+    assert finish(folder, resume=True) == undisturbed
+    (folder / ARCHIVE).write_bytes(undisturbed[:-100])
+    with pytest.raises(StoppedError, match=r"archive\.npz .* remove it to evolve"):
+        Run(Settings("patrolling", **SMALL), folder, resume=True)
 
 
 def interrupt_after(folder: Path, generations: int) -> None:

@@ -1,5 +1,7 @@
+import pretend_gpu
 import pytest
 
+from qed import speed
 from qed.study import cost
 from qed.study import forecast as forecast_module
 from qed.study.plan import PRESETS
@@ -24,15 +26,62 @@ def test_maps_of_the_papers_size_are_as_full_as_the_papers(algorithm, papers):
     assert cost.solutions(algorithm, PAPER.evaluations) == pytest.approx(papers, abs=2)
 
 
+def test_maps_fill_with_evaluations():
+    for algorithm in ("qed", "hbd", "sdbc", "spirit"):
+        sizes = [cost.solutions(algorithm, n) for n in (100, 4_000, 20_000, 80_000, 10**6, 10**7)]
+        assert sizes == sorted(sizes)
+        assert sizes[0] > 1
+    assert cost.solutions("hbd", 80_000) == pytest.approx(780)
+
+
 def test_forecast_is_the_cost_at_the_measured_speeds(monkeypatch):
     monkeypatch.setattr(
         forecast_module, "speeds", lambda case, threads: dict.fromkeys(threads, 1e6)
     )
     plan = PRESETS["quick"].changed(algorithms="qed,hbd")
-    times = forecast_module.forecast(plan, wall=0.01)
+    engine = forecast_module.engine(plan, "cpu", wall=0.01)
+    assert engine.missing is None
+    assert engine.name.startswith("the CPU")
+    times = forecast_module.forecast(plan, engine)
     assert list(times) == ["qed", "hbd"]
     runs = len(plan.tasks) * plan.replicates
     for algorithm, (evolving, recovering) in times.items():
-        tried = cost.normal(plan, algorithm) + cost.recovery(plan, algorithm)
+        tried = cost.normal(plan, algorithm) / 0.7 + cost.recovery(plan, algorithm)
         assert evolving == pytest.approx(runs * cost.evolution(plan, algorithm) / 1e6)
         assert recovering == pytest.approx(runs * tried / 1e6)
+
+
+SIXTY = PAPER.changed(replicates=3, evaluations=80_000)  # runs, which an H200 did in 32 minutes
+
+
+def test_a_gpu_that_is_asked_for_is_forecast_even_if_it_is_not_here(monkeypatch):
+    pretend_gpu.install(monkeypatch, "the driver is on holiday.")
+    monkeypatch.setattr(forecast_module, "problem", lambda: "the driver is on holiday.")
+    engine = forecast_module.engine(SIXTY, "cuda")
+    assert engine.missing == "the driver is on holiday"
+    times = forecast_module.forecast(SIXTY, engine).values()
+    evolving, recovering = (sum(part) for part in zip(*times, strict=True))
+    assert 60 * 80_000 / evolving == pytest.approx(3_360, rel=0.1)
+    assert evolving + recovering == pytest.approx(32 * 60, rel=0.15)
+    for tasks, rate in (("aggregation,dispersion", 2_490), ("border-patrolling", 4_970)):
+        plan = SIXTY.changed(tasks=tasks)
+        times = forecast_module.forecast(plan, engine).values()
+        runs = len(list(plan.runs()))
+        assert runs * 80_000 / sum(part for part, _ in times) == pytest.approx(rate, rel=0.15)
+
+
+def test_a_gpu_that_is_here_is_measured(monkeypatch):
+    calls = pretend_gpu.install(monkeypatch)
+    monkeypatch.setattr(forecast_module, "problem", lambda: None)
+    monkeypatch.setattr(forecast_module, "ON_GPU", 3)
+    plan = SIXTY.changed(trials=2, retrials=1, seconds=2.0)
+    engine = forecast_module.engine(plan, "cuda")
+    assert (engine.name, engine.missing) == (pretend_gpu.NAME, None)
+    assert {call.swarms for call in calls} == {3}
+    assert len(calls) >= 3 * 5  # of each kind, to compile and then twice a short and a long one
+    assert all(found > 0 for found in engine.speeds.values())
+    # The speed is that of the long trial without what a short one takes.
+    walls = iter([9.0, 3.0, 1.0, 4.0, 2.0])
+    monkeypatch.setattr(speed.Case, "time", lambda case, threads, backend: next(walls))
+    case = speed.Case([speed.STILL], trials=10, seconds=100.2)
+    assert speed.kernel_speed(case) == pytest.approx(10 * 10 * 500 / 2.0)

@@ -83,13 +83,30 @@ class Archive:
         batch = self._columns.checked(solutions, len(values))
         cells = self.space.find(rows)
         status, winners = _contest(cells, values, self._filled, self._objective)
-        taken = cells[winners]
         self._columns.make_room(solutions, batch)
-        self._columns.put(taken, {name: column[winners] for name, column in batch.items()})
-        self._filled[taken] = True
-        self._objective[taken] = values[winners]
-        self._measures[taken] = rows[winners]
+        won = {name: column[winners] for name, column in batch.items()}
+        self._put(cells[winners], won, values[winners], rows[winners])
         return status
+
+    def place(
+        self, cells: np.ndarray, solutions: Any, objective: np.ndarray, measures: np.ndarray
+    ) -> None:
+        """Put checked solutions in cells that are known to be theirs, each in another one."""
+        batch = self._columns.checked(solutions, len(cells))
+        self._columns.make_room(solutions, batch)
+        self._put(cells, batch, objective, measures)
+
+    def _put(
+        self,
+        cells: np.ndarray,
+        batch: dict[str, np.ndarray],
+        objective: np.ndarray,
+        measures: np.ndarray,
+    ) -> None:
+        self._columns.put(cells, batch)
+        self._filled[cells] = True
+        self._objective[cells] = objective
+        self._measures[cells] = measures
 
     @property
     def cells(self) -> int:

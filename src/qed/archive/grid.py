@@ -40,9 +40,17 @@ class _Box:
         """Number of measures."""
         return len(self.shape)
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def find(self, measures: Any) -> np.ndarray:
+        """Return the cell (int64, (n,)) of each row of measures (n, dimensions)."""
+        raise NotImplementedError
+
+    def arrays(self, occupied: np.ndarray) -> dict[str, np.ndarray]:
         """Return no arrays: the shape says it all."""
         return {}
+
+    def holds(self, cells: np.ndarray, measures: np.ndarray) -> bool:
+        """Tell whether measures lie in the cells that are told."""
+        return np.array_equal(self.find(measures), cells)
 
     def _flat(self, index: np.ndarray) -> np.ndarray:
         """Return the flat index (n,) of an index along each dimension (n, dimensions)."""

@@ -27,13 +27,18 @@ class Space(Protocol):
     def describe(self) -> dict[str, Any]:
         """Return the kind of space and its parameters, as JSON can hold them."""
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays that the space is made of."""
+    def arrays(self, occupied: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the arrays that a file needs beside the description, if these are occupied."""
+
+    def holds(self, cells: np.ndarray, measures: np.ndarray) -> bool:
+        """Tell whether measures (n, dimensions) lie in the cells (n,) that a file tells."""
 
 
-def space_from(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Space:
+def space_from(
+    description: Mapping[str, Any], arrays: Mapping[str, np.ndarray], occupied: np.ndarray
+) -> Space:
     """Return the space that gave this description and these arrays, or raise ValueError."""
-    from qed.archive.cvt import Centroids
+    from qed.archive.cvt import Centroids, SpiritCells
     from qed.archive.grid import Categories, Grid
 
     kind = description.get("kind")
@@ -42,6 +47,8 @@ def space_from(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
     if kind == "centroids":
         if "points" not in arrays:
             raise ValueError("the points of the centroids are missing")
+        if "recipe" in description:
+            return SpiritCells.described(description, occupied, arrays["points"])
         return Centroids(arrays["points"])
     shape = description.get("shape")
     if not isinstance(shape, list | tuple):
@@ -51,7 +58,8 @@ def space_from(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
 
 def same_space(one: Space, other: Space) -> bool:
     """Tell whether two spaces have the same cells, to the bit."""
-    mine, theirs = one.arrays(), other.arrays()
+    nothing = np.empty(0, np.int64)
+    mine, theirs = one.arrays(nothing), other.arrays(nothing)
     return (
         one.describe() == other.describe()
         and mine.keys() == theirs.keys()

@@ -17,7 +17,8 @@ from qed.controller.network import FIRST_HIDDEN, INPUTS, LEFT
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
 
-FORMAT, VERSION = "qed-archive", 1
+FORMAT, VERSION = "qed-archive", 2
+WITHOUT_RECIPE = 1  # the version of files whose space is all there, as it always was
 SOLUTION, SPACE = "solution.", "space."  # what names of arrays begin with
 
 
@@ -37,12 +38,13 @@ def save(archive: Archive, path: str | Path) -> None:
     """Write an archive to a file."""
     arrays = elites_as_arrays(archive)
     columns = [name[len(SOLUTION) :] for name in arrays if name.startswith(SOLUTION)]
-    arrays.update({SPACE + name: array for name, array in archive.space.arrays().items()})
+    described, cells = archive.space.describe(), arrays["cell"]
+    arrays.update({SPACE + name: rows for name, rows in archive.space.arrays(cells).items()})
     header = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if "recipe" in described else WITHOUT_RECIPE,
         "qed": qed.__version__,
-        "space": archive.space.describe(),
+        "space": described,
         "columns": columns,
         "offset": archive.offset,
         "metadata": archive.header,
@@ -81,21 +83,23 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
     _expect(isinstance(metadata, dict), "its metadata are not a table")
     _expect(isinstance(names, list) and all(isinstance(n, str) for n in names), "its columns")
     _expect(type(offset) in (int, float) and math.isfinite(offset), "its offset is not a number")
+    cells, objective, measures = (arrays[key] for key in ("cell", "objective", "measures"))
+    _expect(cells.ndim == 1, "its cell must be a list of cells")
     space = space_from(
         described,
         {name[len(SPACE) :]: array for name, array in arrays.items() if name.startswith(SPACE)},
+        cells,
     )
     columns = {name: arrays[SOLUTION + name] for name in names}
-    _check_elites(space, arrays["cell"], arrays["objective"], arrays["measures"])
+    _check_elites(space, cells, objective, measures)
+    _expect(space.holds(cells, measures), "an elite in it does not lie in its cell")
     archive = Archive(space, metadata, offset)
     batch: Any = columns
     if tuple(names) == Genomes._fields:
         batch = Genomes(**columns)
         _check_genomes(batch)
-    if names or len(arrays["cell"]):
-        archive.add(batch, arrays["objective"], arrays["measures"])
-    found = np.array_equal(archive.occupied, arrays["cell"])
-    _expect(found, "an elite in it does not lie in its cell")
+    if names or len(cells):
+        archive.place(cells, batch, objective, measures)
     return archive
 
 

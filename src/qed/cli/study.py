@@ -79,6 +79,7 @@ def study(
     """Evolve maps, break robots, recover, and report how well that works."""
     from qed.errors import choice, whole
     from qed.study.executors import maker
+    from qed.study.kernels import compile_ahead
     from qed.study.plan import PRESETS
     from qed.study.study import Study, prepare
     from qed.swarm.backend import BACKENDS, chosen
@@ -94,7 +95,8 @@ def study(
     open_executor = maker(executor)
     folder = out or Path("studies") / preset
     if dry_run:
-        _print_plan(plan, folder)
+        # Where a GPU is asked for and there is none, the plan says so.
+        _print_plan(plan, folder, backend if backend == "cuda" else chosen(backend))
         return
     # The workers of a cluster may have the GPUs that this machine has not: they look themselves.
     remote = executor is not None and executor.startswith("dask:")
@@ -108,7 +110,10 @@ def study(
     try:
         with show.waiting("making the archives' cells, once") as progress:
             prepare(plan, progress, engine)
-        with _display() as watch:
+        if engine == "cuda" and executor is None:
+            with show.waiting("compiling for this GPU, once, a minute at most") as progress:
+                compile_ahead(plan, progress)
+        with _display(whole_study.left) as watch:
             count = threads if threads or executor is None else 1
             whole_study.work(open_executor, count, watch, engine)
             watch(1.0, "writing the report")
@@ -124,10 +129,10 @@ def study(
         raise typer.Exit(1)
 
 
-def _print_plan(plan: Plan, folder: Path) -> None:
-    """Print what a study would do, and about how long it would take here."""
+def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
+    """Print what a study would do, and about how long it would take with an engine."""
     from qed.study import cost
-    from qed.study.forecast import forecast
+    from qed.study.forecast import engine, forecast
 
     screen = show.console()
     runs = len(list(plan.runs()))
@@ -148,7 +153,8 @@ def _print_plan(plan: Plan, folder: Path) -> None:
     for heading in ("runs", "solutions", "evolution", "recovery", "together"):
         table.add_column(heading, justify="right")
     total = 0.0
-    for algorithm, (evolving, recovering) in forecast(plan).items():
+    measured = engine(plan, backend)
+    for algorithm, (evolving, recovering) in forecast(plan, measured).items():
         total += evolving + recovering
         table.add_row(
             algorithm,
@@ -159,28 +165,26 @@ def _print_plan(plan: Plan, folder: Path) -> None:
             show.duration(evolving + recovering),
         )
     screen.print(table)
-    screen.print(
-        f"About {show.duration(total)} with all cores of this machine, after the first compile.",
-        soft_wrap=True,
-    )
+    about = f"About {show.duration(total)}"
+    if measured.missing is not None:
+        words = (
+            f"No NVIDIA GPU can be used here: {measured.missing}. {about} on one {measured.name}, "
+            "by what such a study took on it."
+        )
+    elif backend == "cuda":
+        words = f"{about} on this GPU ({measured.name}), after compilation."
+    else:
+        words = f"{about} with all cores of this machine, after the first compile."
+    screen.print(words, soft_wrap=True, markup=False)
 
 
 @contextmanager
-def _display() -> Iterator[Callable[[float, str], Any]]:
+def _display(left: Callable[[], float | None]) -> Iterator[Callable[[float, str], Any]]:
     """Show how far the study is: a bar on a terminal, else a line now and then."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     screen = show.console(stderr=True)
-    begin = time.monotonic()
     last = 0.0
-    first: float | None = None  # what was done already when it began
-
-    def left(done: float) -> str:
-        new = done - (first or 0.0)
-        if new < 0.01:
-            return ""
-        return show.duration((time.monotonic() - begin) * (1.0 - done) / new) + " left"
-
     with Progress(
         TaskProgressColumn(),
         BarColumn(20),
@@ -191,9 +195,9 @@ def _display() -> Iterator[Callable[[float, str], Any]]:
         task = bar.add_task("", total=1.0)
 
         def watch(done: float, doing: str) -> None:
-            nonlocal first, last
-            first = done if first is None else first
-            words = f"{doing}, {left(done)}".rstrip(", ")
+            nonlocal last
+            rest = left()
+            words = f"{doing}, {show.duration(rest)} left" if rest else doing
             bar.update(task, completed=done, description=words)
             now = time.monotonic()
             if not screen.is_terminal and now - last >= EVERY:

@@ -1,9 +1,9 @@
-"""A run: a folder with its settings, its progress, its archive, and a checkpoint.
+"""A run: a folder with its settings, its progress, and a checkpoint or, in the end, its archive.
 
     config.toml      everything that made it
     progress.csv     coverage, best, mean and QD score over evaluations
     archive.npz      the archive, when the run is finished
-    checkpoint.npz   the archive so far; the one before it is kept too
+    checkpoint.npz   the archive so far; the one before it is kept too, until the run is finished
 
 Files are written to a temporary name, flushed and renamed, so that a kill or a full disk
 leaves the last good ones.  Since everything random is a hash of task, algorithm, seed and a
@@ -109,6 +109,7 @@ class Run:
         self.settings = settings
         self.folder = folder
         self.notes: list[str] = []  # what a user should know about how it began
+        self.kept = False  # whether its archive is in the folder
         if folder is not None:
             self._claim(folder, resume, backend)
         if settings.evaluations <= settings.initial:
@@ -157,7 +158,20 @@ class Run:
             raise StoppedError(f"cannot use the folder {folder}: {error.strerror}") from error
 
     def _restore(self, folder: Path) -> None:
-        """Go on from the newest good checkpoint, if there is one."""
+        """Take the archive of a finished run, or go on from the newest good checkpoint, if any."""
+        finished = folder / ARCHIVE
+        if finished.exists():
+            try:
+                self.search.archive = Archive.load(finished)
+                self.search.done = self.settings.evaluations
+                self.search.history = _history(folder / PROGRESS)
+                self.kept = True
+                self.notes.append(f"{folder} is finished: there is nothing left to evolve")
+                return
+            except ValueError as error:
+                if not any((folder / name).exists() for name in (CHECKPOINT, PREVIOUS)):
+                    raise StoppedError(f"{error}; remove it to evolve the run again") from error
+                self.notes.append(f"{error}; going on from a checkpoint")
         for name in (CHECKPOINT, PREVIOUS):
             path = folder / name
             if path.exists():
@@ -199,11 +213,16 @@ class Run:
         self.saved_done = self.search.done
 
     def finish(self) -> None:
-        """Save the final archive."""
-        self.checkpoint()
-        if self.folder is not None and not (self.folder / ARCHIVE).exists():
+        """Save the final archive; checkpoints go when it is safely there."""
+        if self.folder is None:
+            return
+        if not self.kept:
             with _disk(self.folder):
+                write(self.folder / PROGRESS, self.progress())
                 self.search.archive.save(self.folder / ARCHIVE)
+            self.kept = True
+            self.saved_done = self.search.done
+        forget_checkpoints(self.folder)
 
     def progress(self) -> str:
         """Return the history as CSV."""
@@ -331,6 +350,22 @@ def evaluations_done(folder: Path) -> int:
         return int(last.split(",")[0])
     except (OSError, IndexError, ValueError):
         return 0
+
+
+def forget_checkpoints(folder: Path) -> None:
+    """Remove the checkpoints of a run whose archive is there: it has all that they have."""
+    if (folder / ARCHIVE).exists():
+        for name in (CHECKPOINT, PREVIOUS):
+            with contextlib.suppress(OSError):
+                (folder / name).unlink(missing_ok=True)
+
+
+def _history(path: Path) -> list[tuple[float, ...]]:
+    """Return the rows of a run's progress."""
+    with contextlib.suppress(OSError, ValueError):
+        _, *lines = path.read_text(encoding="utf-8").splitlines()
+        return [tuple(map(float, line.split(","))) for line in lines]
+    return []
 
 
 def _differences(config: Path, wanted: Settings) -> list[str]:

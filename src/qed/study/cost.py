@@ -10,6 +10,14 @@ from qed.study.work import batches
 from qed.swarm.environment import OPTIONS
 from qed.swarm.robot import CYCLE
 
+# Solutions of a map after so many evaluations: runs of ours with 20,000 and 80,000, and the
+# paper's.
+SOLUTIONS = {
+    "hbd": {20_000: 320, 80_000: 780, 2_402_000: 1091},
+    "sdbc": {20_000: 45, 80_000: 66, 2_402_000: 130},
+    "spirit": {20_000: 110, 80_000: 127, 2_402_000: 127},
+}
+
 
 def robots(algorithm: str) -> float:
     """Return the mean number of robots of a swarm in evolution."""
@@ -23,15 +31,18 @@ def solutions(algorithm: str, evaluations: int) -> float:
     """Return about how many solutions a map has after so many evaluations.
 
     A map over environments fills like a board at which darts are thrown.  For the others: what
-    our runs of 20,000 evaluations had, and the paper's of 2.4 million, joined by a line over
-    the logarithm of evaluations.
+    runs had, joined by lines over the logarithm of evaluations.
     """
     if ALGORITHMS[algorithm].environments is not None:
         cells = math.prod(ALGORITHMS[algorithm].environments or ())
         return cells * (1.0 - math.exp(-evaluations / cells))
-    ours, papers = {"hbd": (320, 1091), "sdbc": (45, 130), "spirit": (125, 127)}[algorithm]
-    share = math.log(evaluations / 20_000) / math.log(2_402_000 / 20_000)
-    return max(ours + share * (papers - ours), 0.25 * ours)
+    (few, first), *rest = SOLUTIONS[algorithm].items()
+    for many, last in rest:
+        if evaluations <= many or (many, last) == rest[-1]:
+            share = math.log(evaluations / few) / math.log(many / few)
+            break
+        few, first = many, last
+    return max(first + share * (last - first), 0.25 * first)
 
 
 def evolution(plan: Plan, algorithm: str) -> float:

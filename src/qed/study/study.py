@@ -26,13 +26,14 @@ from concurrent.futures import (
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qed import __version__, speed
 from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import ALGORITHMS
-from qed.evolution.run import evaluations_done
-from qed.study import cost, work
+from qed.evolution.run import forget_checkpoints
+from qed.study import work
+from qed.study.board import BREAK, EVOLVE, TRY, Board, Part, Watch
 from qed.study.collect import collect
 from qed.study.executors import Inline
 from qed.study.plan import Name, Plan
@@ -47,31 +48,15 @@ REPLACED = 3  # times that a pool of processes is replaced after one was killed
 MANY = 10_000  # parts that wait at an executor at most
 SIDE_BY_SIDE = 20  # runs that evolve on a GPU at once, at most
 
-Watch = Callable[[float, str], Any]  # told the part of the work done, and what goes on
-
-
-class Part(NamedTuple):
-    """A piece of work that one process does."""
-
-    stage: str  # evolve, reevaluate or recover
-    names: tuple[Name, ...]  # several only to evolve side by side
-    batch: int = 0  # of faults
-
-    def __str__(self) -> str:
-        kinds = {f"{name.task} {name.algorithm}" for name in self.names}
-        who = kinds.pop() if len(kinds) == 1 else f"{len(self.names)} runs"
-        doing = {"evolve": "evolving", "reevaluate": "trying", "recover": "breaking"}
-        return f"{doing[self.stage]} {who}"
-
 
 def do(
     folder: Path, plan: Plan, part: Part, threads: int | None, backend: str, tell: Any = None
 ) -> None:
     """Do a part of a study, in any process."""
     engine = chosen(backend)  # the process may be on a machine that has no GPU
-    if part.stage == "evolve":
+    if part.stage == EVOLVE:
         work.evolve(folder, plan, part.names, threads, engine, tell)
-    elif part.stage == "reevaluate":
+    elif part.stage == TRY:
         work.reevaluate(folder, plan, part.names[0], threads, engine, tell)
     else:
         work.recover(folder, plan, part.names[0], part.batch, threads, engine, tell)
@@ -85,6 +70,7 @@ class Study:
     plan: Plan
     preset: str = "own"
     failures: list[str] = field(default_factory=list)
+    board: Board | None = field(default=None, init=False, repr=False)
 
     def claim(self) -> None:
         """Make the folder this study's, or raise an error if it is not free for it."""
@@ -124,10 +110,10 @@ class Study:
         one task and algorithm evolve side by side.  On a GPU ("cuda") many runs do, of any task
         and algorithm.
         """
-        board = _Board(self, watch)
+        self.board = board = Board(self.folder, self.plan, backend, watch)
         apart = open_executor is not None and backend == "cpu"
         groups = ((n,) for n in self.plan.runs()) if apart else _groups(self.plan, backend)
-        waiting = [Part("evolve", names) for names in groups]
+        waiting = [Part(EVOLVE, names) for names in groups]
         executor = Inline(board.tell) if open_executor is None else open_executor()
         at_once = 1 if open_executor is None else MANY
         pending: dict[Future[None], Part] = {}
@@ -137,6 +123,7 @@ class Study:
                 while waiting and len(pending) < at_once:
                     part = waiting.pop(0)
                     board.begin(part)
+                    board.pace.going([part.stage])
                     given = (self.folder, self.plan, part, threads, backend)
                     pending[executor.submit(do, *given)] = part
                 ready, _ = wait(pending, LOOK, FIRST_COMPLETED)
@@ -151,8 +138,9 @@ class Study:
                 for future in ready:
                     part = pending.pop(future)
                     waiting[:0] = self._after(part, future.exception())
-                    board.end(part)
-                board.look(pending.values())
+                    board.end(part, future.exception() is None)
+                running = [part for future, part in pending.items() if future.running()]
+                board.look(pending.values(), running)
         except BaseException:
             executor.shutdown(wait=False, cancel_futures=True)
             # Processes that still work are asked to save what they have.
@@ -168,11 +156,17 @@ class Study:
         if error is not None:
             self.failures.append(f"{part.names[0]}: {part.stage}: {_words(error)}")
             return []
-        if part.stage == "evolve":
-            return [Part("reevaluate", (name,)) for name in part.names]
-        if part.stage == "reevaluate":
-            return [Part("recover", part.names, k) for k in range(len(work.batches(self.plan)))]
+        if part.stage == EVOLVE:
+            for name in part.names:  # a kill may have left them
+                forget_checkpoints(work.folder(self.folder, name))
+            return [Part(TRY, (name,)) for name in part.names]
+        if part.stage == TRY:
+            return [Part(BREAK, part.names, k) for k in range(len(work.batches(self.plan)))]
         return []
+
+    def left(self) -> float | None:
+        """Return how long the rest of the work takes (s), if that is known by now."""
+        return None if self.board is None else self.board.pace.seconds_left()
 
     def report(self) -> Path:
         """Write tables, figures and the report of what is finished, and return the report."""
@@ -237,56 +231,3 @@ def _words(error: BaseException) -> str:
     text = " ".join(str(error).split())
     known = isinstance(error, InputError | StoppedError)
     return text if known else f"{type(error).__name__}: {text}"
-
-
-class _Board:
-    """How far the work is, in robot-steps."""
-
-    def __init__(self, study: Study, watch: Watch | None) -> None:
-        self.study = study
-        self.watch = watch
-        self.done = 0.0
-        self.now: Part | None = None
-        plan = study.plan
-        self.total = sum(
-            cost.evolution(plan, name.algorithm)
-            + cost.normal(plan, name.algorithm)
-            + cost.recovery(plan, name.algorithm)
-            for name in plan.runs()
-        )
-
-    def weight(self, part: Part) -> float:
-        """Return the robot-steps of a part."""
-        plan, algorithm = self.study.plan, part.names[0].algorithm
-        if part.stage == "evolve":
-            return sum(cost.evolution(plan, name.algorithm) for name in part.names)
-        if part.stage == "reevaluate":
-            return cost.normal(plan, algorithm)
-        return cost.recovery(plan, algorithm, part.batch)
-
-    def begin(self, part: Part) -> None:
-        self.now = part
-
-    def tell(self, fraction: float) -> None:
-        """Show how far the present part is."""
-        if self.watch is not None and self.now is not None:
-            so_far = self.done + fraction * self.weight(self.now)
-            self.watch(min(so_far / self.total, 1.0), str(self.now))
-
-    def end(self, part: Part) -> None:
-        self.done += self.weight(part)
-        if self.watch is not None:
-            self.watch(min(self.done / self.total, 1.0), str(part))
-
-    def look(self, parts: Any) -> None:
-        """Show how far runs in other processes are, by the files they leave."""
-        if self.watch is None or not parts:
-            return
-        running = 0.0
-        plan = self.study.plan
-        for part in parts:
-            if part.stage == "evolve":
-                count = sum(evaluations_done(work.folder(self.study.folder, n)) for n in part.names)
-                running += self.weight(part) * count / (len(part.names) * plan.evaluations)
-        so_far = min((self.done + running) / self.total, 1.0)
-        self.watch(so_far, f"{len(parts)} parts wait or run")
