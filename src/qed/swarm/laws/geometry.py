@@ -14,6 +14,7 @@ from qed.swarm.robot import HALF_BODY
 FAR = f32(1e9)  # m; what a ray that meets nothing returns
 NEXT_TO_NOTHING = f32(1e-12)  # m2
 SHORT = f32(1e-6)  # m
+LEAN = f32(0.618)  # of the line that `ahead` looks across: no direction that robots have often
 PI = f32(math.pi)
 TWO_PI = f32(2.0 * math.pi)
 
@@ -321,6 +322,15 @@ def separation(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> 
 
 
 @law
+def ahead(x: Any, y: Any) -> Any:
+    """Tell on which side of a fixed line a vector points: of two opposite ones, one is ahead.
+
+    What has no order of its own gets one that does not depend on which robot is the first.
+    """
+    return LEAN * x + y > f32(0.0)
+
+
+@law
 def touching_points(
     dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any, nx: Any, ny: Any, face: Any
 ) -> Any:
@@ -329,7 +339,8 @@ def touching_points(
     Of each: its arm along the normal n and its lever along (-ny, nx) (m) from the body, then from
     the other one, and how far it is from the face that gave the normal (m; negative: behind).
     ``face`` tells whether that is the first body's.  The points are the other's two corners next to
-    that face, or where the edge between them leaves its ends.
+    that face, or where the edge between them leaves its ends.  Which is the first does not depend
+    on which body is: they follow each other along a fixed side of the normal's line.
     """
     # The body with the face, and the one with the corners; m is the face's normal.
     face_c = c if face else other_c
@@ -356,7 +367,8 @@ def touching_points(
     r1 = min(max(q1, low), high)
     r2 = min(max(q2, low), high)
     p1, p2 = p1 + (r1 - q1) * slope, p2 + (r2 - q2) * slope
-    swap = r2 < r1 if face else r1 < r2
+    rising = ahead(nx, ny) if face else not ahead(nx, ny)
+    swap = r2 < r1 if rising else r1 < r2
     a1 = p2 if swap else p1
     b1 = r2 if swap else r1
     a2 = p1 if swap else p2
@@ -430,8 +442,8 @@ def body_point(x: Any, y: Any) -> Any:
     """Return normal, gap, arm and lever (m) from a body at the origin to the point (x, y).
 
     The normal points from the body's nearest point to (x, y); arm and lever are how far that
-    point lies from the origin along the normal and along the tangent.  A point inside the body is pushed out through the
-    face it is least behind, with a negative gap.
+    point lies from the origin along the normal and along the tangent.  A point inside the body
+    is pushed out through the face it is least behind, with a negative gap.
     """
     ax = abs(x)
     qx, qy, outside = nearer_edge(ax, y, FAR, FAR, -FAR, *EDGE0)
