@@ -157,7 +157,10 @@ SIDE = some(2.0, 3.0, 4.0, 5.0, 6.0) | Real(0.5, 100.0)
 WHEEL = Real(-0.4, 0.4) | some(-0.1, -0.05, -0.0, 0.0, 0.05, 0.1)
 VELOCITY = Real(-1.0, 1.0)
 SHARE = some(0.1, 0.2, 0.25, 0.5, 1.0)
-GAP = Real(-0.2, 0.5)
+SPIN = Real(-10.0, 10.0) | some(-0.0, 0.0)
+PRESSED = Real(0.0, 1.0) | some(0.0)
+LEVER = Real(-0.08, 0.08) | some(*CORNERS)  # m, of a point of the body along its normal or across
+CORNER = some(-1, *range(9))  # by number; -1 for none
 WORD = Whole(0, 2**32 - 1, np.uint32)
 BOUND = VELOCITY | some(-FAR, 0.0, FAR)
 SLOPE = VELOCITY | some(-0.0, 0.0)
@@ -171,18 +174,29 @@ CASES: dict[str, Kind] = {
     "chance.high_noise": WORD,
     "chance.low_noise": WORD,
     "chance.mix": WORD,
-    "contact.approach": GAP,
     "contact.drive": args(*[VELOCITY] * 4),
     "contact.fixed": Real(-100.0, 100.0),
+    "contact.hold": args(
+        VELOCITY, VELOCITY, SPIN, LEVER, LEVER, PRESSED, VELOCITY, SHARE | some(0.0), SHARE
+    ),
     "contact.nearer_wall": args(PLACE, SIDE),
-    "contact.pair_share": args(Whole(1, 63), Whole(1, 63)),
-    "contact.press": args(Real(0.0, 1.0), SHARE, VELOCITY),
+    "contact.pair_share": args(LEVER, LEVER),
+    "contact.patience": args(Whole(1, 63), Whole(1, 63)),
+    "contact.press": args(PRESSED, SHARE, VELOCITY),
+    "contact.pulled": args(VELOCITY, VELOCITY, SPIN, VELOCITY, VELOCITY, SPIN, WHEEL, WHEEL, SPIN),
+    "contact.push": args(
+        VELOCITY, VELOCITY, SPIN, SPIN, *[LEVER] * 4, PRESSED, VELOCITY, SHARE | some(0.0), SHARE
+    ),
+    "contact.remembered": args(CORNER, CORNER, CORNER, PRESSED, PRESSED),
     "contact.rub": args(VELOCITY, SHARE, VELOCITY, Real(0.0, 0.5)),
-    "contact.wall_approach": args(GAP, Real(0.0, 0.14)),
+    "contact.share": LEVER,
+    "contact.torque": args(LEVER, LEVER, PRESSED, VELOCITY),
     "describing.action": args(WHEEL, WHEEL),
     "describing.midpoint_distances": args(PLACE, PLACE, SIDE),
     "describing.turn_feature": args(TURN, Real(2.5, 100.0)),
     "describing.wheel_bin": WHEEL,
+    "geometry._insert": args(*[NEARBY] * 9),
+    "geometry.ahead": args(AWAY, AWAY),
     "geometry.body_point": args(NEARBY, NEARBY),
     "geometry.clip": args(BOUND, BOUND, NEARBY, SLOPE),
     "geometry.clip_face": args(BOUND, BOUND, DIRECTION, NEARBY, NEARBY, NEARBY, DIRECTION),
@@ -191,7 +205,9 @@ CASES: dict[str, Kind] = {
     "geometry.beyond": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
     "geometry.faces": args(NEARBY, NEARBY, DIRECTION),
     "geometry.farther": args(*[NEARBY] * 6),
+    "geometry.farther_corner": args(*[NEARBY] * 4),
     "geometry.farther_face": args(NEARBY, DIRECTION, DIRECTION, NEARBY, NEARBY, NEARBY, DIRECTION),
+    "geometry.farthest_corner": DIRECTION,
     "geometry.from_point": args(*[NEARBY] * 5),
     "geometry.nearer": args(*[NEARBY] * 6),
     "geometry.nearer_edge": args(*[NEARBY] * 5, EDGE),
@@ -209,6 +225,10 @@ CASES: dict[str, Kind] = {
     "geometry.ray_wall": args(PLACE, SLOPE, SIDE),
     "geometry.separation": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
     "geometry.support": args(DIRECTION, DIRECTION),
+    "geometry.touching_points": args(
+        NEARBY, NEARBY, DIRECTION, DIRECTION, DIRECTION, Whole(0, 1, bool)
+    ),
+    "geometry.two_farthest_corners": DIRECTION,
     "geometry.unit": Real(-2.0, 3.0) | some(-0.0, 0.0, 1.0),
     "geometry.wrap": Real(-3 * math.pi, 3 * math.pi) | some(-math.pi, math.pi),
     "motion.excess": args(VELOCITY, VELOCITY),

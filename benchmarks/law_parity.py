@@ -51,6 +51,8 @@ class Tolerance(NamedTuple):
 EXACT = Tolerance(0.0)
 # A GPU adds products in one step, and divides and takes roots to two steps.
 ROUNDED = Tolerance()
+# Impulses turn a robot by hundreds of rad/s a metre of lever, and so do their roundings.
+TURNING = Tolerance(64.0)
 # So rays miss a corner they met, and ties are broken in another way.
 JUMPING = Tolerance(nudge=8.0)
 # A direction is lost as a point comes close, and so is where a ray meets a line beside it.
@@ -64,12 +66,16 @@ TOLERANCES = {
     "chance.high_noise": EXACT,
     "chance.low_noise": EXACT,
     "chance.mix": EXACT,
-    "contact.approach": EXACT,
     "contact.fixed": EXACT,
+    "contact.hold": TURNING,
     "contact.nearer_wall": EXACT,
-    "contact.wall_approach": EXACT,
+    "contact.push": TURNING,
+    "contact.remembered": EXACT,
+    "contact.torque": TURNING,
     "describing.action": EXACT,
     "describing.wheel_bin": EXACT,
+    "geometry._insert": EXACT,
+    "geometry.ahead": JUMPING,
     # A point close to the body is told from it by few steps, and which edge next to a corner is
     # nearer only by squares: to the root of a step.
     "geometry.body_point": Tolerance(steps=512.0, nudge=512.0, pole=True),
@@ -78,13 +84,18 @@ TOLERANCES = {
     "geometry.entry": EXACT,
     "geometry.faces": JUMPING,
     "geometry.farther": EXACT,
+    "geometry.farther_corner": EXACT,
     "geometry.farther_face": JUMPING,
+    "geometry.farthest_corner": JUMPING,
     "geometry.from_point": POLE,
     "geometry.nearer": JUMPING,
     "geometry.nearer_edge": JUMPING,
     "geometry.ray_body": JUMPING,
     "geometry.ray_disc": JUMPING,
     "geometry.separation": JUMPING,
+    # Corners that are almost as far as each other are clipped along a steep line.
+    "geometry.touching_points": Tolerance(steps=32.0, nudge=8.0),
+    "geometry.two_farthest_corners": JUMPING,
     "geometry.unit": EXACT,
     "geometry.wrap": EXACT,
     "motion.target": EXACT,
