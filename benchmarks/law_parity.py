@@ -51,12 +51,12 @@ class Tolerance(NamedTuple):
 EXACT = Tolerance(0.0)
 # A GPU adds products in one step, and divides and takes roots to two steps.
 ROUNDED = Tolerance()
-# Impulses turn a robot by hundreds of rad/s a metre of lever, and so do their roundings.
-TURNING = Tolerance(64.0)
 # So rays miss a corner they met, and ties are broken in another way.
 JUMPING = Tolerance(nudge=8.0)
 # A direction is lost as a point comes close, and so is where a ray meets a line beside it.
 POLE = Tolerance(nudge=8.0, pole=True)
+# Impulses turn a robot by hundreds of rad/s a metre of lever, and so do their roundings.
+TURNING = Tolerance(64.0)
 NUDGES = 400  # of the arguments of each sample that differs
 
 TOLERANCES = {
