@@ -1,7 +1,4 @@
-"""Contacts with robots and walls on the GPU: pairs in a list of the warp, walls in a lane.
-
-In the CPU's order of events: drives, all pairs at once, obstacles, walls; eight times.
-"""
+"""Contacts between robots on the GPU: pairs that touch, in a list of the warp."""
 
 from __future__ import annotations
 
@@ -11,14 +8,19 @@ from numpy import int32 as i32
 from qed.swarm.cuda.constants import FACE_COUNT, face
 from qed.swarm.cuda.device import cuda, device, stage
 from qed.swarm.cuda.layout import (
-    C_ARM,
+    C_ARM_I,
+    C_ARM_K,
     C_CODE,
+    C_LEVER_I,
+    C_LEVER_K,
+    C_NORMAL_SHARE,
     C_NX,
     C_NY,
+    C_ONE,
     C_PRESS,
     C_RUB,
-    C_SHARE,
-    C_SPEED,
+    C_TANGENT_SHARE,
+    C_TWO,
     CONTACT_FIELDS,
     COS,
     INPUTS,
@@ -35,31 +37,27 @@ from qed.swarm.cuda.layout import (
     Y,
 )
 from qed.swarm.cuda.pairs import square_apart
+from qed.swarm.cuda.walls import two_farthest_corners
 from qed.swarm.cuda.warp import at, ballot, count, rolled, together
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws import geometry
-from qed.swarm.laws.contact import FRICTION, FROM_FIXED, WALL_FRICTION
+from qed.swarm.laws.contact import FROM_FIXED
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.robot import BODY_OUTER_RADIUS
 
-approach = device(laws.approach)
-drive = device(laws.drive)
 fixed = device(laws.fixed)
-nearer_wall = device(laws.nearer_wall)
 pair_share = device(laws.pair_share)
-press = device(laws.press)
-rub = device(laws.rub)
-wall_approach = device(laws.wall_approach)
-farther = device(geometry.farther)
+patience = device(laws.patience)
+push_law = device(laws.push)
+ahead = device(geometry.ahead)
+between_ends = device(geometry.between_ends)
+face_to_face = device(geometry.face_to_face)
 farther_face = device(geometry.farther_face)
-support = device(geometry.support)
 
 TWO_OUTER = f32(2.0 * BODY_OUTER_RADIUS)
+TWO_OUTER_SQUARED = f32((2.0 * BODY_OUTER_RADIUS) ** 2)
 OUTER = f32(BODY_OUTER_RADIUS)
 ZERO = f32(0.0)
-ONE = f32(1.0)
-NO_LIMIT = f32(1e9)  # on the speed towards a wall that is out of reach
-NO_WALL = (ONE, NO_LIMIT, ZERO, ZERO, ZERO)  # sign, speed, arm, impulses
 
 
 @stage
@@ -69,36 +67,8 @@ def over_place(over, start, lane):
 
 
 @stage
-def put(table, place, found):
-    """Write a contact."""
-    table[place + C_CODE * LANES] = found[C_CODE]
-    table[place + C_NX * LANES] = found[C_NX]
-    table[place + C_NY * LANES] = found[C_NY]
-    table[place + C_ARM * LANES] = found[C_ARM]
-    table[place + C_SPEED * LANES] = found[C_SPEED]
-    table[place + C_SHARE * LANES] = found[C_SHARE]
-    table[place + C_PRESS * LANES] = found[C_PRESS]
-    table[place + C_RUB * LANES] = found[C_RUB]
-
-
-@stage
-def get(table, place):
-    """Read a contact."""
-    return (
-        table[place + C_CODE * LANES],
-        table[place + C_NX * LANES],
-        table[place + C_NY * LANES],
-        table[place + C_ARM * LANES],
-        table[place + C_SPEED * LANES],
-        table[place + C_SHARE * LANES],
-        table[place + C_PRESS * LANES],
-        table[place + C_RUB * LANES],
-    )
-
-
-@stage
 def close_pairs(sf, si, base, lane, before, near, listed, reach):
-    """Keep only the pairs within reach (m) of a list; return their number."""
+    """Keep only the pairs of a list within reach (m), mark their robots; return their number."""
     close = i32(0)
     start = i32(0)
     while start < near:
@@ -110,6 +80,8 @@ def close_pairs(sf, si, base, lane, before, near, listed, reach):
         word = ballot(si, base, lane, within)
         if within:
             si[at(listed + close + count(word & before))] = code
+            si[PARTNERS + at(base + (code & i32(31)))] = 1
+            si[PARTNERS + at(base + ((code >> i32(5)) & i32(31)))] = 1
         close = i32(close + count(word))
         start = i32(start + i32(LANES))
     return close
@@ -135,66 +107,126 @@ def beyond(dx, dy, c, s, other_c, other_s):
 
 
 @stage
-def touching_pairs(
-    sf, si, base, lane, before, near, listed, work, margin, kept, mine, over, cycle
-):  # fmt: skip
-    """List the near pairs that may touch, with the impulses they had; return their number.
+def touching_pairs(sf, si, base, lane, before, pairs, listed, work, kept, over):
+    """List the pairs that touch in a sub-step, with their normals; return their number.
 
     Two lanes look at a pair, each at the faces of one body.
     """
     me = at(base + lane)
     second = (lane & i32(1)) != 0
     contacts = i32(0)
-    tasks = close_pairs(sf, si, base, lane, before, near, listed, TWO_OUTER + margin)
-    tasks = i32(tasks + tasks)
-    together()
+    tasks = i32(pairs + pairs)
     start = i32(0)
     while start < tasks:
         task = i32(start + lane)
         code = si[at(listed + (task >> i32(1)))] if task < tasks else i32(0)
-        i = at(base + (code & i32(31)))
-        k = at(base + ((code >> i32(5)) & i32(31)))
-        one = k if second else i
-        two = i if second else k
-        dx = sf[X + two] - sf[X + one]
-        dy = sf[Y + two] - sf[Y + one]
-        gap, nx, ny = beyond(dx, dy, sf[COS + one], sf[SIN + one], sf[COS + two], sf[SIN + two])
-        # The sensors' rows are free until robots look again.
-        sf[INPUTS + me] = gap
-        sf[INPUTS + LANES + me] = -nx
-        sf[INPUTS + 2 * LANES + me] = -ny
-        together()
-        touching = False
-        if task < tasks and not second:
-            its = me + 1
-            gap, nx, ny = farther(
-                gap,
-                nx,
-                ny,
-                sf[INPUTS + its],
-                sf[INPUTS + LANES + its],
-                sf[INPUTS + 2 * LANES + its],
-            )
-            touching = gap < margin
-        word = ballot(si, base, lane, touching)
-        if touching:
-            arm = f32(0.5) * (nx * dx + ny * dy)
-            place = i32(contacts + count(word & before))
-            pair = at(mine + i32(KEPT) * (code >> i32(10)))
-            fresh = kept[pair + 2] != f32(cycle - i32(1))
-            pressed = ZERO if fresh else kept[pair]
-            rubbed = ZERO if fresh else kept[pair + 1]
-            cuda.atomic.add(si, PARTNERS + i, 1)
-            cuda.atomic.add(si, PARTNERS + k, 1)
-            found = (f32(code), nx, ny, arm, approach(gap), ZERO, pressed, rubbed)
-            if place < i32(LANES):
-                put(sf, at(work + place), found)
-            else:
-                put(kept, over_place(over, place - (place & i32(31)), place & i32(31)), found)
-        contacts = i32(contacts + count(word))
+        close = task < tasks and square_apart(sf, base, code) < TWO_OUTER_SQUARED
+        if ballot(si, base, lane, close) != 0:
+            i = at(base + (code & i32(31)))
+            k = at(base + ((code >> i32(5)) & i32(31)))
+            one = k if second else i
+            two = i if second else k
+            dx = sf[X + two] - sf[X + one]
+            dy = sf[Y + two] - sf[Y + one]
+            gap, nx, ny = beyond(dx, dy, sf[COS + one], sf[SIN + one], sf[COS + two], sf[SIN + two])
+            # The sensors' rows are free until robots look again.
+            sf[INPUTS + me] = gap
+            sf[INPUTS + LANES + me] = -nx
+            sf[INPUTS + 2 * LANES + me] = -ny
+            together()
+            touching = False
+            first = True
+            if close and not second:
+                its = me + 1
+                first = sf[INPUTS + its] <= gap
+                touching = max(gap, sf[INPUTS + its]) < ZERO
+                nx = nx if first else sf[INPUTS + LANES + its]
+                ny = ny if first else sf[INPUTS + 2 * LANES + its]
+            word = ballot(si, base, lane, touching)
+            if touching:
+                place = i32(contacts + count(word & before))
+                cuda.atomic.add(si, PARTNERS + i, 1)
+                cuda.atomic.add(si, PARTNERS + k, 1)
+                # The pair's number is small enough for a float; its sign tells whose face it is.
+                told = f32(code + i32(1))
+                told = told if first else -told
+                if place < i32(LANES):
+                    put_normal(sf, at(work + place), told, nx, ny)
+                else:
+                    more = over_place(over, place - (place & i32(31)), place & i32(31))
+                    put_normal(kept, more, told, nx, ny)
+            contacts = i32(contacts + count(word))
+            together()
         start = i32(start + i32(LANES))
-        together()
     return contacts
+
+
+@stage
+def put_normal(table, place, told, nx, ny):
+    """Write what is known of a contact when it is found."""
+    table[place + C_CODE * LANES] = told
+    table[place + C_NX * LANES] = nx
+    table[place + C_NY * LANES] = ny
+
+
+@stage
+def find_points(table, place, sf, si, base, kept, mine, step):
+    """Complete a contact: its two points, their shares, the impulses of the last sub-step.
+
+    The impulses begin to act.
+    """
+    told = table[place + C_CODE * LANES]
+    first = told > ZERO
+    code = i32(abs(told)) - i32(1)
+    table[place + C_CODE * LANES] = f32(code)
+    i = at(base + (code & i32(31)))
+    k = at(base + ((code >> i32(5)) & i32(31)))
+    nx = table[place + C_NX * LANES]
+    ny = table[place + C_NY * LANES]
+    dx = sf[X + k] - sf[X + i]
+    dy = sf[Y + k] - sf[Y + i]
+    fx, fy, bx, by = face_to_face(sf[COS + i], sf[SIN + i], sf[COS + k], sf[SIN + k], nx, ny, first)
+    points = between_ends(
+        nx * dx + ny * dy,
+        nx * dy - ny * dx,
+        two_farthest_corners(fx, fy),
+        two_farthest_corners(bx, by),
+        first,
+        ahead(nx, ny) == first,
+    )
+    part = patience(si[PARTNERS + i], si[PARTNERS + k])
+    pair = at(mine + i32(KEPT) * (code >> i32(10)))
+    fresh = kept[pair + 4] != step - f32(1.0)
+    one = at(place + C_ONE * LANES)
+    two = at(place + C_TWO * LANES)
+    idle1 = fresh or not points[4] < ZERO
+    idle2 = fresh or not points[9] < ZERO
+    press1 = ZERO if idle1 else kept[pair]
+    rub1 = ZERO if idle1 else kept[pair + 1]
+    press2 = ZERO if idle2 else kept[pair + 2]
+    rub2 = ZERO if idle2 else kept[pair + 3]
+    put_point(table, one, points[0], points[1], points[2], points[3], points[4] < ZERO, part)
+    put_point(table, two, points[5], points[6], points[7], points[8], points[9] < ZERO, part)
+    table[one + C_PRESS * LANES] = press1
+    table[one + C_RUB * LANES] = rub1
+    table[two + C_PRESS * LANES] = press2
+    table[two + C_RUB * LANES] = rub2
+    pressed = press1 + press2
+    rubbed = rub1 + rub2
+    give(si, i, k, pressed * nx - rubbed * ny, pressed * ny + rubbed * nx)
+
+
+@stage
+def put_point(table, place, arm_i, lever_i, arm_k, lever_k, touches, part):
+    """Write where two robots touch, and what part of the speed there is corrected at once."""
+    table[place + C_ARM_I * LANES] = arm_i
+    table[place + C_LEVER_I * LANES] = lever_i
+    table[place + C_ARM_K * LANES] = arm_k
+    table[place + C_LEVER_K * LANES] = lever_k
+    normal = pair_share(lever_i, lever_k) if touches else ZERO
+    tangent = pair_share(arm_i, arm_k) if touches else ZERO
+    table[place + C_NORMAL_SHARE * LANES] = normal * part
+    table[place + C_TANGENT_SHARE * LANES] = tangent * part
 
 
 @stage
@@ -219,57 +251,71 @@ def take(si, me, vx, vy):
 
 
 @stage
-def warm(si, base, found):
-    """Begin with a pair's impulses of the last cycle; return the contact with its share."""
-    code = i32(found[C_CODE])
-    i = at(base + (code & i32(31)))
-    k = at(base + ((code >> i32(5)) & i32(31)))
-    share = pair_share(si[PARTNERS + i], si[PARTNERS + k])
-    nx, ny, pressed, rubbed = found[C_NX], found[C_NY], found[C_PRESS], found[C_RUB]
-    give(si, i, k, pressed * nx - rubbed * ny, pressed * ny + rubbed * nx)
-    return found[0], nx, ny, found[3], found[4], share, pressed, rubbed
+def push_at(table, place, un, ut, spin_i, spin_k):
+    """Let two robots push each other at one point; return their motion and the impulses' change."""
+    old_press = table[place + C_PRESS * LANES]
+    old_rub = table[place + C_RUB * LANES]
+    un, ut, spin_i, spin_k, pressed, rubbed = push_law(
+        un,
+        ut,
+        spin_i,
+        spin_k,
+        table[place + C_ARM_I * LANES],
+        table[place + C_LEVER_I * LANES],
+        table[place + C_ARM_K * LANES],
+        table[place + C_LEVER_K * LANES],
+        old_press,
+        old_rub,
+        table[place + C_NORMAL_SHARE * LANES],
+        table[place + C_TANGENT_SHARE * LANES],
+    )
+    table[place + C_PRESS * LANES] = pressed
+    table[place + C_RUB * LANES] = rubbed
+    return un, ut, spin_i, spin_k, pressed - old_press, rubbed - old_rub
 
 
 @stage
-def push(sf, si, base, found):
-    """Correct a pair from the velocities before the sweep; return the contact."""
-    code = i32(found[C_CODE])
+def push(table, place, sf, si, base):
+    """Correct a pair from the velocities before the iteration."""
+    code = i32(table[place + C_CODE * LANES])
     i = at(base + (code & i32(31)))
     k = at(base + ((code >> i32(5)) & i32(31)))
     ux = sf[VX + i] - sf[VX + k]
     uy = sf[VY + i] - sf[VY + k]
-    turn = sf[TURN + i] + sf[TURN + k]
-    nx = found[C_NX]
-    ny = found[C_NY]
-    share = found[C_SHARE]
-    old_press = found[C_PRESS]
-    old_rub = found[C_RUB]
-    new_press = press(old_press, share, (ux * nx + uy * ny) - found[C_SPEED])
-    sliding = (uy * nx - ux * ny) + found[C_ARM] * turn
-    new_rub = rub(old_rub, share, sliding, FRICTION * new_press)
-    dp = new_press - old_press
-    dr = new_rub - old_rub
+    nx = table[place + C_NX * LANES]
+    ny = table[place + C_NY * LANES]
+    un, ut, spin_i, spin_k, dp1, dr1 = push_at(
+        table,
+        at(place + C_ONE * LANES),
+        ux * nx + uy * ny,
+        uy * nx - ux * ny,
+        sf[TURN + i],
+        sf[TURN + k],
+    )
+    _, _, _, _, dp2, dr2 = push_at(table, at(place + C_TWO * LANES), un, ut, spin_i, spin_k)
+    dp = dp1 + dp2
+    dr = dr1 + dr2
     give(si, i, k, dp * nx - dr * ny, dp * ny + dr * nx)
-    return found[0], nx, ny, found[3], found[4], share, new_press, new_rub
 
 
 @stage
-def keep(kept, pairs, found, cycle):
-    """Keep a pair's impulses for the next cycle."""
-    pair = at(pairs + i32(KEPT) * (i32(found[C_CODE]) >> i32(10)))
-    kept[pair] = found[C_PRESS]
-    kept[pair + 1] = found[C_RUB]
-    kept[pair + 2] = f32(cycle)
+def keep(table, place, kept, pairs, step):
+    """Keep a pair's impulses for the next sub-step."""
+    pair = at(pairs + i32(KEPT) * (i32(table[place + C_CODE * LANES]) >> i32(10)))
+    kept[pair] = table[place + (C_ONE + C_PRESS) * LANES]
+    kept[pair + 1] = table[place + (C_ONE + C_RUB) * LANES]
+    kept[pair + 2] = table[place + (C_TWO + C_PRESS) * LANES]
+    kept[pair + 3] = table[place + (C_TWO + C_RUB) * LANES]
+    kept[pair + 4] = step
 
 
 @stage
-def warm_more(si, base, lane, contacts, kept, over):
-    """Warm the contacts beyond the first 32."""
+def find_more(sf, si, base, lane, contacts, kept, over, pairs, step):
+    """Complete the contacts beyond the first 32."""
     start = i32(LANES)
     while start < contacts:
         if start + lane < contacts:
-            place = over_place(over, start, lane)
-            put(kept, place, warm(si, base, get(kept, place)))
+            find_points(kept, over_place(over, start, lane), sf, si, base, kept, pairs, step)
         start = i32(start + i32(LANES))
 
 
@@ -279,48 +325,15 @@ def push_more(sf, si, base, lane, contacts, kept, over):
     start = i32(LANES)
     while start < contacts:
         if start + lane < contacts:
-            place = over_place(over, start, lane)
-            put(kept, place, push(sf, si, base, get(kept, place)))
+            push(kept, over_place(over, start, lane), sf, si, base)
         start = i32(start + i32(LANES))
 
 
 @stage
-def keep_more(lane, contacts, kept, over, pairs, cycle):
+def keep_more(lane, contacts, kept, over, pairs, step):
     """Keep the impulses of the pairs beyond the first 32."""
     start = i32(LANES)
     while start < contacts:
         if start + lane < contacts:
-            keep(kept, pairs, get(kept, over_place(over, start, lane)), cycle)
+            keep(kept, over_place(over, start, lane), kept, pairs, step)
         start = i32(start + i32(LANES))
-
-
-@stage
-def wall(at_, side, margin, sign_x, sign_y, c, s, kept_press, kept_rub):
-    """Return what the nearer wall on an axis allows: sign, speed, arm, impulses kept.
-
-    ``sign_x`` and ``sign_y`` tell the axis: one of them is 1, the other 0.
-    """
-    sign, room = nearer_wall(at_, side)
-    arm = support(sign * sign_x, sign * sign_y, c, s)
-    gap = room - arm
-    within = gap < margin
-    speed = wall_approach(gap, margin)
-    return sign, speed, arm, kept_press if within else ZERO, kept_rub if within else ZERO
-
-
-@stage
-def push_walls(vx, vy, turn, wx, wy):
-    """Correct a robot at its nearer wall on each axis, x first."""
-    sign, speed, arm, old_press, old_rub = wx
-    pressed = press(old_press, ONE, sign * vx - speed)
-    rubbed = rub(old_rub, ONE, sign * vy + arm * turn, WALL_FRICTION * pressed)
-    vx -= sign * (pressed - old_press)
-    vy -= sign * (rubbed - old_rub)
-    wx = (sign, speed, arm, pressed, rubbed)
-    sign, speed, arm, old_press, old_rub = wy
-    pressed = press(old_press, ONE, sign * vy - speed)
-    rubbed = rub(old_rub, ONE, arm * turn - sign * vx, WALL_FRICTION * pressed)
-    vx += sign * (rubbed - old_rub)
-    vy -= sign * (pressed - old_press)
-    wy = (sign, speed, arm, pressed, rubbed)
-    return vx, vy, wx, wy

@@ -35,7 +35,7 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.cuda.packing import NOTHING, Ground, Packed, packed
 from qed.swarm.cuda.places import arrange, own_neurons, rows_of
-from qed.swarm.laws.contact import SWEEPS
+from qed.swarm.laws.contact import ITERATIONS
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import FULL
 
@@ -204,7 +204,7 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) 
             np.int32(tables.fine),
             desk.room("spread", (trials, survey.COLUMNS), np.int32),
         )
-    numbers = (len(tables.warps), cycles, stride, SWEEPS, len(tables.sources), tables.fine)
+    numbers = (len(tables.warps), cycles, stride, ITERATIONS, len(tables.sources), tables.fine)
     arguments = (*needed, *map(np.int32, numbers))
     shared = 4 * stride * warps
     _grant(run, arguments, shared)

@@ -17,7 +17,6 @@ from qed.swarm.cuda.brain import think
 from qed.swarm.cuda.device import device, launchable
 from qed.swarm.cuda.layout import (
     AMPLITUDE,
-    B_CYCLE,
     BLOCK_FIELDS,
     CENTRES,
     COS,
@@ -74,32 +73,45 @@ from qed.swarm.cuda.layout import (
     W_ROBOTS,
     W_TRIALS,
     W_WORK,
+    WALL_FIELDS,
     X,
     Y,
 )
 from qed.swarm.cuda.listening import clear_cones, listen, scale_cones
 from qed.swarm.cuda.obstacles import (
     NO_BLOCK,
-    OBSTACLE,
+    REACH,
     block,
     block_place,
+    hold_at,
+    hold_at_obstacles,
     note,
-    push_obstacle,
-    push_obstacles,
     touching_obstacles,
     warm_obstacle,
     warm_obstacles,
+    within_reach,
 )
 from qed.swarm.cuda.pairs import has_come_far, list_pairs, sort_out
 from qed.swarm.cuda.places import rows_of
+from qed.swarm.cuda.walls import (
+    NO_POINT,
+    hold_corners,
+    recall,
+    touching_wall,
+    wall_place,
+    warm_wall,
+)
+from qed.swarm.cuda.walls import keep as keep_wall
 from qed.swarm.cuda.warp import at, ballot, lowest, together
+from qed.swarm.laws import contact as contact_laws
 from qed.swarm.laws import geometry, motion
 from qed.swarm.laws.motion import DRIVE, LAG
 from qed.swarm.laws.scoring import GRID
-from qed.swarm.robot import CYCLE
+from qed.swarm.robot import CYCLE, SUBSTEPS
 
 cos_sin = device(geometry.cos_sin)
 wrap = device(geometry.wrap)
+pulled = device(contact_laws.pulled)
 excess = device(motion.excess)
 target = device(motion.target)
 turn_rate = device(motion.turn_rate)
@@ -135,7 +147,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
     need_speed = bool(wants & (FLOCKING | FEATURES))
 
     def run(warps, limits, poses, keys, faults, centres, networks, tables, kept, blocks, sums,
-            visits, spirit, count, cycles, stride, sweeps, links, fine_cells):  # fmt: skip
+            visits, spirit, count, cycles, stride, iterations, links, fine_cells):  # fmt: skip
         sf = cuda.shared.array(0, float32)
         si = cuda.shared.array(0, int32)
         lane = i32(i32(cuda.threadIdx.x) & i32(31))
@@ -171,8 +183,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
         c = poses[place, 3]
         s = poses[place, 4]
         vx = vy = turn = jx = jy = left = right = ZERO
-        x_press = x_rub = y_press = y_rub = ZERO
-        walled = i32(-1)
+        gear = ZERO
         pairs = i32(0)
         near = i32(0)
         centre_sum = nearest_sum = flock_sum = radius_sum = ZERO
@@ -200,12 +211,10 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
         while e < i32(KEPT * LANES) * (robots // i32(2)):
             kept[at(warps[w, W_PAIRS] + e)] = f32(-1.0)
             e = i32(e + i32(LANES))
-        o = i32(0)
-        while o < obstacles:
-            blocks[at(blocks_kept + (o * i32(BLOCK_FIELDS) + i32(B_CYCLE)) * i32(LANES))] = f32(
-                -1.0
-            )
-            o = i32(o + i32(1))
+        e = i32(0)
+        while e < i32(2 * WALL_FIELDS) + obstacles * i32(BLOCK_FIELDS):
+            blocks[at(blocks_kept + e * i32(LANES))] = f32(-1.0)
+            e = i32(e + i32(1))
         if active and robot == 0:
             for column in range(SUMS):
                 sums[out, column] = 0.0
@@ -225,130 +234,165 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
         cycle = i32(1)
         while cycle <= cycles:
             together()
-            # Move on with the old velocity, turn, and find the velocity that is asked for.
+            # Who may touch something in this cycle?  What a warp needs only here or there is read
+            # anew: registers are scarce.
             old_x, old_y, old_heading, old_c, old_s = x, y, heading, c, s
             tx, ty = target(left, right, c, s)
-            part = excess(tx - vx, ty - vy)
-            ex = part * (tx - vx)
-            ey = part * (ty - vy)
-            x += LAG * (vx - ex)
-            y += LAG * (vy - ey)
-            vx += ex
-            vy += ey
             turning = turn_rate(left, right)
             heading = wrap(heading + turned(turn, turning))
             c, s = cos_sin(heading)
-            turn = turning
-            # Contacts.  What a warp needs only here or there is read anew: registers are scarce.
             top_speed = limits[limit, L_SPEED]
             margin = limits[limit, L_MARGIN]
-            pairs_kept = warps[w, W_PAIRS]
-            over = warps[w, W_OVER]
             near_place = i32(base + warps[w, W_NEAR])
-            work_place = i32(base + warps[w, W_WORK])
-            sf[X + me] = x
-            sf[Y + me] = y
-            sf[COS + me] = c
-            sf[SIN + me] = s
-            sf[TURN + me] = turn
-            si[SUM_X + me] = 0
-            si[SUM_Y + me] = 0
             si[PARTNERS + me] = 0
             together()
-            contacts = contact.touching_pairs(
-                sf, si, base, lane, before, near, near_place, work_place, margin,
-                kept, pairs_kept, over, cycle,
+            meeting = contact.close_pairs(
+                sf, si, base, lane, before, near, near_place,
+                contact.TWO_OUTER + f32(2.0) * margin,
             )  # fmt: skip
             together()
-            touched = si[PARTNERS + me] > 0
+            reach = margin + contact.OUTER
+            at_x = min(x, side - x) < reach
+            at_y = min(y, side - y) < reach
             blocked = i32(0)
             if with_obstacles:
-                blocking = OBSTACLE + contact.OUTER + margin
-                blocked = touching_obstacles(
-                    sf, x, y, c, s, blocking, obstacle, nearby, blocks, blocks_kept, cycle
-                )
-                touched = touched or blocked != 0
-            room = min(min(x, side - x), min(y, side - y))
-            at_wall = False
-            wx = wy = contact.NO_WALL
-            if room < margin + contact.OUTER:
-                stay = walled == cycle - i32(1)
-                wx = contact.wall(
-                    x, side, margin, ONE, ZERO, c, s, x_press if stay else ZERO,
-                    x_rub if stay else ZERO,
-                )  # fmt: skip
-                wy = contact.wall(
-                    y, side, margin, ZERO, ONE, c, s, y_press if stay else ZERO,
-                    y_rub if stay else ZERO,
-                )  # fmt: skip
-                at_wall = min(wx[1], wy[1]) < contact.NO_LIMIT
-            walls = ballot(si, base, lane, at_wall) != u32(0)
-            touched = touched or at_wall
-            if ballot(si, base, lane, touched) != u32(0):
-                ux, uy, px, py = vx, vy, jx, jy
-                jx, jy = tx - vx, ty - vy
-                mine = contact.get(sf, at(work_place + lane))
-                owns = lane < contacts
-                if contacts > 0:
-                    if owns:
-                        mine = contact.warm(si, base, mine)
-                    if contacts > i32(LANES):
-                        contact.warm_more(si, base, lane, contacts, kept, over)
-                    together()
-                    ux, uy = contact.take(si, me, ux, uy)
-                ux += px - (wx[0] * wx[3] - wy[0] * wy[4])
-                uy += py - (wx[0] * wx[4] + wy[0] * wy[3])
-                # The first obstacle stays with the robot's lane, others are rare.
-                first_block = NO_BLOCK
-                more_blocks = i32(0)
-                if with_obstacles:
-                    if blocked != 0:
-                        first_place = block_place(blocks_kept, lowest(blocked))
-                        first_block = block(blocks, first_place)
-                        more_blocks = i32(blocked & (blocked - i32(1)))
-                        ux, uy = warm_obstacle(ux, uy, first_block)
-                        ux, uy = warm_obstacles(ux, uy, more_blocks, blocks, blocks_kept)
-                sweep = i32(0)
-                while sweep < sweeps:
-                    ax, ay = contact.drive(px, py, tx - ux, ty - uy)
-                    ux += ax - px
-                    uy += ay - py
-                    px, py = ax, ay
+                blocked = within_reach(sf, x, y, REACH + margin, obstacle, nearby)
+            may_touch = at_x or at_y or si[PARTNERS + me] > 0 or blocked != 0
+            # Robots that nothing touches go on with the old velocity, then with the new one.
+            part = excess(tx - vx, ty - vy)
+            free_x = within(x + LAG * (vx - part * (tx - vx)) + DRIVE * tx, side)
+            free_y = within(y + LAG * (vy - part * (ty - vy)) + DRIVE * ty, side)
+            if ballot(si, base, lane, may_touch) != u32(0):
+                # The others meet in sub-steps.
+                pairs_kept = warps[w, W_PAIRS]
+                over = warps[w, W_OVER]
+                work_place = i32(base + warps[w, W_WORK])
+                own = at(work_place + lane)
+                course = old_heading
+                rate = turn
+                # A robot's wall is the y wall only if it is near no x wall; a second one is rare.
+                wall = wall_place(blocks_kept, i32(0) if at_x else i32(1))
+                second_wall = wall_place(blocks_kept, i32(1))
+                one = two = next_one = next_two = NO_POINT
+                sign = next_sign = ONE
+                if at_x or at_y:
+                    one, two = recall(blocks, wall, cycle)
+                if at_x and at_y:
+                    next_one, next_two = recall(blocks, second_wall, cycle)
+                sf[TURN + me] = turning
+                si[SUM_X + me] = 0
+                si[SUM_Y + me] = 0
+                k = i32(1)
+                while k <= i32(SUBSTEPS):
+                    # Sub-steps are counted anew before a float could not tell them apart.
+                    step = f32((i32(SUBSTEPS) * cycle + k) & i32(0xFFFFF))
+                    course = wrap(course + LAG * rate)
+                    course_c, course_s = cos_sin(course)
+                    x = within(x + LAG * vx, side)
+                    y = within(y + LAG * vy, side)
+                    vx += jx
+                    vy += jy
+                    spin = rate + gear
+                    rate = turning
+                    contacts = i32(0)
+                    if meeting > 0:
+                        sf[X + me] = x
+                        sf[Y + me] = y
+                        sf[COS + me] = course_c
+                        sf[SIN + me] = course_s
+                        si[PARTNERS + me] = 0
+                        together()
+                        contacts = contact.touching_pairs(
+                            sf, si, base, lane, before, meeting, near_place, work_place, kept, over
+                        )
+                        together()
                     if contacts > 0:
-                        sf[VX + me] = ux
-                        sf[VY + me] = uy
-                        together()
-                        if owns:
-                            mine = contact.push(sf, si, base, mine)
+                        if lane < contacts:
+                            contact.find_points(sf, own, sf, si, base, kept, pairs_kept, step)
                         if contacts > i32(LANES):
-                            contact.push_more(sf, si, base, lane, contacts, kept, over)
+                            contact.find_more(
+                                sf, si, base, lane, contacts, kept, over, pairs_kept, step
+                            )
                         together()
-                        ux, uy = contact.take(si, me, ux, uy)
+                        vx, vy = contact.take(si, me, vx, vy)
+                    held = i32(0)
+                    more = i32(0)
+                    block_held = NO_BLOCK
                     if with_obstacles:
-                        if blocked != 0:
-                            ux, uy, first_block = push_obstacle(ux, uy, turn, first_block)
-                            ux, uy = push_obstacles(ux, uy, turn, more_blocks, blocks, blocks_kept)
-                    if walls:
-                        ux, uy, wx, wy = contact.push_walls(ux, uy, turn, wx, wy)
-                    sweep = i32(sweep + i32(1))
-                if with_obstacles:
-                    if blocked != 0:
-                        note(blocks, block_place(blocks_kept, lowest(blocked)), first_block)
-                if owns:
-                    contact.keep(kept, pairs_kept, mine, cycle)
-                if contacts > i32(LANES):
-                    contact.keep_more(lane, contacts, kept, over, pairs_kept, cycle)
-                vx = ux if touched else tx
-                vy = uy if touched else ty
-                jx = px if touched else jx
-                jy = py if touched else jy
-                x_press, x_rub, y_press, y_rub = wx[3], wx[4], wy[3], wy[4]
-                walled = cycle if touched else walled
-            else:
-                jx, jy = tx - vx, ty - vy
-                vx, vy = tx, ty
-            x = within(x + DRIVE * vx, side)
-            y = within(y + DRIVE * vy, side)
+                        held = within_reach(sf, x, y, REACH, obstacle, blocked)
+                        held = touching_obstacles(
+                            sf, x, y, course_c, course_s, obstacle, held, blocks, blocks_kept, step
+                        )
+                        if held != 0:
+                            # The first obstacle stays with the robot's lane, others are rare.
+                            block_held = block(blocks, block_place(blocks_kept, lowest(held)))
+                            more = i32(held & (held - i32(1)))
+                            vx, vy, spin = warm_obstacle(vx, vy, spin, block_held)
+                            vx, vy, spin = warm_obstacles(vx, vy, spin, more, blocks, blocks_kept)
+                    touch = touch_too = False
+                    if at_x or at_y:
+                        sign, one, two = touching_wall(
+                            x if at_x else y, side, course_c, course_s, at_x, one, two
+                        )
+                        touch = one[0] >= ZERO or two[0] >= ZERO
+                    if touch:
+                        vx, vy, spin = warm_wall(vx, vy, spin, sign, at_x, one, two)
+                    if at_x and at_y:
+                        next_sign, next_one, next_two = touching_wall(
+                            y, side, course_c, course_s, False, next_one, next_two
+                        )
+                        touch_too = next_one[0] >= ZERO or next_two[0] >= ZERO
+                    if touch_too:
+                        vx, vy, spin = warm_wall(vx, vy, spin, next_sign, False, next_one, next_two)
+                    # Where nothing is touched, a drive has done its part after one iteration.
+                    static = touch or touch_too or held != 0
+                    busy = contacts > 0 or ballot(si, base, lane, static) != u32(0)
+                    sweep = i32(0)
+                    while sweep < (iterations if busy else i32(1)):
+                        if contacts > 0:
+                            sf[VX + me] = vx
+                            sf[VY + me] = vy
+                            together()
+                            if lane < contacts:
+                                contact.push(sf, own, sf, si, base)
+                            if contacts > i32(LANES):
+                                contact.push_more(sf, si, base, lane, contacts, kept, over)
+                            together()
+                            vx, vy = contact.take(si, me, vx, vy)
+                        if with_obstacles:
+                            if held != 0:
+                                vx, vy, spin, block_held = hold_at(vx, vy, spin, block_held)
+                                vx, vy, spin = hold_at_obstacles(
+                                    vx, vy, spin, more, blocks, blocks_kept
+                                )
+                        if touch:
+                            vx, vy, spin, one, two = hold_corners(
+                                vx, vy, spin, sign, at_x, one, two
+                            )
+                        if touch_too:
+                            vx, vy, spin, next_one, next_two = hold_corners(
+                                vx, vy, spin, next_sign, False, next_one, next_two
+                            )
+                        vx, vy, jx, jy, gear = pulled(vx, vy, spin, jx, jy, gear, tx, ty, turning)
+                        spin = turning
+                        sweep = i32(sweep + i32(1))
+                    if with_obstacles:
+                        if held != 0:
+                            note(blocks, block_place(blocks_kept, lowest(held)), block_held)
+                    if lane < contacts:
+                        contact.keep(sf, own, kept, pairs_kept, step)
+                    if contacts > i32(LANES):
+                        contact.keep_more(lane, contacts, kept, over, pairs_kept, step)
+                    together()
+                    k = i32(k + i32(1))
+                if at_x or at_y:
+                    keep_wall(blocks, wall, one, two, cycle)
+                if at_x and at_y:
+                    keep_wall(blocks, second_wall, next_one, next_two, cycle)
+            if not may_touch:
+                x, y, vx, vy = free_x, free_y, tx, ty
+                jx = jy = gear = ZERO
+            turn = turning
             # Sensors, at the new poses.
             live = u32(networks[network, N_LIVE])
             hearing = live >= u32(128)
@@ -360,6 +404,8 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             work_place = i32(base + warps[w, W_WORK])
             sf[X + me] = x
             sf[Y + me] = y
+            sf[COS + me] = c
+            sf[SIN + me] = s
             if hearing:
                 clear_cones(sf, me, limits[limit, L_RAB])
             together()
@@ -376,10 +422,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             sensing.at_walls(sf, me, x, y, c, s, side)
             if with_obstacles:
                 if active:
-                    # Contacts are looked for after the lag, in which a robot can come closer.
-                    closer = f32(2.0) * LAG * limits[limit, L_SPEED] + SLACK
-                    blocking = OBSTACLE + contact.OUTER + limits[limit, L_MARGIN]
-                    beside = max(blocking + closer, reach + sensing.BEYOND)
+                    beside = max(REACH + limits[limit, L_MARGIN], reach + sensing.BEYOND)
                     nearby = sensing.nearby_obstacles(sf, x, y, beside, obstacle, obstacles)
                 sensing.at_obstacles(sf, me, x, y, c, s, reach, obstacle, nearby)
             together()

@@ -31,10 +31,12 @@ DOUBTED, DOUBTS = VX, TURN
 
 # Lists: pairs that may come near or within hearing for some cycles; near pairs, kept for the next
 # cycle; then, one after the other in the same place, the
-# first 32 contacts (which lanes take over), pairs within hearing, rays that may hit.  Contacts
-# beyond lie in the GPU's memory.
-CONTACT_FIELDS = 8
-(C_CODE, C_NX, C_NY, C_ARM, C_SPEED, C_SHARE, C_PRESS, C_RUB) = range(CONTACT_FIELDS)
+# first 32 contacts, pairs within hearing, rays that may hit.  Contacts beyond lie in the GPU's
+# memory.
+# A contact of two robots: its code, its normal, then for each of two points these fields.
+CONTACT_FIELDS = 19
+C_CODE, C_NX, C_NY, C_ONE, C_TWO = 0, 1, 2, 3, 11
+(C_ARM_I, C_LEVER_I, C_ARM_K, C_LEVER_K, C_NORMAL_SHARE, C_TANGENT_SHARE, C_PRESS, C_RUB) = range(8)
 RAY_LIST = 8 * LANES  # rays that may hit: of 32 robots that look, and up to 31 from before
 
 # Columns of the table of warps.
@@ -57,10 +59,16 @@ FAULT_FIELDS = 6
 N_FIRST, N_STOP, N_LINK, N_LIVE = range(4)
 NETWORK_FIELDS = 4
 GROUP = 4  # links that a neuron reads in one go
-# What is kept of a pair in contact, and of a robot at an obstacle, from cycle to cycle.
-KEPT = 3  # press, rub, cycle
-BLOCK_FIELDS = 7  # normal, speed, arm, press, rub, cycle
-B_NX, B_NY, B_SPEED, B_ARM, B_PRESS, B_RUB, B_CYCLE = range(BLOCK_FIELDS)
+# What is kept from sub-step to sub-step: of a pair in contact press and rub at two points, of a
+# robot at an obstacle what it touches there; and the sub-step.
+KEPT = 5
+BLOCK_FIELDS = 9
+(B_NX, B_NY, B_ARM, B_LEVER, B_NORMAL_SHARE, B_TANGENT_SHARE, B_PRESS, B_RUB, B_STEP) = range(
+    BLOCK_FIELDS
+)
+# What is kept of a robot at an x wall, then at a y wall, from cycle to cycle: of two corners their
+# number, press and rub; and the cycle.
+WALL_FIELDS = 7
 # Sums of a trial.
 (S_CENTRE, S_NEAREST, S_FLOCK, S_PATROL, S_BORDER, S_RADIUS, S_FEATURES) = range(7)
 SUMS = S_FEATURES + 10

@@ -9,37 +9,39 @@ from qed.swarm.cuda.constants import EDGE_COUNT, edge
 from qed.swarm.cuda.device import device, stage
 from qed.swarm.cuda.layout import (
     B_ARM,
-    B_CYCLE,
+    B_LEVER,
+    B_NORMAL_SHARE,
     B_NX,
     B_NY,
     B_PRESS,
     B_RUB,
-    B_SPEED,
+    B_STEP,
+    B_TANGENT_SHARE,
     BLOCK_FIELDS,
     LANES,
+    WALL_FIELDS,
 )
 from qed.swarm.cuda.warp import at, lowest, rolled
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws import geometry
-from qed.swarm.laws.contact import WALL_FRICTION
 from qed.swarm.laws.geometry import FAR
-from qed.swarm.robot import OBSTACLE_RADIUS
+from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
-approach = device(laws.approach)
-press = device(laws.press)
-rub = device(laws.rub)
+hold = device(laws.hold)
+share = device(laws.share)
+torque = device(laws.torque)
 from_point = device(geometry.from_point)
 nearer_edge = device(geometry.nearer_edge)
 
 OBSTACLE = f32(OBSTACLE_RADIUS)
+REACH = f32(OBSTACLE_RADIUS + BODY_OUTER_RADIUS)
 ZERO = f32(0.0)
-ONE = f32(1.0)
-NO_BLOCK = (ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)  # normal, speed, arm, impulses
+NO_BLOCK = (ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)  # normal, arm, lever, shares, impulses
 
 
 @stage
 def body_point(x, y):
-    """Return normal, gap (m) and arm (m) from a body at the origin to the point (x, y)."""
+    """Return normal, gap, arm and lever (m) from a body at the origin to the point (x, y)."""
     ax = abs(x)
     qx = qy = FAR
     outside = -FAR
@@ -54,12 +56,12 @@ def body_point(x, y):
 @stage
 def block_place(mine, obstacle):
     """Return where it is noted how a robot stands at an obstacle."""
-    return at(mine + obstacle * i32(BLOCK_FIELDS * LANES))
+    return at(mine + i32(2 * WALL_FIELDS * LANES) + obstacle * i32(BLOCK_FIELDS * LANES))
 
 
 @stage
-def touching_obstacles(sf, x, y, c, s, reach, centres, nearby, blocks, mine, cycle):
-    """Note the nearby obstacles (a bit each) that a robot may touch; return a bit for each."""
+def within_reach(sf, x, y, reach, centres, nearby):
+    """Return those of some obstacles (a bit each) whose centres are within reach (m)."""
     word = i32(0)
     while nearby != 0:
         o = lowest(nearby)
@@ -68,35 +70,47 @@ def touching_obstacles(sf, x, y, c, s, reach, centres, nearby, blocks, mine, cyc
         if dx * dx + dy * dy < reach * reach:
             word = i32(word | (nearby & -nearby))
         nearby = i32(nearby & (nearby - i32(1)))
-    # Robots take their first, their second, ... at the same time.
-    rest = word
+    return word
+
+
+@stage
+def touching_obstacles(sf, x, y, c, s, centres, rest, blocks, mine, step):
+    """Note the obstacles (a bit each) that a robot touches in a sub-step; return their bits."""
+    word = i32(0)
     while rest != 0:
         o = lowest(rest)
+        bit = i32(rest & -rest)
         rest = i32(rest & (rest - i32(1)))
         dx = sf[at(centres + o + o)] - x
         dy = sf[at(centres + o + o) + 1] - y
-        nx, ny, gap, arm = body_point(c * dx + s * dy, c * dy - s * dx)
-        b = block_place(mine, o)
-        fresh = blocks[b + B_CYCLE * LANES] != f32(cycle - i32(1))
-        blocks[b + B_NX * LANES] = c * nx - s * ny
-        blocks[b + B_NY * LANES] = s * nx + c * ny
-        blocks[b + B_SPEED * LANES] = approach(gap - OBSTACLE)
-        blocks[b + B_ARM * LANES] = arm
-        if fresh:
-            blocks[b + B_PRESS * LANES] = ZERO
-            blocks[b + B_RUB * LANES] = ZERO
-        blocks[b + B_CYCLE * LANES] = f32(cycle)
+        nx, ny, gap, arm, lever = body_point(c * dx + s * dy, c * dy - s * dx)
+        if gap < OBSTACLE:
+            word = i32(word | bit)
+            b = block_place(mine, o)
+            fresh = blocks[b + B_STEP * LANES] != step - f32(1.0)
+            blocks[b + B_NX * LANES] = c * nx - s * ny
+            blocks[b + B_NY * LANES] = s * nx + c * ny
+            blocks[b + B_ARM * LANES] = arm
+            blocks[b + B_LEVER * LANES] = lever
+            blocks[b + B_NORMAL_SHARE * LANES] = share(lever)
+            blocks[b + B_TANGENT_SHARE * LANES] = share(arm)
+            if fresh:
+                blocks[b + B_PRESS * LANES] = ZERO
+                blocks[b + B_RUB * LANES] = ZERO
+            blocks[b + B_STEP * LANES] = step
     return word
 
 
 @stage
 def block(blocks, b):
-    """Read what is noted of a robot at an obstacle: normal, speed, arm, impulses."""
+    """Read what is noted of a robot at an obstacle: normal, arm, lever, shares, impulses."""
     return (
         blocks[b + B_NX * LANES],
         blocks[b + B_NY * LANES],
-        blocks[b + B_SPEED * LANES],
         blocks[b + B_ARM * LANES],
+        blocks[b + B_LEVER * LANES],
+        blocks[b + B_NORMAL_SHARE * LANES],
+        blocks[b + B_TANGENT_SHARE * LANES],
         blocks[b + B_PRESS * LANES],
         blocks[b + B_RUB * LANES],
     )
@@ -105,45 +119,56 @@ def block(blocks, b):
 @stage
 def note(blocks, b, found):
     """Note a robot's impulses at an obstacle."""
-    blocks[b + B_PRESS * LANES] = found[4]
-    blocks[b + B_RUB * LANES] = found[5]
+    blocks[b + B_PRESS * LANES] = found[6]
+    blocks[b + B_RUB * LANES] = found[7]
 
 
 @stage
-def push_obstacle(vx, vy, turn, found):
-    """Correct a robot at an obstacle; return its velocity, and what there is to note."""
-    nx, ny, speed, arm, old_press, old_rub = found
-    pressed = press(old_press, ONE, (vx * nx + vy * ny) - speed)
-    rubbed = rub(old_rub, ONE, (vy * nx - vx * ny) + arm * turn, WALL_FRICTION * pressed)
-    dp = pressed - old_press
-    dr = rubbed - old_rub
-    vx -= dp * nx - dr * ny
-    vy -= dp * ny + dr * nx
-    return vx, vy, (nx, ny, speed, arm, pressed, rubbed)
+def hold_at(vx, vy, spin, found):
+    """Let an obstacle hold a robot; return its motion, and what there is to note."""
+    nx, ny, arm, lever, normal_share, tangent_share, pressed, rubbed = found
+    vn, vt, spin, pressed, rubbed = hold(
+        vx * nx + vy * ny,
+        vy * nx - vx * ny,
+        spin,
+        arm,
+        lever,
+        pressed,
+        rubbed,
+        normal_share,
+        tangent_share,
+    )
+    found = (nx, ny, arm, lever, normal_share, tangent_share, pressed, rubbed)
+    return vn * nx - vt * ny, vn * ny + vt * nx, spin, found
 
 
 @stage
-def warm_obstacle(vx, vy, found):
-    """Begin with the impulses at an obstacle of the last cycle."""
-    nx, ny, _, _, pressed, rubbed = found
-    return vx - (pressed * nx - rubbed * ny), vy - (pressed * ny + rubbed * nx)
+def warm_obstacle(vx, vy, spin, found):
+    """Begin with the impulses at an obstacle of the last sub-step."""
+    nx, ny, arm, lever, _, _, pressed, rubbed = found
+    return (
+        vx - (pressed * nx - rubbed * ny),
+        vy - (pressed * ny + rubbed * nx),
+        spin - torque(arm, lever, pressed, rubbed),
+    )
 
 
 @stage
-def warm_obstacles(vx, vy, word, blocks, mine):
+def warm_obstacles(vx, vy, spin, word, blocks, mine):
     """Begin with the impulses at several obstacles."""
     while word != 0:
-        vx, vy = warm_obstacle(vx, vy, block(blocks, block_place(mine, lowest(word))))
+        found = block(blocks, block_place(mine, lowest(word)))
+        vx, vy, spin = warm_obstacle(vx, vy, spin, found)
         word = i32(word & (word - i32(1)))
-    return vx, vy
+    return vx, vy, spin
 
 
 @stage
-def push_obstacles(vx, vy, turn, word, blocks, mine):
-    """Correct a robot at the obstacles it may touch, one after the other."""
+def hold_at_obstacles(vx, vy, spin, word, blocks, mine):
+    """Let several obstacles hold a robot, one after the other."""
     while word != 0:
         b = block_place(mine, lowest(word))
         word = i32(word & (word - i32(1)))
-        vx, vy, found = push_obstacle(vx, vy, turn, block(blocks, b))
+        vx, vy, spin, found = hold_at(vx, vy, spin, block(blocks, b))
         note(blocks, b, found)
-    return vx, vy
+    return vx, vy, spin

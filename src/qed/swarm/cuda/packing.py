@@ -37,11 +37,12 @@ from qed.swarm.cuda.layout import (
     W_PLACE,
     W_ROBOTS,
     W_TRIALS,
+    WALL_FIELDS,
     WARP_FIELDS,
 )
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
-from qed.swarm.laws.contact import MARGIN_TIME, near_radius
+from qed.swarm.laws.contact import margin, near_radius
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.placing import noise_keys, place
 
@@ -94,7 +95,7 @@ class Packed:
     weights: np.ndarray  # float32, one a link
     trials: int  # of all worlds
     kept: int  # numbers to keep of pairs in contact
-    blocks: int  # and of robots at obstacles
+    blocks: int  # and of robots at walls and obstacles
     fine: int  # fine cells of the largest arena
     cells: np.ndarray  # int32, fine cells of each trial
     with_obstacles: bool
@@ -149,7 +150,7 @@ def pairs_at_once(robots: Any) -> Any:
 
 
 def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
-    """Return the table of warps, and how many numbers to keep of pairs and at obstacles.
+    """Return the table of warps, and how many numbers to keep of pairs, and at walls and obstacles.
 
     A world's row tells its robots and obstacles, and where in their tables its limits, its first
     robot, obstacle and faults are.
@@ -160,7 +161,7 @@ def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
     # Beyond the first 32, contacts lie after what is kept of pairs.
     for_pairs = KEPT * LANES * (robots // 2)
     for_each = for_pairs + CONTACT_FIELDS * LANES * -(-pairs_at_once(robots) // LANES)
-    at_blocks = BLOCK_FIELDS * LANES * obstacles
+    at_blocks = LANES * (2 * WALL_FIELDS + BLOCK_FIELDS * obstacles)
 
     def begins(size: np.ndarray) -> np.ndarray:
         begin: np.ndarray = np.cumsum(size * each) - size * each
@@ -213,7 +214,7 @@ def _limits(env: Environment, noise: float) -> tuple[float, ...]:
         env.rab_range**2,
         env.rab_range,
         env.proximity_range,
-        MARGIN_TIME * env.max_speed,
+        margin(env.max_speed),
         noise,
         env.obstacles,
         fine_side(env.arena),

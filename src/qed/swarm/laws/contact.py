@@ -171,6 +171,10 @@ def nearer_wall(at: Any, side: Any) -> Any:
 
 @law
 def remembered(corner: Any, first: Any, second: Any, one: Any, two: Any) -> Any:
-    """Return the impulse that a corner had: one of two that are kept by their corners, or none."""
+    """Return the impulse that a corner had: one of two that are kept by their corners, or none.
+
+    A negative number is no corner.
+    """
     other = two if corner == second else f32(0.0)
-    return one if corner == first else other
+    found = one if corner == first else other
+    return found if corner >= f32(0.0) else f32(0.0)

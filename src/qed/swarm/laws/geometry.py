@@ -57,6 +57,16 @@ EDGE1 = (X0, Y0, X1, Y1, ONE, ZERO, X0)
 EDGE2 = (X1, Y1, X2, Y2, NX1, NY1, H1)
 EDGE3 = (X2, Y2, X3, Y3, NX2, NY2, H2)
 EDGE4 = (X3, Y3, ZERO, Y4, NX3, NY3, H3)
+# The corners that may be farthest along a unit vector that points to the right, or next to it:
+# place (m) and number.
+CORNER8 = (X0, Y0, f32(8.0))
+CORNER7 = (X1, Y1, f32(7.0))
+CORNER6 = (X2, Y2, f32(6.0))
+CORNER5 = (X3, Y3, f32(5.0))
+CORNER4 = (ZERO, Y4, f32(4.0))
+CORNER3 = (-X3, Y3, f32(3.0))
+CORNER0 = (-X0, Y0, f32(0.0))
+CORNERS = np.array([CORNER8, CORNER7, CORNER6, CORNER5, CORNER4, CORNER3, CORNER0], f32)
 EDGES = np.array([EDGE0, EDGE1, EDGE2, EDGE3, EDGE4], f32)
 
 
@@ -110,29 +120,6 @@ def support(nx: Any, ny: Any, c: Any, s: Any) -> Any:
 
 
 @law
-def farthest_corner(ux: Any, uy: Any) -> Any:
-    """Return where the body's corner that is farthest along the unit vector u lies (m).
-
-    First along u, then along (-uy, ux); u is in the body's frame.
-    """
-    mx = abs(ux)
-    along = X0 * mx + Y0 * uy
-    across = Y0 * mx - X0 * uy
-    along, across = farther_corner(along, across, X1 * mx + Y1 * uy, Y1 * mx - X1 * uy)
-    along, across = farther_corner(along, across, X2 * mx + Y2 * uy, Y2 * mx - X2 * uy)
-    along, across = farther_corner(along, across, X3 * mx + Y3 * uy, Y3 * mx - X3 * uy)
-    along, across = farther_corner(along, across, Y4 * uy, Y4 * mx)
-    return along, (-across if ux < f32(0.0) else across)
-
-
-@law
-def farther_corner(along: Any, across: Any, other: Any, other_across: Any) -> Any:
-    """Return the corner that is farther along; the first of equals."""
-    wins = other > along
-    return other if wins else along, other_across if wins else across
-
-
-@law
 def two_farthest_corners(ux: Any, uy: Any) -> Any:
     """Return the two corners that are farthest along the unit vector u, by their numbers.
 
@@ -141,16 +128,39 @@ def two_farthest_corners(ux: Any, uy: Any) -> Any:
     the two: those on the side that u points to, and next to them.
     """
     mx = abs(ux)
-    a = X0 * mx + Y0 * uy
-    b = Y0 * mx - X0 * uy
-    k = f32(8.0)
-    c = d = m = -FAR
-    a, b, k, c, d, m = _insert(a, b, k, c, d, m, X1 * mx + Y1 * uy, Y1 * mx - X1 * uy, f32(7.0))
-    a, b, k, c, d, m = _insert(a, b, k, c, d, m, X2 * mx + Y2 * uy, Y2 * mx - X2 * uy, f32(6.0))
-    a, b, k, c, d, m = _insert(a, b, k, c, d, m, X3 * mx + Y3 * uy, Y3 * mx - X3 * uy, f32(5.0))
-    a, b, k, c, d, m = _insert(a, b, k, c, d, m, Y4 * uy, Y4 * mx, f32(4.0))
-    a, b, k, c, d, m = _insert(a, b, k, c, d, m, Y3 * uy - X3 * mx, Y3 * mx + X3 * uy, f32(3.0))
-    a, b, k, c, d, m = _insert(a, b, k, c, d, m, Y0 * uy - X0 * mx, Y0 * mx + X0 * uy, f32(0.0))
+    two = (-FAR, ZERO, ZERO, -FAR, ZERO, ZERO)
+    two = one_more_corner(two, mx, uy, *CORNER8)
+    two = one_more_corner(two, mx, uy, *CORNER7)
+    two = one_more_corner(two, mx, uy, *CORNER6)
+    two = one_more_corner(two, mx, uy, *CORNER5)
+    two = one_more_corner(two, mx, uy, *CORNER4)
+    two = one_more_corner(two, mx, uy, *CORNER3)
+    two = one_more_corner(two, mx, uy, *CORNER0)
+    return by_number(two, ux)
+
+
+@law
+def one_more_corner(two: Any, mx: Any, uy: Any, x: Any, y: Any, number: Any) -> Any:
+    """Put the corner at (x, y) in its place among the two farthest along (mx, uy) so far."""
+    a, b, k, c, d, m = two
+    along = x * mx + y * uy
+    across = y * mx - x * uy
+    first = along > a
+    second = along > c
+    return (
+        along if first else a,
+        across if first else b,
+        number if first else k,
+        a if first else (along if second else c),
+        b if first else (across if second else d),
+        k if first else (number if second else m),
+    )
+
+
+@law
+def by_number(two: Any, ux: Any) -> Any:
+    """Return the two farthest corners along (|ux|, uy) as those along u, by their numbers."""
+    a, b, k, c, d, m = two
     mirrored = ux < f32(0.0)
     b = -b if mirrored else b
     d = -d if mirrored else d
@@ -164,21 +174,6 @@ def two_farthest_corners(ux: Any, uy: Any) -> Any:
         a if swapped else c,
         b if swapped else d,
         k if swapped else m,
-    )
-
-
-@law
-def _insert(a: Any, b: Any, k: Any, c: Any, d: Any, m: Any, new: Any, across: Any, n: Any) -> Any:
-    """Put one more corner in its place among the two farthest so far: (a, b, k), then (c, d, m)."""
-    first = new > a
-    second = new > c
-    return (
-        new if first else a,
-        across if first else b,
-        n if first else k,
-        a if first else (new if second else c),
-        b if first else (across if second else d),
-        k if first else (n if second else m),
     )
 
 
@@ -338,54 +333,75 @@ def touching_points(
 
     Of each: its arm along the normal n and its lever along (-ny, nx) (m) from the body, then from
     the other one, and how far it is from the face that gave the normal (m; negative: behind).
-    ``face`` tells whether that is the first body's.  The points are the other's two corners next to
-    that face, or where the edge between them leaves its ends.  Which is the first does not depend
-    on which body is: they follow each other along a fixed side of the normal's line.
+    ``face`` tells whether that is the first body's.  Which point is the first does not depend on
+    which body is: they follow each other along a fixed side of the normal's line.
     """
-    # The body with the face, and the one with the corners; m is the face's normal.
-    face_c = c if face else other_c
-    face_s = s if face else other_s
-    back_c = other_c if face else c
-    back_s = other_s if face else s
-    mx = nx if face else -nx
-    my = ny if face else -ny
-    along = nx * dx + ny * dy
-    across = nx * dy - ny * dx
-    height, end1, _, _, end2, _ = two_farthest_corners(
-        face_c * mx + face_s * my, face_c * my - face_s * mx
+    fx, fy, bx, by = face_to_face(c, s, other_c, other_s, nx, ny, face)
+    return between_ends(
+        nx * dx + ny * dy,
+        nx * dy - ny * dx,
+        two_farthest_corners(fx, fy),
+        two_farthest_corners(bx, by),
+        face,
+        ahead(nx, ny) == face,
     )
-    arm1, lever1, _, arm2, lever2, _ = two_farthest_corners(
-        -(back_c * mx + back_s * my), -(back_c * my - back_s * mx)
+
+
+@law
+def face_to_face(c: Any, s: Any, other_c: Any, other_s: Any, nx: Any, ny: Any, face: Any) -> Any:
+    """Return a face's normal in the frame of its body, and its opposite in the other's frame.
+
+    The normal n points from the first body to the second; ``face`` tells whether the face is the
+    first body's.
+    """
+    fx = c * nx + s * ny
+    fy = c * ny - s * nx
+    kx = other_c * nx + other_s * ny
+    ky = other_c * ny - other_s * nx
+    return (
+        fx if face else -kx,
+        fy if face else -ky,
+        -kx if face else fx,
+        -ky if face else fy,
     )
-    # The corners as the face's body sees them, then as far as they are between the face's ends.
-    low = max(min(end1, end2), min(across - lever1, across - lever2))
-    high = min(max(end1, end2), max(across - lever1, across - lever2))
+
+
+@law
+def between_ends(along: Any, across: Any, ends: Any, corners: Any, face: Any, rising: Any) -> Any:
+    """Return the points of ``touching_points`` from the face's two ends and the other's corners.
+
+    The points are the other body's two corners next to the face, or where the edge between them
+    leaves the face's ends, in rising or falling order along the face.  The second body is
+    ``along`` the normal and ``across`` it (m).
+    """
+    height, end1, _, _, end2, _ = ends
+    arm1, lever1, _, arm2, lever2, _ = corners
     p1, q1 = along - arm1, across - lever1
     p2, q2 = along - arm2, across - lever2
+    low = max(min(end1, end2), min(q1, q2))
+    high = min(max(end1, end2), max(q1, q2))
     way = q2 - q1
     slope = (p2 - p1) / (way if abs(way) > SHORT else SHORT)
     r1 = min(max(q1, low), high)
     r2 = min(max(q2, low), high)
-    p1, p2 = p1 + (r1 - q1) * slope, p2 + (r2 - q2) * slope
-    rising = ahead(nx, ny) if face else not ahead(nx, ny)
+    p1 = p1 + (r1 - q1) * slope
+    p2 = p2 + (r2 - q2) * slope
     swap = r2 < r1 if rising else r1 < r2
     a1 = p2 if swap else p1
     b1 = r2 if swap else r1
     a2 = p1 if swap else p2
     b2 = r1 if swap else r2
-    gap1, gap2 = a1 - height, a2 - height
-    # From the face's body to the first body.
     return (
         a1 if face else along - a1,
         b1 if face else across - b1,
-        (a1 - along) if face else -a1,
-        (b1 - across) if face else -b1,
-        gap1,
+        a1 - along if face else -a1,
+        b1 - across if face else -b1,
+        a1 - height,
         a2 if face else along - a2,
         b2 if face else across - b2,
-        (a2 - along) if face else -a2,
-        (b2 - across) if face else -b2,
-        gap2,
+        a2 - along if face else -a2,
+        b2 - across if face else -b2,
+        a2 - height,
     )
 
 
@@ -442,8 +458,8 @@ def body_point(x: Any, y: Any) -> Any:
     """Return normal, gap, arm and lever (m) from a body at the origin to the point (x, y).
 
     The normal points from the body's nearest point to (x, y); arm and lever are how far that
-    point lies from the origin along the normal and along the tangent.  A point inside the body
-    is pushed out through the face it is least behind, with a negative gap.
+    point lies from the origin along the normal and along the tangent.  A point inside the body is
+    pushed out through the face it is least behind, with a negative gap.
     """
     ax = abs(x)
     qx, qy, outside = nearer_edge(ax, y, FAR, FAR, -FAR, *EDGE0)
