@@ -303,3 +303,5 @@ def test_impulses_are_remembered_by_corner(corner, kept):
 def test_no_impulse_is_remembered_of_no_corner():
     assert remembered(3, -1, -1, 0.25, 0.5) == 0.0
     assert remembered(3, -1, 3, 0.25, 0.5) == 0.5
+    assert remembered(-1, -1, 3, 0.25, 0.5) == 0.0
+    assert remembered(-1, 3, -1, 0.25, 0.5) == 0.0

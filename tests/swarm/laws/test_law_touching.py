@@ -11,12 +11,11 @@ from swarm.laws.plain import plain
 from swarm.laws.polygon import BODY, cross, heading, placed, samples, turned
 
 from qed.swarm.laws import geometry
-from qed.swarm.laws.geometry import _insert
 
-farthest_corner = plain(geometry.farthest_corner)
-farther_corner = plain(geometry.farther_corner)
 two_farthest_corners = plain(geometry.two_farthest_corners)
-insert = plain(_insert)
+one_more_corner = geometry.one_more_corner
+by_number = geometry.by_number
+face_to_face = plain(geometry.face_to_face)
 ahead = plain(geometry.ahead)
 beyond = plain(geometry.beyond)
 touching_points = plain(geometry.touching_points)
@@ -31,22 +30,6 @@ def ranked(u):
     """Return the numbers of all corners, the farthest along u first, and how far they are."""
     reach = BODY @ u
     return np.argsort(-reach), reach
-
-
-def test_farthest_corner_of_nine():
-    for (angle,) in samples(1000, (-math.pi, math.pi)):
-        u = heading(angle)
-        (first, second, *_), reach = ranked(u)
-        along, across = farthest_corner(*u)
-        assert along == pytest.approx(reach[first], abs=2e-8)
-        if reach[first] - reach[second] > TINY:
-            assert across == pytest.approx(cross(u, BODY[first]), abs=2e-8)
-
-
-def test_farther_corner_takes_the_first_of_equals():
-    assert farther_corner(1, 2, 3, 4) == (3, 4)
-    assert farther_corner(3, 2, 1, 4) == (3, 2)
-    assert farther_corner(1, 2, 1, 4) == (1, 2)
 
 
 def test_the_two_farthest_corners_of_nine():
@@ -85,11 +68,37 @@ def test_corners_are_the_same_in_a_mirror(angle):
     assert mirrored == (more, -aside, 8 - other, along, -across, 8 - number)
 
 
-def test_inserting_keeps_the_two_farthest():
-    assert insert(3, 30, 1, 2, 20, 2, 1, 10, 5) == (3, 30, 1, 2, 20, 2)
-    assert insert(3, 30, 1, 1, 10, 2, 2, 20, 5) == (3, 30, 1, 2, 20, 5)
-    assert insert(2, 20, 1, 1, 10, 2, 3, 30, 5) == (3, 30, 5, 2, 20, 1)
-    assert insert(2, 20, 1, 1, 10, 2, 2, 30, 5) == (2, 20, 1, 2, 30, 5)
+@pytest.mark.parametrize(
+    ("along", "kept"),
+    [
+        (1, (3, 1, 2, 2)),
+        (2, (3, 1, 2, 2)),
+        (2.5, (3, 1, 2.5, 5)),
+        (3, (3, 1, 3, 5)),
+        (4, (4, 5, 3, 1)),
+    ],
+)
+def test_one_more_corner_is_kept_if_it_is_farther_than_one_of_two(along, kept):
+    found = one_more_corner((3, 30, 1, 2, 20, 2), 1, 0, along, 50, 5)
+    assert (found[0], found[2], found[3], found[5]) == kept
+    assert [found[1], found[4]] == [{1: 30, 2: 20, 5: 50}[number] for number in kept[1::2]]
+
+
+def test_corners_by_number_and_side():
+    assert by_number((3, 30, 6, 2, 20, 5), 1) == (2, 20, 5, 3, 30, 6)
+    assert by_number((3, 30, 6, 2, 20, 5), -1) == (3, -30, 2, 2, -20, 3)
+    assert by_number((3, 30, 4, 2, 20, 5), 0) == (3, 30, 4, 2, 20, 5)
+
+
+@examples
+@given(ANGLE, ANGLE, ANGLE, st.booleans())
+def test_a_face_and_its_opposite_in_the_frames_of_their_bodies(one, two, towards, face):
+    n = np.array(heading(towards))
+    fx, fy, bx, by = face_to_face(*heading(one), *heading(two), *n, face)
+    owner, other = (one, two) if face else (two, one)
+    outward = n if face else -n
+    assert turned([fx, fy], *heading(owner)) == pytest.approx(outward, abs=1e-6)
+    assert turned([bx, by], *heading(other)) == pytest.approx(-outward, abs=1e-6)
 
 
 @examples
