@@ -90,11 +90,11 @@ def pair_share(lever_i: Any, lever_k: Any) -> Any:
 def patience(partners_i: Any, partners_k: Any) -> Any:
     """Return the part of its correction that a pair of robots takes at once.
 
-    Robots with other partners correct less, since all pairs are corrected from the same
+    Robots with more than two partners correct less, since all pairs are corrected from the same
     velocities and their corrections add up.
     """
     most = max(partners_i, partners_k)
-    return f32(1.0) if most == 1 else f32(2.0) / f32(max(most, 4))
+    return f32(1.0) if most <= 2 else f32(2.0) / f32(most)
 
 
 @law
