@@ -29,11 +29,7 @@ from qed.swarm import compile as compiling
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 # Not counted, as the recordings' description says.
-LEFT_OUT = {
-    "cross90_late": "unstable in the original",
-    "headon_offset3cm": "the solver slides flush robots sideways",
-    "push_into_wall": "depends on the shape: 13 mm with discs",
-}
+LEFT_OUT = {"headon_offset3cm": "the solver slides flush robots sideways"}
 EXACT = 1e-4  # of an input, which goes from -1 to 1
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy import float32 as f32
 
 import qed.swarm.cpu.bits
@@ -21,7 +22,7 @@ import qed.swarm.laws
 from qed.swarm import robot
 from qed.swarm.compile import LAWS
 from qed.swarm.cpu.rows import Segment
-from qed.swarm.laws.geometry import EDGES, FAR
+from qed.swarm.laws.geometry import EDGES, FAR, between_ends, by_number, one_more_corner
 
 Columns = tuple[np.ndarray, ...]
 
@@ -157,7 +158,12 @@ SIDE = some(2.0, 3.0, 4.0, 5.0, 6.0) | Real(0.5, 100.0)
 WHEEL = Real(-0.4, 0.4) | some(-0.1, -0.05, -0.0, 0.0, 0.05, 0.1)
 VELOCITY = Real(-1.0, 1.0)
 SHARE = some(0.1, 0.2, 0.25, 0.5, 1.0)
-GAP = Real(-0.2, 0.5)
+SPIN = Real(-10.0, 10.0) | some(-0.0, 0.0)
+PRESSED = Real(0.0, 1.0) | some(0.0)
+LEVER = Real(-0.08, 0.08) | some(*CORNERS)  # m, of a point of the body along its normal or across
+CORNER = some(-1, *range(9))  # by number; -1 for none
+TWO_CORNERS = args(NEARBY, NEARBY, CORNER, NEARBY, NEARBY, CORNER)
+TRUTH = Whole(0, 1, bool)
 WORD = Whole(0, 2**32 - 1, np.uint32)
 BOUND = VELOCITY | some(-FAR, 0.0, FAR)
 SLOPE = VELOCITY | some(-0.0, 0.0)
@@ -171,30 +177,47 @@ CASES: dict[str, Kind] = {
     "chance.high_noise": WORD,
     "chance.low_noise": WORD,
     "chance.mix": WORD,
-    "contact.approach": GAP,
     "contact.drive": args(*[VELOCITY] * 4),
     "contact.fixed": Real(-100.0, 100.0),
+    "contact.hold": args(
+        VELOCITY, VELOCITY, SPIN, LEVER, LEVER, PRESSED, VELOCITY, SHARE | some(0.0), SHARE
+    ),
     "contact.nearer_wall": args(PLACE, SIDE),
-    "contact.pair_share": args(Whole(1, 63), Whole(1, 63)),
-    "contact.press": args(Real(0.0, 1.0), SHARE, VELOCITY),
+    "contact.pair_share": args(LEVER, LEVER),
+    "contact.patience": args(Whole(1, 63), Whole(1, 63)),
+    "contact.press": args(PRESSED, SHARE, VELOCITY),
+    "contact.pulled": args(VELOCITY, VELOCITY, SPIN, VELOCITY, VELOCITY, SPIN, WHEEL, WHEEL, SPIN),
+    "contact.push": args(
+        VELOCITY, VELOCITY, SPIN, SPIN, *[LEVER] * 4, PRESSED, VELOCITY, SHARE | some(0.0), SHARE
+    ),
+    "contact.remembered": args(CORNER, CORNER, CORNER, PRESSED, PRESSED),
     "contact.rub": args(VELOCITY, SHARE, VELOCITY, Real(0.0, 0.5)),
-    "contact.wall_approach": args(GAP, Real(0.0, 0.14)),
+    "contact.share": LEVER,
+    "contact.torque": args(LEVER, LEVER, PRESSED, VELOCITY),
     "describing.action": args(WHEEL, WHEEL),
     "describing.midpoint_distances": args(PLACE, PLACE, SIDE),
     "describing.turn_feature": args(TURN, Real(2.5, 100.0)),
     "describing.wheel_bin": WHEEL,
+    "geometry.ahead": args(AWAY, AWAY),
     "geometry.body_point": args(NEARBY, NEARBY),
     "geometry.clip": args(BOUND, BOUND, NEARBY, SLOPE),
     "geometry.clip_face": args(BOUND, BOUND, DIRECTION, NEARBY, NEARBY, NEARBY, DIRECTION),
+    "geometry.between_ends": Where(
+        args(NEARBY, NEARBY, TWO_CORNERS, TWO_CORNERS, TRUTH, TRUTH),
+        lambda *values: abs(values[9] - values[12]) > 0.02,  # corners apart across the normal
+    ),
+    "geometry.beyond": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
+    "geometry.by_number": args(TWO_CORNERS, SLOPE),
     "geometry.cos_sin": ANGLE,
     "geometry.entry": args(BOUND, BOUND),
-    "geometry.beyond": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
+    "geometry.face_to_face": args(DIRECTION, DIRECTION, DIRECTION, TRUTH),
     "geometry.faces": args(NEARBY, NEARBY, DIRECTION),
     "geometry.farther": args(*[NEARBY] * 6),
     "geometry.farther_face": args(NEARBY, DIRECTION, DIRECTION, NEARBY, NEARBY, NEARBY, DIRECTION),
     "geometry.from_point": args(*[NEARBY] * 5),
     "geometry.nearer": args(*[NEARBY] * 6),
     "geometry.nearer_edge": args(*[NEARBY] * 5, EDGE),
+    "geometry.one_more_corner": args(TWO_CORNERS, DIRECTION, NEARBY, NEARBY, CORNER),
     "geometry.one_over": args(Either((Real(1e-4, 25.0), some(0.0)))),
     "geometry.off_line": Where(
         args(*[AWAY] * 4),
@@ -209,6 +232,8 @@ CASES: dict[str, Kind] = {
     "geometry.ray_wall": args(PLACE, SLOPE, SIDE),
     "geometry.separation": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
     "geometry.support": args(DIRECTION, DIRECTION),
+    "geometry.touching_points": args(NEARBY, NEARBY, DIRECTION, DIRECTION, DIRECTION, TRUTH),
+    "geometry.two_farthest_corners": DIRECTION,
     "geometry.unit": Real(-2.0, 3.0) | some(-0.0, 0.0, 1.0),
     "geometry.wrap": Real(-3 * math.pi, 3 * math.pi) | some(-math.pi, math.pi),
     "motion.excess": args(VELOCITY, VELOCITY),
@@ -232,6 +257,36 @@ CASES: dict[str, Kind] = {
 }
 
 
+# Laws about tuples, as laws about their members: a column for each can be drawn.
+
+
+@register_jitable
+def _one_more_corner(
+    a: Any, b: Any, k: Any, c: Any, d: Any, m: Any, mx: Any, uy: Any, x: Any, y: Any, number: Any
+) -> Any:
+    return one_more_corner((a, b, k, c, d, m), mx, uy, x, y, number)
+
+
+@register_jitable
+def _by_number(a: Any, b: Any, k: Any, c: Any, d: Any, m: Any, ux: Any) -> Any:
+    return by_number((a, b, k, c, d, m), ux)
+
+
+@register_jitable
+def _between_ends(
+    along: Any, across: Any, a: Any, b: Any, k: Any, c: Any, d: Any, m: Any,
+    p: Any, q: Any, n: Any, r: Any, s: Any, o: Any, face: Any, rising: Any,
+) -> Any:  # fmt: skip
+    return between_ends(along, across, (a, b, k, c, d, m), (p, q, n, r, s, o), face, rising)
+
+
+FLAT = {
+    "geometry.between_ends": _between_ends,
+    "geometry.by_number": _by_number,
+    "geometry.one_more_corner": _one_more_corner,
+}
+
+
 def _registered() -> dict[str, Callable[..., Any]]:
     """Load all laws and return them by module and name."""
     for module in pkgutil.iter_modules(qed.swarm.laws.__path__):
@@ -239,7 +294,7 @@ def _registered() -> dict[str, Callable[..., Any]]:
     return {f"{law.__module__.rpartition('.')[2]}.{law.__name__}": law for law in LAWS}
 
 
-BY_NAME = _registered()
+BY_NAME = _registered() | FLAT
 
 
 def parts(result: Any) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from law_cases import BY_NAME, CASES, Columns, draw, parts
 from numba import cuda, njit
 
 from qed.swarm import compile as compiling
-from qed.swarm.cuda import available, contact, obstacles, sensing
+from qed.swarm.cuda import available, contact, obstacles, sensing, walls
 from qed.swarm.cuda.device import ROUGHLY, SIMULATED, device, stage
 
 STEP = 2.0**-23  # between single-precision numbers, relative to them
@@ -55,6 +55,8 @@ ROUNDED = Tolerance()
 JUMPING = Tolerance(nudge=8.0)
 # A direction is lost as a point comes close, and so is where a ray meets a line beside it.
 POLE = Tolerance(nudge=8.0, pole=True)
+# Impulses turn a robot by hundreds of rad/s a metre of lever, and so do their roundings.
+TURNING = Tolerance(64.0)
 NUDGES = 400  # of the arguments of each sample that differs
 
 TOLERANCES = {
@@ -64,16 +66,22 @@ TOLERANCES = {
     "chance.high_noise": EXACT,
     "chance.low_noise": EXACT,
     "chance.mix": EXACT,
-    "contact.approach": EXACT,
     "contact.fixed": EXACT,
+    "contact.hold": TURNING,
     "contact.nearer_wall": EXACT,
-    "contact.wall_approach": EXACT,
+    "contact.push": TURNING,
+    "contact.remembered": EXACT,
+    "contact.torque": TURNING,
     "describing.action": EXACT,
     "describing.wheel_bin": EXACT,
+    "geometry.ahead": JUMPING,
     # A point close to the body is told from it by few steps, and which edge next to a corner is
     # nearer only by squares: to the root of a step.
     "geometry.body_point": Tolerance(steps=512.0, nudge=512.0, pole=True),
+    # Corners that are almost as far as each other are clipped along a steep line.
+    "geometry.between_ends": Tolerance(steps=128.0, nudge=8.0),
     "geometry.beyond": JUMPING,
+    "geometry.by_number": EXACT,
     "geometry.clip_face": POLE,
     "geometry.entry": EXACT,
     "geometry.faces": JUMPING,
@@ -82,9 +90,12 @@ TOLERANCES = {
     "geometry.from_point": POLE,
     "geometry.nearer": JUMPING,
     "geometry.nearer_edge": JUMPING,
+    "geometry.one_more_corner": JUMPING,
     "geometry.ray_body": JUMPING,
     "geometry.ray_disc": JUMPING,
     "geometry.separation": JUMPING,
+    "geometry.touching_points": Tolerance(steps=32.0, nudge=8.0),
+    "geometry.two_farthest_corners": JUMPING,
     "geometry.unit": EXACT,
     "geometry.wrap": EXACT,
     "motion.target": EXACT,
@@ -101,6 +112,7 @@ LOOPS = {
     "geometry.beyond": contact.beyond,
     "geometry.body_point": obstacles.body_point,
     "geometry.ray_body": sensing.meets_body,
+    "geometry.two_farthest_corners": walls.two_farthest_corners,
 }
 
 

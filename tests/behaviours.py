@@ -46,7 +46,7 @@ PATROLLER = reflexes(
 # Drive ahead; turn left just as far as a wall demands, and slide along it.  Leave it for a
 # moment when another robot comes up from behind.
 WALL_FOLLOWER = reflexes(
-    {LEFT: 1.0, RIGHT: 1.0, BEHIND: 0.3, ALWAYS: -1.5},
+    {LEFT: 1.0, RIGHT: 1.0, BEHIND: 0.2, ALWAYS: -1.4},
     {ALWAYS: 1.0},
 )
 

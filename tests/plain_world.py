@@ -8,16 +8,15 @@ shortcuts in occlusion.  Numbers are in single precision, as the laws are.
 from __future__ import annotations
 
 import math
-from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
 from numpy import float32 as f32
+from plain_contact import move
 from plain_scores import TASKS, Tally
 
 from qed.swarm import robot
-from qed.swarm.laws import contact as law
-from qed.swarm.laws import geometry, motion, sensing
+from qed.swarm.laws import geometry, sensing
 from qed.swarm.laws.chance import draw, high_noise, low_noise
 from qed.swarm.laws.geometry import cos_sin, ray_body, ray_disc, ray_wall
 from qed.swarm.laws.neuron import GAIN, tanh
@@ -40,7 +39,7 @@ class Robot:
         self.heading = f32((float(pose[2]) + math.pi) % (2 * math.pi) - math.pi)
         self.c, self.s = cos_sin(self.heading)
         self.vx = self.vy = self.turn = ZERO  # velocity and turn rate
-        self.jx = self.jy = ZERO  # impulse of the drive
+        self.jx = self.jy = self.gear = ZERO  # impulses of drive and gear
         self.wheels = (ZERO, ZERO)  # left and right command (m/s)
         self.neurons = {}  # values by node; missing ones are 0
 
@@ -58,163 +57,18 @@ class World:
         self.controller, self.env, self.robots, self.noise = controller, env, robots, f32(noise)
         self.obstacles = [(f32(x), f32(y)) for x, y in obstacles]
         self.side = f32(env.arena)
-        self.kept = {}  # impulses of the last cycle's contacts
+        self.kept = {}  # impulses of the last sub-step's contacts, by what touches
         self.cycle = 0
 
     def step(self):
         """Let one control cycle pass: move, then sense, then decide."""
         self.cycle += 1
-        for me in self.robots:
-            lag(me)
-        contacts = touching(self)
-        solve(self.robots, contacts)
-        self.kept = {found.key: (found.press, found.rub) for found in contacts}
-        for me in self.robots:
-            me.x = motion.within(me.x + motion.DRIVE * me.vx, self.side)
-            me.y = motion.within(me.y + motion.DRIVE * me.vy, self.side)
+        move(self)
         for me in self.robots:
             me.proximity = [feel(self, me, sensor) for sensor in range(7)]
             me.rab = hear(self, me)
         for me in self.robots:
             think(self, me)
-
-
-# --- motion and contacts
-
-
-def lag(me):
-    """Move on with the old velocity, and turn; what one impulse cannot change changes now."""
-    me.old_x, me.old_y, me.old_heading, me.old_c, me.old_s = me.x, me.y, me.heading, me.c, me.s
-    me.tx, me.ty = motion.target(*me.wheels, me.c, me.s)
-    part = motion.excess(me.tx - me.vx, me.ty - me.vy)
-    ex, ey = part * (me.tx - me.vx), part * (me.ty - me.vy)
-    me.x += motion.LAG * (me.vx - ex)
-    me.y += motion.LAG * (me.vy - ey)
-    me.vx += ex
-    me.vy += ey
-    before, me.turn = me.turn, motion.turn_rate(*me.wheels)
-    me.heading = geometry.wrap(me.heading + motion.turned(before, me.turn))
-    me.c, me.s = cos_sin(me.heading)
-
-
-class Contact:
-    """A robot and what it may meet: another robot, or something fixed (other is None)."""
-
-    def __init__(self, key, me, other, normal, gap, arm):
-        self.key, self.me, self.other, self.normal = key, me, other, normal
-        self.gap, self.arm = gap, arm
-        self.friction = law.FRICTION if other else law.WALL_FRICTION
-        self.share = ONE
-
-    def force(self, press, rub):
-        nx, ny = self.normal
-        return press * nx - rub * ny, press * ny + rub * nx
-
-    def correct(self):
-        """Renew the impulses from the present velocities; return their change."""
-        me, (nx, ny) = self.me, self.normal
-        other = self.other or SimpleNamespace(vx=ZERO, vy=ZERO, turn=ZERO)
-        ux, uy = me.vx - other.vx, me.vy - other.vy
-        closing = (ux * nx + uy * ny) - law.approach(self.gap)
-        sliding = (uy * nx - ux * ny) + self.arm * (me.turn + other.turn)
-        press = law.press(self.press, self.share, closing)
-        rub = law.rub(self.rub, self.share, sliding, self.friction * press)
-        change = self.force(press - self.press, rub - self.rub)
-        self.press, self.rub = press, rub
-        return change
-
-
-def touching(world):
-    """Return all contacts within the margin, with the impulses they had in the last cycle."""
-    margin = f32(law.MARGIN_TIME * world.env.max_speed)
-    pairs = pairs_of(world.robots, TWO * f32(robot.BODY_OUTER_RADIUS) + margin)
-    near = pairs + [found for me in world.robots for found in fixed(world, me)]
-    contacts = [found for found in near if found.gap < margin]
-    members = [me for found in contacts if found.other for me in (found.me, found.other)]
-    for found in contacts:
-        found.press, found.rub = world.kept.get(found.key, (ZERO, ZERO))
-        if found.other:
-            found.share = law.pair_share(members.count(found.me), members.count(found.other))
-    return contacts
-
-
-def pairs_of(robots, reach):
-    """Return the pairs of robots in reach.
-
-    The gap along the normals of faces can be smaller than the true gap between two corners:
-    robots whose circumscribed discs are out of reach do not count.
-    """
-    pairs = []
-    for me, you in combinations(robots, 2):
-        dx, dy = you.x - me.x, you.y - me.y
-        if dx * dx + dy * dy >= reach * reach:
-            continue
-        gap, nx, ny = geometry.separation(dx, dy, me.c, me.s, you.c, you.s)
-        arm = HALF * (nx * dx + ny * dy)
-        pairs.append(Contact((me.number, you.number), me, you, (nx, ny), gap, arm))
-    return pairs
-
-
-def fixed(world, me):
-    """Return the obstacles in order, then the nearer of the x walls and of the y walls."""
-    bodies = []
-    for number, (x, y) in enumerate(world.obstacles):
-        nx, ny, gap, arm = geometry.body_point(*me.to_body(x - me.x, y - me.y))
-        key = (me.number, "obstacle", number)
-        bodies.append(Contact(key, me, None, me.to_world(nx, ny), gap - OBSTACLE, arm))
-    for axis, at in (("x", me.x), ("y", me.y)):
-        sign, room = law.nearer_wall(at, world.side)
-        normal = (sign, ZERO) if axis == "x" else (ZERO, sign)
-        reach = geometry.support(*normal, me.c, me.s)
-        bodies.append(Contact((me.number, axis), me, None, normal, room - reach, reach))
-    return bodies
-
-
-def solve(robots, contacts):
-    """Give every robot its velocity for the rest of the cycle."""
-    pairs = [found for found in contacts if found.other]
-    walls = [found for found in contacts if not found.other]
-    busy = {me for found in contacts for me in (found.me, found.other)}
-    for me in robots:
-        if me not in busy:
-            me.jx, me.jy = me.tx - me.vx, me.ty - me.vy
-            me.vx, me.vy = me.tx, me.ty
-    busy = [me for me in robots if me in busy]
-    push(busy, pairs, [pair.force(pair.press, pair.rub) for pair in pairs])
-    for me in busy:
-        me.vx, me.vy = me.vx + me.jx, me.vy + me.jy
-    for found in walls:
-        stop(found, found.force(found.press, found.rub))
-    for _ in range(law.SWEEPS):
-        for me in busy:
-            pull(me)
-        push(busy, pairs, [pair.correct() for pair in pairs])
-        for found in walls:
-            stop(found, found.correct())
-
-
-def pull(me):
-    """Let a drive pull towards its target with the force it has."""
-    jx, jy = law.drive(me.jx, me.jy, me.tx - me.vx, me.ty - me.vy)
-    me.vx, me.vy = me.vx + (jx - me.jx), me.vy + (jy - me.jy)
-    me.jx, me.jy = jx, jy
-
-
-def push(robots, pairs, forces):
-    """Push all pairs apart at once; whole numbers, so that their order does not matter."""
-    for me in robots:
-        total = [0, 0]
-        for pair, force in zip(pairs, forces, strict=True):
-            sign = (me is pair.other) - (me is pair.me)
-            total = [total[n] + sign * int(law.fixed(force[n])) for n in range(2)]
-        me.vx += f32(total[0]) * law.FROM_FIXED
-        me.vy += f32(total[1]) * law.FROM_FIXED
-
-
-def stop(contact, force):
-    """Push a robot away from something fixed."""
-    contact.me.vx -= force[0]
-    contact.me.vy -= force[1]
 
 
 # --- sensors and network
@@ -256,7 +110,7 @@ def hear(world, me):
     limit = f32(world.env.rab_range)
     cones = [limit] * robot.CONES
     for you in world.robots:
-        if you is me or not in_sight(world, *sorted((me, you), key=lambda one: one.number)):
+        if you is me or not in_sight(world, *looking(world, me, you)):
             continue
         forward, left = me.to_body(you.x - me.x, you.y - me.y)
         if me.fault == "ROFS":
@@ -266,6 +120,14 @@ def hear(world, me):
         cone = sensing.cone(forward, left)
         cones[cone] = min(cones[cone], f32(math.hypot(forward, left)))
     return [sensing.heard(distance, ONE / limit) for distance in cones]
+
+
+def looking(world, me, you):
+    """Return a pair of robots as the engine lists it: the first is the one that looks."""
+    count = len(world.robots)
+    steps = (you.number - me.number) % count
+    first = 2 * steps < count or (2 * steps == count and me.number < you.number)
+    return (me, you) if first else (you, me)
 
 
 def in_sight(world, me, you):

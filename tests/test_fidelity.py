@@ -14,26 +14,34 @@ DATA = recordings.SMALL / "argos"
 
 # Bars: what the simulator reaches, with a little room.  Places in m.
 FREE_MOTION, FREE_HEADING = 0.05e-3, 2e-5
-CONTACTS = {"b_wall": 6e-3, "c_two": 5e-3}
-FLUSH_AT_CYLINDER = 5e-3
-LARGEST_AT_CYLINDER = 0.11
+CONTACTS = {"b_wall": 1.6e-3, "b_cylinder": 0.1e-3, "c_two": 1.8e-3}
+# Cycles in which a swarm stays within 1 cm, of 250; those not named meet early and grind.
 TRAJECTORIES = {
+    "avoid_hidden": 220,
+    "avoid_sym": 205,
+    "avoid_turnright": 230,
+    "disp_away": 250,
+    "flock1": 210,
+    "mix_disp_away": 58,
     "rand_ff3": 250,
+    "rand_rec3": 33,
+    "recur_memory": 230,
+    "straight": 60,
     "wall_right": 250,
-    "avoid_sym": 200,
-    "avoid_hidden": 200,
-    "avoid_turnright": 200,
 }
-MEDIAN_TRAJECTORY = 33
-FITNESS = {fidelity.normal: 0.009, fidelity.environments: 0.012, fidelity.broken: 0.011}
-FITNESS_RMS_Z, FITNESS_BIAS = 1.8, 0.008
+MEDIAN_TRAJECTORY = 210
+FITNESS = {fidelity.normal: 0.0058, fidelity.environments: 0.0060, fidelity.broken: 0.0056}
+FITNESS_RMS_Z, FITNESS_BIAS, FITNESS_CORRELATION = 1.0, 0.0045, 0.988
+FLOCKING_CORRELATION = 0.978  # few controllers flock: its fitness has the narrowest range
 # Robots driven at walls, after 6, 21 and 80 cycles; the whole recording has the same cases.
-DRIVEN_90 = {"alone": (1.4e-3, 2.1e-3, 4.6e-3), "pairs": (4.0e-3, 11e-3, 34e-3)}
-DRIVEN_99 = {"alone": (3.5e-3, 4.8e-3, 9.0e-3), "pairs": (15e-3, 66e-3, 184e-3)}
-DRIVEN_OFF_BY_1_CM = {"alone": 0.01, "pairs": 0.225}
+DRIVEN_90 = {"alone": (0.02e-3, 0.02e-3, 0.05e-3), "pairs": (0.2e-3, 2.8e-3, 8e-3)}
+DRIVEN_99 = {"alone": (0.02e-3, 0.2e-3, 2.5e-3), "pairs": (3e-3, 24e-3, 175e-3)}
+DRIVEN_OFF_BY_1_CM = {"alone": 0.005, "pairs": 0.085}
 DRIVEN_HEADING = 2e-5
-TURNING_CYCLES = {"rand_rec6": 26, "avoid_backward": 20}
-TURNING_Z = {"rand_rec6": 9.0, "avoid_backward": 1.5}
+# In avoid_backward two robots push each other beside their middles, and slip past each other two
+# cycles before those that were recorded: half a millimetre of overlap decides.
+TURNING_CYCLES = {"rand_rec6": 30, "avoid_backward": 17}
+TURNING_Z = {"rand_rec6": 2.5, "avoid_backward": 1.0}
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +68,7 @@ def test_free_motion_is_exact() -> None:
 @pytest.mark.parametrize("name", CONTACTS)
 def test_contacts_stay_close(name: str) -> None:
     errors = fidelity.scripted(DATA, name)
-    assert len(errors) >= 15
+    assert len(errors) >= 6
     for case, error in errors.items():
         if case not in fidelity.LEFT_OUT:
             assert error["place"] < CONTACTS[name], case
@@ -68,13 +76,6 @@ def test_contacts_stay_close(name: str) -> None:
 
 def test_what_is_left_out_was_recorded() -> None:
     assert set(fidelity.LEFT_OUT) <= set(fidelity.scripted(DATA, "c_two"))
-
-
-def test_contacts_with_a_cylinder_stay_close() -> None:
-    errors = fidelity.scripted(DATA, "b_cylinder")
-    for case in ("cyl_headon", "cyl_off2cm", "cyl_arc"):
-        assert errors[case]["place"] < FLUSH_AT_CYLINDER, case
-    assert max(error["place"] for error in errors.values()) < LARGEST_AT_CYLINDER
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,8 @@ def test_fitness_agrees(compare: Any) -> None:
     assert verdict["rms_z"] <= FITNESS_RMS_Z
     for task in recordings.TASKS:
         assert abs(verdict["bias"][task]) <= FITNESS_BIAS, task
-        assert verdict["correlation"][task] >= (0.95 if task == "flocking" else 0.98), task
+        bar = FLOCKING_CORRELATION if task == "flocking" else FITNESS_CORRELATION
+        assert verdict["correlation"][task] >= bar, task
 
 
 @pytest.mark.parametrize("kind", walls.KINDS)

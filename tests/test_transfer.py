@@ -14,14 +14,14 @@ import recordings
 import transfer
 
 # Bars for the small part: 20 controllers and 15 recoveries, ten trials, two noise seeds each.
-CORRELATION = 0.998
-MEAN_ABSOLUTE_ERROR = 0.012
-RMS_Z, RMS_Z_OF_A_TASK = 1.2, 2.0
-BIAS = 0.006
+CORRELATION = 0.999
+MEAN_ABSOLUTE_ERROR = 0.007
+RMS_Z, RMS_Z_OF_A_TASK = 0.9, 1.4  # a task has only four: another rounding changes it by 0.3
+BIAS = 0.005
 RECOVERIES_THAT_HOLD = 12  # of 14, one of which is a matter of luck; 29 of 29 on the whole
 CLEAR_ONLY_THERE = 1
-MEAN_IMPACT_APART, MEAN_RESILIENCE_APART = 0.02, 0.02
-RESILIENCE_CORRELATION = 0.98
+MEAN_IMPACT_APART, MEAN_RESILIENCE_APART = 0.015, 0.02
+RESILIENCE_CORRELATION = 0.99
 
 ONCE = ((1, 2),)
 

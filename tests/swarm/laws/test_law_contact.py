@@ -1,4 +1,4 @@
-"""Force-limited drives and what bodies do to each other."""
+"""Force-limited drives, and what contacts do in one correction."""
 
 import math
 
@@ -9,34 +9,56 @@ from hypothesis import strategies as st
 from numpy import float32 as f32
 from swarm.laws.plain import plain
 
+from qed.swarm import robot
 from qed.swarm.laws import contact
 from qed.swarm.laws.motion import MAX_IMPULSE
 
 drive = plain(contact.drive)
-approach = plain(contact.approach)
+pulled = plain(contact.pulled)
+share = plain(contact.share)
+pair_share = plain(contact.pair_share)
 press = plain(contact.press)
 rub = plain(contact.rub)
+hold = plain(contact.hold)
+push = plain(contact.push)
+torque = plain(contact.torque)
 fixed = plain(contact.fixed)
 nearer_wall = plain(contact.nearer_wall)
-wall_approach = plain(contact.wall_approach)
+remembered = plain(contact.remembered)
 
+EASE = float(contact.EASE)
 SPEED = st.floats(-2.0, 2.0, width=32)
+SPIN = st.floats(-10.0, 10.0, width=32)
+LEVER = st.floats(-0.078125, 0.078125, width=32)
+ARM = st.floats(0.03125, 0.078125, width=32)
+PRESSED = st.floats(0.0, 2.0, width=32)
+RUBBED = st.floats(-1.0, 1.0, width=32)  # in parts of the grip
 GRIP = st.floats(0.0, 1.0, width=32)
-GAP = st.floats(float(f32(-0.2)), 0.5, width=32)
 SHARE = st.sampled_from([0.25, 0.5, 1.0])
 examples = settings(max_examples=300, deadline=None, derandomize=True)
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("FRICTION", 0.49), ("WALL_FRICTION", 0.07), ("SLOP", 0.002), ("PUSH_OUT", 0.05)],
+    [("FRICTION", f32(0.49)), ("WALL_FRICTION", f32(0.07)), ("ITERATIONS", 5)],
 )
 def test_constants(name, value):
-    assert getattr(contact, name) == f32(value)
+    assert getattr(contact, name) == value
 
 
-def test_margin_time():
-    assert pytest.approx(0.35) == contact.MARGIN_TIME
+def test_ease_is_mass_by_moment():
+    assert pytest.approx(robot.MASS / robot.MOMENT, rel=1e-6) == contact.EASE
+
+
+def test_margin_is_one_and_a_half_cycles_of_full_speed():
+    assert contact.margin(0.1) == pytest.approx(0.03)
+    assert contact.margin(0.2) == 2 * contact.margin(0.1)
+
+
+@pytest.mark.parametrize(("sight", "speed", "radius"), [(0.11, 0.1, None), (0.055, 0.4, 0.3928)])
+def test_near_is_what_is_seen_or_met(sight, speed, radius):
+    seen = sight + robot.SENSOR_REACH + robot.BODY_OUTER_RADIUS
+    assert contact.near_radius(sight, speed) == pytest.approx(radius or seen, abs=1e-4)
 
 
 @examples
@@ -56,60 +78,194 @@ def test_drive_gives_all_that_is_asked_within_its_limit():
 
 
 @examples
-@given(GAP)
-def test_approach_closes_the_gap_in_one_drive(gap):
-    expected = max((gap + 0.002) / 0.16, -0.05)
-    assert approach(gap) == pytest.approx(expected, rel=1e-6, abs=1e-8)
+@given(SPEED, SPEED, SPIN, SPEED, SPEED, SPIN, SPEED, SPEED, SPIN)
+def test_pulled_changes_the_velocity_by_what_the_drive_gives(
+    vx, vy, spin, jx, jy, gear, tx, ty, turn
+):
+    new_x, new_y, ax, ay, new_gear = pulled(vx, vy, spin, jx, jy, gear, tx, ty, turn)
+    assert (ax, ay) == drive(jx, jy, f32(tx) - f32(vx), f32(ty) - f32(vy))
+    assert (new_x - vx, new_y - vy) == pytest.approx((ax - jx, ay - jy), abs=1e-6)
+    assert new_gear - gear == pytest.approx(turn - spin, abs=4e-6)
 
 
-def test_approach_of_known_gaps():
-    assert approach(-0.002) == 0.0
-    assert approach(0.014) == pytest.approx(0.1)
-    assert approach(-0.01) == pytest.approx(-0.05)
-    assert approach(-1.0) == pytest.approx(-0.05)
-
-
-def test_wall_out_of_reach_allows_any_speed():
-    assert wall_approach(0.01, 0.035) == approach(0.01)
-    assert wall_approach(-0.01, 0.0) == approach(-0.01)
-    assert wall_approach(0.035, 0.035) == f32(1e9)
-    assert wall_approach(0.04, 0.035) == f32(1e9)
-
-
-def test_pair_shares_shrink_with_the_crowd():
-    share = contact.pair_share
-    assert share(1, 1) == 0.5
-    for i in range(1, 20):
-        for k in range(1, 20):
-            assert share(i, k) == share(k, i)
-            if max(i, k) > 1:
-                assert share(i, k) == f32(1 / max(i, k, 4))
-
-
-@pytest.mark.parametrize(
-    ("at", "sign", "way"), [(0.5, -1, 0.5), (3.5, 1, 0.5), (-0.01, -1, -0.01), (4.01, 1, -0.01)]
-)
-def test_nearer_wall(at, sign, way):
-    got_sign, got_way = nearer_wall(at, 4.0)
-    assert got_sign == sign
-    assert got_way == pytest.approx(way, abs=3e-7)
+def test_pulled_reaches_a_target_that_is_near():
+    vx, vy, ax, ay, gear = pulled(0.1, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.1, 0.2)
+    assert (vx, vy) == pytest.approx((0.0, 0.1), abs=1e-8)
+    assert (ax, ay, gear) == pytest.approx((-0.1, 0.1, -0.3), abs=1e-7)
 
 
 @examples
-@given(st.floats(0.0, 2.0, width=32), SHARE, SPEED)
-def test_press_only_pushes(old, share, closing):
-    got = press(old, share, closing)
+@given(PRESSED, SHARE, SPEED)
+def test_press_only_pushes(old, part, closing):
+    got = press(old, part, closing)
     assert got >= 0
-    assert got == pytest.approx(max(0.0, old + share * closing), rel=1e-6, abs=3e-7)
+    assert got == pytest.approx(max(0.0, old + part * closing), rel=1e-6, abs=3e-7)
 
 
 @examples
 @given(SPEED, SHARE, SPEED, GRIP)
-def test_rub_is_within_the_grip(old, share, sliding, grip):
-    got = rub(old, share, sliding, grip)
+def test_rub_is_within_the_grip(old, part, sliding, grip):
+    got = rub(old, part, sliding, grip)
     assert -grip <= got <= grip
-    free = old + share * sliding
+    free = old + part * sliding
     assert got == pytest.approx(max(-grip, min(free, grip)), rel=1e-6, abs=3e-7)
+
+
+@examples
+@given(LEVER, LEVER)
+def test_shares(lever, other):
+    assert share(lever) == pytest.approx(1 / (1 + EASE * lever**2), rel=1e-6)
+    both = 1 / (2 + EASE * (lever**2 + other**2))
+    assert pair_share(lever, other) == pytest.approx(both, rel=1e-6)
+    assert pair_share(lever, other) == pair_share(other, lever) == pair_share(-lever, other)
+
+
+def test_shares_at_the_centre():
+    assert share(0.0) == 1.0
+    assert pair_share(0.0, 0.0) == 0.5
+
+
+def test_patience_shrinks_with_the_crowd():
+    for i in range(1, 20):
+        for k in range(1, 20):
+            assert contact.patience(i, k) == f32(min(2 / max(i, k), 1))
+
+
+@examples
+@given(LEVER, ARM, PRESSED, SPEED)
+def test_torque_is_what_forces_at_a_point_do(lever, arm, pressed, rubbed):
+    # The cross product of the point (arm, lever) with the force (pressed, rubbed) on the robot.
+    expected = EASE * np.linalg.det([[arm, lever], [pressed, rubbed]])
+    assert torque(arm, lever, pressed, rubbed) == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+def test_a_force_through_the_centre_does_not_turn():
+    assert torque(0.05, 0.0, 1.0, 0.0) == 0.0
+    assert torque(0.0, 0.05, 0.0, 1.0) == 0.0
+
+
+def held(vn, vt, spin, arm, lever, pressed, part):
+    """Return what holding does, and the impulses it began with."""
+    rubbed = f32(part) * (contact.WALL_FRICTION * f32(pressed))
+    point = (arm, lever, pressed, rubbed, share(lever), share(arm))
+    return hold(vn, vt, spin, *point), pressed, rubbed
+
+
+@examples
+@given(SPEED, SPEED, SPIN, ARM, LEVER, PRESSED, RUBBED)
+def test_holding_balances_momentum_within_the_friction_cone(
+    vn, vt, spin, arm, lever, pressed, part
+):
+    (new_n, new_t, new_spin, new_press, new_rub), press0, rub0 = held(
+        vn, vt, spin, arm, lever, pressed, part
+    )
+    assert new_press >= 0.0
+    assert abs(new_rub) <= contact.WALL_FRICTION * new_press
+    dp, dr = float(new_press) - press0, float(new_rub) - float(rub0)
+    assert (new_n, new_t) == pytest.approx((vn - dp, vt - dr), abs=1e-6)
+    assert new_spin == pytest.approx(spin - EASE * (arm * dr - lever * dp), abs=2e-5)
+
+
+@examples
+@given(SPEED, SPEED, SPIN, ARM, LEVER, PRESSED, RUBBED)
+def test_holding_is_the_same_in_a_mirror(vn, vt, spin, arm, lever, pressed, part):
+    (n, t, w, p, r), _, _ = held(vn, vt, spin, arm, lever, pressed, part)
+    mirrored, _, _ = held(vn, -vt, -spin, arm, -lever, pressed, -part)
+    assert mirrored == (n, -t, -w, p, -r)
+
+
+@examples
+@given(SPEED, SPEED, SPIN, ARM, LEVER)
+def test_a_fresh_hold_takes_energy(vn, vt, spin, arm, lever):
+    (n, t, w, _, _), _, _ = held(vn, vt, spin, arm, lever, 0.0, 0.0)
+    before = vn**2 + vt**2 + spin**2 / EASE
+    after = float(n) ** 2 + float(t) ** 2 + float(w) ** 2 / EASE
+    assert after <= before * (1 + 1e-5) + 1e-9
+
+
+@examples
+@given(SPEED, SPIN, LEVER)
+def test_without_friction_a_hold_stops_the_point(vn, spin, lever):
+    # A point beside the centre (arm 0): rubbing has no lever there.
+    n, _, w, pressed, _ = hold(vn, 0.0, spin, 0.0, lever, 0.0, 0.0, share(lever), share(0.0))
+    closing = vn - spin * lever
+    left = float(n) - float(w) * lever
+    assert left == pytest.approx(min(closing, 0.0), abs=2e-6)
+    assert pressed == pytest.approx(max(closing, 0.0) * float(share(lever)), abs=1e-6)
+
+
+def test_a_robot_that_leaves_a_wall_is_not_held():
+    assert hold(-0.1, 0.05, 0.0, 0.05, 0.02, 0.0, 0.0, 0.5, 0.5) == (
+        f32(-0.1), f32(0.05), 0.0, 0.0, 0.0,
+    )  # fmt: skip
+
+
+def pushed(un, ut, spins, levers, pressed, part):
+    """Return what pushing does, and the impulses it began with."""
+    arm_i, lever_i, arm_k, lever_k = levers
+    rubbed = f32(part) * (contact.FRICTION * f32(pressed))
+    shares = pair_share(lever_i, lever_k), pair_share(arm_i, arm_k)
+    return push(un, ut, *spins, *levers, pressed, rubbed, *shares), pressed, rubbed
+
+
+SPINS = st.tuples(SPIN, SPIN)
+LEVERS = st.tuples(ARM, LEVER, ARM.map(lambda arm: -arm), LEVER)
+
+
+@examples
+@given(SPEED, SPEED, SPINS, LEVERS, PRESSED, RUBBED)
+def test_pushing_balances_momentum_within_the_friction_cone(un, ut, spins, levers, pressed, part):
+    (new_n, new_t, spin_i, spin_k, new_press, new_rub), press0, rub0 = pushed(
+        un, ut, spins, levers, pressed, part
+    )
+    assert new_press >= 0.0
+    assert abs(new_rub) <= contact.FRICTION * new_press
+    dp, dr = float(new_press) - press0, float(new_rub) - float(rub0)
+    # What one loses the other gains, so the speed between them changes twice.
+    assert (new_n, new_t) == pytest.approx((un - 2 * dp, ut - 2 * dr), abs=3e-6)
+    arm_i, lever_i, arm_k, lever_k = levers
+    assert spin_i == pytest.approx(spins[0] - EASE * (arm_i * dr - lever_i * dp), abs=2e-5)
+    assert spin_k == pytest.approx(spins[1] + EASE * (arm_k * dr - lever_k * dp), abs=2e-5)
+
+
+@examples
+@given(SPEED, SPEED, SPINS, LEVERS, PRESSED, RUBBED)
+def test_pushing_is_the_same_from_the_other_robot(un, ut, spins, levers, pressed, part):
+    (n, t, spin_i, spin_k, p, r), _, _ = pushed(un, ut, spins, levers, pressed, part)
+    arm_i, lever_i, arm_k, lever_k = levers
+    # The normal turns round, and with it the tangent; the speed between them looks the same.
+    other = (-arm_k, -lever_k, -arm_i, -lever_i)
+    back, _, _ = pushed(un, ut, spins[::-1], other, pressed, part)
+    assert back == (n, t, spin_k, spin_i, p, r)
+
+
+@examples
+@given(SPEED, SPEED, SPINS, LEVERS, PRESSED, RUBBED)
+def test_pushing_is_the_same_in_a_mirror(un, ut, spins, levers, pressed, part):
+    (n, t, spin_i, spin_k, p, r), _, _ = pushed(un, ut, spins, levers, pressed, part)
+    arm_i, lever_i, arm_k, lever_k = levers
+    mirrored, _, _ = pushed(
+        un, -ut, (-spins[0], -spins[1]), (arm_i, -lever_i, arm_k, -lever_k), pressed, -part
+    )
+    assert mirrored == (n, -t, -spin_i, -spin_k, p, -r)
+
+
+@examples
+@given(SPEED, SPEED, SPINS, LEVERS)
+def test_a_fresh_push_takes_energy(un, ut, spins, levers):
+    (n, t, spin_i, spin_k, _, _), _, _ = pushed(un, ut, spins, levers, 0.0, 0.0)
+    before = (un**2 + ut**2) / 2 + (spins[0] ** 2 + spins[1] ** 2) / EASE
+    after = float(n) ** 2 / 2 + float(t) ** 2 / 2
+    after += (float(spin_i) ** 2 + float(spin_k) ** 2) / EASE
+    assert after <= before * (1 + 1e-5) + 1e-9
+
+
+def test_robots_that_meet_at_their_middles_share_their_speed():
+    n, t, spin_i, spin_k, pressed, rubbed = push(
+        0.2, 0.0, 0.0, 0.0, 0.055, 0.0, -0.055, 0.0, 0.0, 0.0, 0.5, 0.5
+    )
+    assert (n, t, spin_i, spin_k, rubbed) == (0.0, 0.0, 0.0, 0.0, 0.0)
+    assert pressed == f32(0.1)
 
 
 @examples
@@ -125,56 +281,24 @@ def test_fixed_and_back():
         assert f32(fixed(value)) * contact.FROM_FIXED == value
 
 
-def push(start, targets, cycles, share):
-    """Return the velocities of robots on a line, each against the next, after some cycles.
-
-    The gaps stay at the slop, so that no approach is allowed.
-    """
-    v = np.array(start, f32)
-    j = np.zeros(len(targets), f32)
-    pressed = np.zeros(len(targets) - 1, f32)
-    allowed = approach(-0.002)
-    for _ in range(cycles):
-        v[:-1] -= pressed
-        v[1:] += pressed
-        v += j
-        for _ in range(contact.SWEEPS):
-            for i, wanted in enumerate(targets):
-                new, _ = drive(j[i], 0.0, f32(wanted) - v[i], 0.0)
-                v[i] += new - j[i]
-                j[i] = new
-            closing = v[:-1] - v[1:] - allowed
-            new = np.array([press(p, share, c) for p, c in zip(pressed, closing, strict=True)])
-            v[:-1] -= new - pressed
-            v[1:] += new - pressed
-            pressed = new
-    return v
+@pytest.mark.parametrize(
+    ("at", "sign", "way"), [(0.5, -1, 0.5), (3.5, 1, 0.5), (-0.01, -1, -0.01), (4.01, 1, -0.01)]
+)
+def test_nearer_wall(at, sign, way):
+    got_sign, got_way = nearer_wall(at, 4.0)
+    assert got_sign == sign
+    assert got_way == pytest.approx(way, abs=3e-7)
 
 
-@pytest.mark.parametrize("cycles", [1, 2, 20])
-def test_opposed_equal_robots_stop(cycles):
-    for start in ((0.1, -0.1), (0.0, 0.0)):
-        assert push(start, (0.1, -0.1), cycles, 0.5) == pytest.approx([0.0, 0.0], abs=1e-6)
+@pytest.mark.parametrize(
+    ("corner", "kept"), [(3, 0.25), (4, 0.5), (5, 0.0), (8, 0.0)], ids=["first", "second", "", "no"]
+)
+def test_impulses_are_remembered_by_corner(corner, kept):
+    assert remembered(corner, 3, 4, 0.25, 0.5) == kept
 
 
-@pytest.mark.parametrize("cycles", [1, 2, 20])
-@pytest.mark.parametrize("targets", [(0.1, -0.05), (0.03, -0.09), (0.1, 0.0)])
-def test_opposed_robots_keep_the_mean_of_their_targets(targets, cycles):
-    mean = sum(targets) / 2
-    assert push(targets, targets, cycles, 0.5) == pytest.approx([mean, mean], abs=1e-6)
-
-
-def test_opposed_robots_do_not_start_from_rest():
-    assert push((0.0, 0.0), (0.1, -0.05), 20, 0.5) == pytest.approx([0.0, 0.0], abs=1e-6)
-
-
-def test_robots_that_part_do_not_press():
-    targets = (-0.05, 0.1)
-    assert push((0.0, 0.0), targets, 5, 0.5) == pytest.approx(targets, abs=1e-7)
-
-
-@pytest.mark.parametrize("start", [(0.0, 0.0, 0.0), (0.1, 0.1, -0.1)])
-def test_majority_wins(start):
-    assert push(start, (0.1, 0.1, -0.1), 20, 0.25) == pytest.approx([0.1] * 3, abs=0.01)
-    mirrored = [-speed for speed in reversed(start)]
-    assert push(mirrored, (0.1, -0.1, -0.1), 20, 0.25) == pytest.approx([-0.1] * 3, abs=0.01)
+def test_no_impulse_is_remembered_of_no_corner():
+    assert remembered(3, -1, -1, 0.25, 0.5) == 0.0
+    assert remembered(3, -1, 3, 0.25, 0.5) == 0.5
+    assert remembered(-1, -1, 3, 0.25, 0.5) == 0.0
+    assert remembered(-1, 3, -1, 0.25, 0.5) == 0.0

@@ -7,7 +7,8 @@ import pytest
 from numpy import float32 as f32
 from swarm.laws.plain import plain
 
-from qed.swarm.laws import geometry, motion
+from qed.swarm import robot
+from qed.swarm.laws import contact, geometry, motion
 
 MAX_IMPULSE = 1.5 * 0.04 / 0.27
 
@@ -115,6 +116,33 @@ def test_excess_leaves_one_impulse(angle, size):
     part = excess(size * math.cos(angle), size * math.sin(angle))
     assert 0.0 < part < 1.0
     assert (1 - part) * size == pytest.approx(MAX_IMPULSE, rel=1e-6)
+
+
+def in_substeps(old, new):
+    """Return the way (m) of a cycle in which a drive changes a velocity, step by step."""
+    way, velocity, impulse = np.zeros(2), np.array(old), (0.0, 0.0)
+    for _ in range(robot.SUBSTEPS):
+        way += robot.LAG * velocity
+        velocity = velocity + impulse
+        error = np.subtract(new, velocity)
+        given = np.array(plain(contact.drive)(*impulse, *error), float)
+        velocity, impulse = velocity + given - impulse, given
+    return way
+
+
+@pytest.mark.parametrize("change", [0.05, 0.2, 0.25, 0.4, 0.44])
+@pytest.mark.parametrize("angle", [0.0, 0.7, 3.0])
+def test_a_glide_is_its_sub_steps_up_to_two_impulses(angle, change):
+    old = np.array([0.1, -0.03])
+    step = change * np.array([math.cos(angle), math.sin(angle)])
+    part = float(excess(*step))
+    glide = robot.LAG * (old - part * step) + robot.DRIVE * (old + step)
+    assert glide == pytest.approx(in_substeps(old, old + step), abs=1e-8)
+
+
+def test_a_cycle_is_five_sub_steps():
+    assert robot.SUBSTEPS == 5
+    assert pytest.approx(robot.CYCLE) == robot.SUBSTEPS * robot.LAG
 
 
 def test_within_keeps_a_place_between_the_walls():
