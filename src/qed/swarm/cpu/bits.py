@@ -30,6 +30,16 @@ def index(value: Any) -> Any:
 
 
 @law
+def whole(length: Any) -> Any:
+    """Return the length of a list, or of a stretch of lanes, rounded up to whole vectors.
+
+    Rows are long enough for it.  What arithmetic makes of the entries that are too many is never
+    read, but without them the last few of a list would cost as much as all others.
+    """
+    return index((length + (VECTOR - 1)) & -VECTOR)
+
+
+@law
 def span(segments: Any, s: int) -> Any:
     """Return first lane, robots, trials, lanes, and lanes with padding of a segment."""
     segment = segments[s]

@@ -13,7 +13,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, lowest, span
+from qed.swarm.cpu.bits import below, index, lowest, span, whole
 from qed.swarm.cpu.rows import (
     AT_OTHERS,
     AT_X_WALL,
@@ -82,7 +82,7 @@ def near_robots(b: Any, near: int, cycle: int) -> int:
         p[T_DX + e] = f[X + k] - f[X + i]
         p[T_DY + e] = f[Y + k] - f[Y + i]
         p[T_GAP + e] = TWO_OUTER + TWO * f[MARGIN + i]
-    for e in range(near):
+    for e in range(whole(near)):
         reach = p[T_GAP + e]
         square = p[T_DX + e] * p[T_DX + e] + p[T_DY + e] * p[T_DY + e]
         p[T_GAP + e] = square - reach * reach
@@ -188,7 +188,7 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
         i = index(b.touched[e, 0])
         f[AT_OTHERS + i] = ZERO
         b.touched[e, 0] = n[SLOT + i]
-    for e in range(stops[3]):
+    for e in range(whole(stops[3])):
         n[P_SUM_X + e] = 0
         n[P_SUM_Y + e] = 0
     return stops

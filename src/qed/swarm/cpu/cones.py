@@ -15,7 +15,7 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import index, lowest, span
+from qed.swarm.cpu.bits import index, lowest, span, whole
 from qed.swarm.cpu.rows import (
     COS,
     DEAF,
@@ -125,7 +125,7 @@ def bearings(b: Any, seen: int, live: int, deaf: bool) -> int:
         p[S_SIN_I + e] = f[SIN + i]
         p[S_COS_K + e] = f[COS + k]
         p[S_SIN_K + e] = f[SIN + k]
-    for e in range(seen):
+    for e in range(whole(seen)):
         dx = p[S_OTHER_X + e] - p[S_X + e]
         dy = p[S_OTHER_Y + e] - p[S_Y + e]
         c = p[S_COS_I + e]
@@ -161,7 +161,7 @@ def occlude(b: Any, segment: Any, seen: int) -> None:
     trials = index(segment[TRIALS])
     for e in range(seen):
         m[S_TRIAL + e] = n[TRIAL + index(m[S_I + e])]
-    for e in range(seen):
+    for e in range(whole(seen)):
         square = p[S_DX + e] * p[S_DX + e] + p[S_DY + e] * p[S_DY + e]
         p[S_DISTANCE + e] = math.sqrt(square)
         p[S_PER_SQUARE + e] = one_over(square)
@@ -170,11 +170,11 @@ def occlude(b: Any, segment: Any, seen: int) -> None:
     for r in range(index(segment[ROBOTS])):
         bit = np.int64(1) << r
         step = index(r * trials)
-        for e in range(seen):
+        for e in range(whole(seen)):
             lane = index(m[S_TRIAL + e]) + step
             p[S_OTHER_X + e] = f[X + lane]
             p[S_OTHER_Y + e] = f[Y + lane]
-        for e in range(seen):
+        for e in range(whole(seen)):
             off = off_line(
                 p[S_OTHER_X + e] - p[S_X + e],
                 p[S_OTHER_Y + e] - p[S_Y + e],
@@ -188,7 +188,7 @@ def occlude(b: Any, segment: Any, seen: int) -> None:
             doubts[e] |= np.int64(0) if self or off >= OUTER2 else bit
     for o in range(index(segment[OBSTACLES])):
         at = 2 * o * STRIDE
-        for e in range(seen):
+        for e in range(whole(seen)):
             off = off_line(
                 b.obstacles[at + index(m[S_I + e])] - p[S_X + e],
                 b.obstacles[at + STRIDE + index(m[S_I + e])] - p[S_Y + e],

@@ -7,7 +7,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, lowest
+from qed.swarm.cpu.bits import below, index, lowest, whole
 from qed.swarm.cpu.rows import (
     C_I,
     C_K,
@@ -76,7 +76,7 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
     """List the pairs that touch; return their number."""
     f, n, p, m = b.f, b.n, b.p, b.m
     close = close_pairs(b, pairs)
-    for e in range(close):
+    for e in range(whole(close)):
         dx = p[T_DX + e]
         dy = p[T_DY + e]
         ci, si = p[T_COS_I + e], p[T_SIN_I + e]
@@ -88,7 +88,7 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
         p[T_NY + e] = ny if face else -my
         p[T_GAP + e] = max(gap, other)
         p[T_FACE + e] = ONE if face else ZERO
-    for e in range(robots):
+    for e in range(whole(robots)):
         n[PARTNERS + e] = 0
     touching = 0
     for start in range(0, close, VECTOR):
@@ -107,7 +107,7 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
             for row in (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_FACE):
                 p[row + touching] = p[row + e]
             touching += 1
-    for e in range(touching):
+    for e in range(whole(touching)):
         arm_i, lever_i, arm_k, lever_k, gap, more_i, farther_i, more_k, farther_k, more_gap = (
             touching_points(
                 p[T_DX + e],
@@ -152,7 +152,7 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
         p[T_TWO + T_RUB + e] = two * p[C_RUB2 + at]
         p[T_TURN_I + e] = f[P_TURN + i]
         p[T_TURN_K + e] = f[P_TURN + k]
-    for e in range(pairs):
+    for e in range(whole(pairs)):
         p[C_PRESS1 + e] = ZERO
         p[C_RUB1 + e] = ZERO
         p[C_PRESS2 + e] = ZERO
@@ -180,7 +180,7 @@ def close_pairs(b: Any, pairs: int) -> int:
         k = index(m[C_K + e])
         p[T_DX + e] = f[P_X + k] - f[P_X + i]
         p[T_DY + e] = f[P_Y + k] - f[P_Y + i]
-    for e in range(pairs):
+    for e in range(whole(pairs)):
         p[T_GAP + e] = p[T_DX + e] * p[T_DX + e] + p[T_DY + e] * p[T_DY + e]
     close = 0
     for start in range(0, pairs, VECTOR):
@@ -205,7 +205,7 @@ def close_pairs(b: Any, pairs: int) -> int:
 def warm_pairs(b: Any, touching: int) -> None:
     """Begin with the impulses of the last sub-step."""
     p, m = b.p, b.m
-    for e in range(touching):
+    for e in range(whole(touching)):
         pressed = p[T_ONE + T_PRESS + e] + p[T_TWO + T_PRESS + e]
         rubbed = p[T_ONE + T_RUB + e] + p[T_TWO + T_RUB + e]
         m[T_FX + e] = fixed(pressed * p[T_NX + e] - rubbed * p[T_NY + e])
@@ -222,7 +222,7 @@ def push_pairs(b: Any, touching: int) -> None:
         k = index(m[T_K + e])
         p[T_UX + e] = f[P_VX + i] - f[P_VX + k]
         p[T_UY + e] = f[P_VY + i] - f[P_VY + k]
-    for e in range(touching):
+    for e in range(whole(touching)):
         nx = p[T_NX + e]
         ny = p[T_NY + e]
         ux = p[T_UX + e]
