@@ -1,9 +1,11 @@
 """Which bodies may touch in this cycle: robots with robots, walls and obstacles.
 
 Robots that may touch something are packed side by side, so that solving their contacts is
-again dense work.  First come those that may touch others (robots or obstacles) or two walls:
-at an x wall only, at both, at a y wall only, at none; so each kind of wall concerns one stretch
-of them.  Then those that may touch nothing but an x wall, then nothing but a y wall.
+again dense work.  They lie in six stretches: those that may touch nothing but an x wall; those
+that may touch others (robots or obstacles) or two walls: at an x wall only, at both, at a y wall
+only; then those that may touch nothing but a y wall; then those that may touch others only.  So
+each kind of wall concerns one row of stretches.  Stretches are whole vectors: the robot that is
+nowhere fills them up.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from qed.swarm.cpu.rows import (
     NEAR_I,
     NEAR_K,
     NEAR_PAIR,
+    NOWHERE,
     O_PRESS,
     O_RUB,
     O_X,
@@ -146,7 +149,7 @@ def near_obstacles(b: Any, cycle: int) -> int:
 
 @loop
 def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
-    """Give every robot that may touch something a place; return where their stretches end.
+    """Give every robot that may touch something a place; return where the stretches end.
 
     The robots of pairs and at obstacles are told by their places from now on.
     """
@@ -159,23 +162,27 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
             y = below(f, AT_Y_WALL + start, ZERO)
             others = below(f, AT_OTHERS + start, ZERO)
             if stretch == 0:
-                word = others & x & ~y
-            elif stretch == 1:
-                word = x & y
-            elif stretch == 2:
-                word = others & y & ~x
-            elif stretch == 3:
-                word = others & ~x & ~y
-            elif stretch == 4:
                 word = ~others & x & ~y
-            else:
+            elif stretch == 1:
+                word = others & x & ~y
+            elif stretch == 2:
+                word = x & y
+            elif stretch == 3:
+                word = others & y & ~x
+            elif stretch == 4:
                 word = ~others & y & ~x
+            else:
+                word = others & ~x & ~y
             while word != 0:
                 i = start + lowest(word)
                 word &= word - 1
                 n[SLOT + i] = slots
                 n[P_LANE + slots] = i
                 slots += 1
+        stop = whole(slots)
+        for e in range(slots, stop):
+            n[P_LANE + e] = NOWHERE
+        slots = stop
         stops = (stops[1], stops[2], stops[3], stops[4], stops[5], slots)
     for e in range(pairs):
         i = index(m[C_I + e])
@@ -188,7 +195,7 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
         i = index(b.touched[e, 0])
         f[AT_OTHERS + i] = ZERO
         b.touched[e, 0] = n[SLOT + i]
-    for e in range(whole(stops[3])):
+    for e in range(slots):
         n[P_SUM_X + e] = 0
         n[P_SUM_Y + e] = 0
     return stops

@@ -283,9 +283,11 @@ def give(n: Any, m: Any, touching: int) -> None:
 
 
 @loop
-def take(f: Any, n: Any, robots: int) -> None:
+def take(f: Any, n: Any, first: int, stop: int) -> None:
     """Change the velocities by the impulses that were added up."""
-    for e in range(robots):
+    begin = index(first)
+    for k in range(whole(stop - first)):
+        e = begin + k
         f[P_VX + e] += f32(n[P_SUM_X + e]) * FROM_FIXED
         f[P_VY + e] += f32(n[P_SUM_Y + e]) * FROM_FIXED
         n[P_SUM_X + e] = 0

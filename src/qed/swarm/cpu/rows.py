@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 LANES = 1024  # lanes in a block
-STRIDE = LANES + 16  # not a multiple of 4096 bytes: rows must not share their cache sets
+STRIDE = LANES + 112  # not a multiple of 4096 bytes: rows must not share their cache sets
+NOWHERE = LANES  # a lane that no robot has: at rest, far from everything
 WIDE = 2 * LANES + 16
 VECTOR = 16  # segments are padded to whole vectors
 PAIRS = 12288  # pairs of robots in a block, at most
