@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import binding
+from numba import config
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
@@ -24,7 +25,9 @@ _PREFERENCE = '"prefer-vector-width"="512"'
 
 
 def has_fast_wide_vectors() -> bool:
-    """Tell whether this CPU's vectors of 512 bits are worth using."""
+    """Tell whether the CPU that is compiled for has vectors of 512 bits that are worth using."""
+    if config.CPU_FEATURES is not None:  # a user's choice of another CPU than this one
+        return f"+{_SIGN_OF_FAST_VECTORS}" in config.CPU_FEATURES.split(",")
     return bool(binding.get_host_cpu_features().get(_SIGN_OF_FAST_VECTORS, False))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, lowest, whole
+from qed.swarm.cpu.bits import below, index, ones, squeeze, whole
 from qed.swarm.cpu.rows import (
     C_I,
     C_K,
@@ -25,6 +25,7 @@ from qed.swarm.cpu.rows import (
     P_VY,
     P_X,
     P_Y,
+    PLACE,
     T_ARM_I,
     T_ARM_K,
     T_AT,
@@ -93,20 +94,15 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
     touching = 0
     for start in range(0, close, VECTOR):
         word = below(p, T_GAP + start, ZERO) & ((1 << min(close - start, VECTOR)) - 1)
-        while word != 0:
-            e = start + lowest(word)
-            word &= word - 1
-            at = index(m[T_AT + e])
-            i = index(m[C_I + at])
-            k = index(m[C_K + at])
-            n[PARTNERS + i] += 1
-            n[PARTNERS + k] += 1
-            m[T_AT + touching] = at
-            m[T_I + touching] = i
-            m[T_K + touching] = k
+        if word != 0:
+            for row in (T_AT, T_I, T_K):
+                squeeze(m, row + start, row + touching, word)
             for row in (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_FACE):
-                p[row + touching] = p[row + e]
-            touching += 1
+                squeeze(p, row + start, row + touching, word)
+            touching += ones(word)
+    for e in range(touching):
+        n[PARTNERS + index(m[T_I + e])] += 1
+        n[PARTNERS + index(m[T_K + e])] += 1
     for e in range(whole(touching)):
         arm_i, lever_i, arm_k, lever_k, gap, more_i, farther_i, more_k, farther_k, more_gap = (
             touching_points(
@@ -185,19 +181,20 @@ def close_pairs(b: Any, pairs: int) -> int:
     close = 0
     for start in range(0, pairs, VECTOR):
         word = below(p, T_GAP + start, TWO_OUTER_SQUARED) & ((1 << min(pairs - start, VECTOR)) - 1)
-        while word != 0:
-            e = start + lowest(word)
-            word &= word - 1
-            i = index(m[C_I + e])
-            k = index(m[C_K + e])
-            m[T_AT + close] = e
-            p[T_DX + close] = p[T_DX + e]
-            p[T_DY + close] = p[T_DY + e]
-            p[T_COS_I + close] = f[P_COS + i]
-            p[T_SIN_I + close] = f[P_SIN + i]
-            p[T_COS_K + close] = f[P_COS + k]
-            p[T_SIN_K + close] = f[P_SIN + k]
-            close += 1
+        if word != 0:
+            squeeze(m, PLACE + start, T_AT + close, word)
+            squeeze(m, C_I + start, T_I + close, word)
+            squeeze(m, C_K + start, T_K + close, word)
+            squeeze(p, T_DX + start, T_DX + close, word)
+            squeeze(p, T_DY + start, T_DY + close, word)
+            close += ones(word)
+    for e in range(close):
+        i = index(m[T_I + e])
+        k = index(m[T_K + e])
+        p[T_COS_I + e] = f[P_COS + i]
+        p[T_SIN_I + e] = f[P_SIN + i]
+        p[T_COS_K + e] = f[P_COS + k]
+        p[T_SIN_K + e] = f[P_SIN + k]
     return close
 
 

@@ -109,7 +109,9 @@ NEAR_I, NEAR_K, NEAR_PAIR = (PAIR_STRIDE * n for n in range(3))
 S_I, S_K, S_TRIAL, S_CONE_I, S_CONE_K, S_HIDDEN = (PAIR_STRIDE * n for n in range(3, 9))
 C_I, C_K, C_PAIR, T_I, T_K, T_AT, T_FX, T_FY = (PAIR_STRIDE * n for n in range(3, 11))
 R_LANE, R_ENTRY = (PAIR_STRIDE * n for n in range(3, 5))
-PAIR_WHOLES = 11
+# What never changes: the place of an entry in its row.
+PLACE = PAIR_STRIDE * 11
+PAIR_WHOLES = 12
 
 
 # Columns of ``Block.touching``: the obstacle's centre, normal, arm, lever, shares, impulses.
