@@ -136,7 +136,6 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
         blocked=np.full(max(most_obstacles, 1) * STRIDE, -1, np.int32),
         touching=np.zeros((contacts, rows.OBSTACLE_FIELDS), np.float32),
         touched=np.zeros((contacts, 2), np.int32),
-        doubts=np.zeros(rows.PAIR_STRIDE, np.int64),
         since=np.zeros((trials, GRID * GRID), np.int32),
         crowd=np.zeros((trials, GRID * GRID), np.int32),
         patrol=np.zeros((trials, 2), np.int64),
@@ -258,6 +257,8 @@ def _settle(block: Block, world: World, first: int) -> None:
     trial = np.tile(first + np.arange(world.size), env.robots)
     block.n[rows.TRIAL + first : rows.TRIAL + first + size] = trial
     block.keys[here] = world.keys.T.ravel()
+    twice = rows.WIDE_LANE + 2 * first
+    block.m[twice : twice + 2 * size] = np.tile(first + np.arange(size), 2)
     for o in range(env.obstacles):
         for axis in range(2):
             row = (2 * o + axis) * STRIDE + first

@@ -96,7 +96,7 @@ PAIR_FLOATS = 34
 (S_X, S_Y, S_DX, S_DY, S_DISTANCE, S_PER_SQUARE, S_COS_I, S_SIN_I, S_COS_K, S_SIN_K) = (
     PAIR_STRIDE * n for n in range(10)
 )
-S_OTHER_X, S_OTHER_Y = (PAIR_STRIDE * n for n in range(10, 12))
+S_OTHER_X, S_OTHER_Y, S_NEXT_X, S_NEXT_Y, S_STATE = (PAIR_STRIDE * n for n in range(10, 15))
 # robots or obstacles near a robot's sensors.
 (R_DX, R_DY, R_COS, R_SIN, R_OTHER_COS, R_OTHER_SIN, R_AHEAD, R_LEFT, R_X, R_Y, R_WAY) = (
     PAIR_STRIDE * n for n in range(11)
@@ -105,13 +105,15 @@ R_CULL = PAIR_STRIDE * 11
 
 # Lists of pairs, whole numbers: near robots (kept for the next cycle),
 NEAR_I, NEAR_K, NEAR_PAIR = (PAIR_STRIDE * n for n in range(3))
-# robots within hearing, robots that may touch and those that do, and rays that may hit.
+# robots within hearing (the blockers in doubt are two words of bits), robots that may touch and
+# those that do, and rays that may hit.
 S_I, S_K, S_TRIAL, S_CONE_I, S_CONE_K, S_HIDDEN = (PAIR_STRIDE * n for n in range(3, 9))
+S_DOUBTS, S_PLACE = (PAIR_STRIDE * n for n in (9, 12))
 C_I, C_K, C_PAIR, T_I, T_K, T_AT, T_FX, T_FY = (PAIR_STRIDE * n for n in range(3, 11))
 R_LANE, R_ENTRY = (PAIR_STRIDE * n for n in range(3, 5))
-# What never changes: the place of an entry in its row.
-PLACE = PAIR_STRIDE * 11
-PAIR_WHOLES = 12
+# What never changes: the place of an entry in its row, and the lanes of wide rows.
+PLACE, WIDE_LANE = (PAIR_STRIDE * n for n in (11, 13))
+PAIR_WHOLES = 14
 
 
 # Columns of ``Block.touching``: the obstacle's centre, normal, arm, lever, shares, impulses.
@@ -167,7 +169,6 @@ class Block(NamedTuple):
     blocked: np.ndarray  # int32, cycle of the last contact with an obstacle
     touching: np.ndarray  # float32 (contacts, fields) of robots that may touch obstacles
     touched: np.ndarray  # int32 (contacts, 2): packed robot, place of the impulses kept
-    doubts: np.ndarray  # int64, blockers of a line of sight that need the exact test
     since: np.ndarray  # int32 (trials, 100): cycle in which a cell was entered or last left
     crowd: np.ndarray  # int32 (trials, 100): robots in the cell
     patrol: np.ndarray  # int64 (trials, 2): patrolling and border sums
