@@ -129,6 +129,7 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
         weights=weights,
         p=_aligned(rows.PAIR_FLOATS * rows.PAIR_STRIDE, np.float32),
         m=_aligned(rows.PAIR_WHOLES * rows.PAIR_STRIDE, np.int32),
+        sums=np.zeros(STRIDE, np.int64),
         presses=np.zeros((max(shifts, 1) * STRIDE, 4), np.float32),
         met=np.full(max(shifts, 1) * STRIDE, -1, np.int32),
         obstacles=np.full(max(2 * most_obstacles, 1) * STRIDE, 1e6, np.float32),

@@ -39,8 +39,6 @@ from qed.swarm.cpu.rows import (
     O_Y,
     OBSTACLES,
     P_LANE,
-    P_SUM_X,
-    P_SUM_Y,
     SCRATCH,
     SIDE,
     SLOT,
@@ -195,7 +193,4 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
         i = index(b.touched[e, 0])
         f[AT_OTHERS + i] = ZERO
         b.touched[e, 0] = n[SLOT + i]
-    for e in range(slots):
-        n[P_SUM_X + e] = 0
-        n[P_SUM_Y + e] = 0
     return stops

@@ -103,8 +103,8 @@ def move(b: Any, lanes: int, near: int, cycle: int) -> None:
             touching = touching_pairs(b, pairs, robots)
         if touching > 0:
             warm_pairs(b, touching)
-            take(f, n, at_x, at_y)
-            take(f, n, y_stop, robots)
+            take(f, b.sums, at_x, at_y)
+            take(f, b.sums, y_stop, robots)
         if obstacles > 0:
             touch_obstacles(b, obstacles)
         touch_walls(f, P_WALL_X, X_AXES, ONE, 0, x_stop)
@@ -112,8 +112,8 @@ def move(b: Any, lanes: int, near: int, cycle: int) -> None:
         for _ in range(ITERATIONS):
             if touching > 0:
                 push_pairs(b, touching)
-                take(f, n, at_x, at_y)
-                take(f, n, y_stop, robots)
+                take(f, b.sums, at_x, at_y)
+                take(f, b.sums, y_stop, robots)
             if obstacles > 0:
                 hold_at_obstacles(b, obstacles)
             hold_at_x_wall_and_pull(f, 0, both)

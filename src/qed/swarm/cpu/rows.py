@@ -61,11 +61,11 @@ FLOAT_ROWS = 102
 
 # Whole-number rows.
 FAULTY_EAR, TRIAL, SLOT, PARTNERS, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))
-# robots that may touch something, packed: their lane, and the sums of the impulses on them.
-P_LANE, P_SUM_X, P_SUM_Y = (STRIDE * n for n in range(8, 11))
+# robots that may touch something, packed: their lane,
+P_LANE = STRIDE * 8
 # the cycle in which a robot was last near an x wall, and near a y wall.
-WALLED_X, WALLED_Y = (STRIDE * n for n in range(11, 13))
-WHOLE_ROWS = 13
+WALLED_X, WALLED_Y = (STRIDE * n for n in range(9, 11))
+WHOLE_ROWS = 11
 
 # Wide rows.
 WIDE_X, WIDE_Y, WIDE_HEADING, WIDE_SPEED = (WIDE * n for n in range(4))
@@ -84,6 +84,7 @@ C_PRESS1, C_RUB1, C_PRESS2, C_RUB2 = (PAIR_STRIDE * n for n in range(4))
 (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_GAP, T_FACE) = (
     PAIR_STRIDE * n for n in range(4, 14)
 )
+T_PART = T_GAP
 # and those that touch: the velocity and the turn rates that they push from,
 T_UX, T_UY, T_TURN_I, T_TURN_K = (PAIR_STRIDE * n for n in range(14, 18))
 # and then for each of two points these rows.
@@ -162,6 +163,7 @@ class Block(NamedTuple):
     weights: np.ndarray  # float32, one a link
     p: np.ndarray  # float32, pair lists
     m: np.ndarray  # int32, pair lists
+    sums: np.ndarray  # int64, impulses of pairs on packed robots: x, and y in the upper half
     presses: np.ndarray  # float32, impulses of pairs from the last cycle: press and rub, twice
     met: np.ndarray  # int32, the cycle in which a pair was last in contact
     obstacles: np.ndarray  # float32, rows of lanes: x of each obstacle, then y
