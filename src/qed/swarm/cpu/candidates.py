@@ -15,7 +15,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, lowest, span, whole
+from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
 from qed.swarm.cpu.rows import (
     AT_OTHERS,
     AT_X_WALL,
@@ -90,23 +90,20 @@ def near_robots(b: Any, near: int, cycle: int) -> int:
     pairs = 0
     for start in range(0, near, VECTOR):
         word = below(p, T_GAP + start, ZERO) & ((1 << min(near - start, VECTOR)) - 1)
-        while word != 0:
-            e = start + lowest(word)
-            word &= word - 1
-            i = index(m[NEAR_I + e])
-            k = index(m[NEAR_K + e])
-            pair = index(m[NEAR_PAIR + e])
-            f[AT_OTHERS + i] = YES
-            f[AT_OTHERS + k] = YES
-            m[C_I + pairs] = i
-            m[C_K + pairs] = k
-            m[C_PAIR + pairs] = pair
-            fresh = b.met[pair] != cycle - 1
-            p[C_PRESS1 + pairs] = ZERO if fresh else b.presses[pair, 0]
-            p[C_RUB1 + pairs] = ZERO if fresh else b.presses[pair, 1]
-            p[C_PRESS2 + pairs] = ZERO if fresh else b.presses[pair, 2]
-            p[C_RUB2 + pairs] = ZERO if fresh else b.presses[pair, 3]
-            pairs += 1
+        if word != 0:
+            squeeze(m, NEAR_I + start, C_I + pairs, word)
+            squeeze(m, NEAR_K + start, C_K + pairs, word)
+            squeeze(m, NEAR_PAIR + start, C_PAIR + pairs, word)
+            pairs += ones(word)
+    for e in range(pairs):
+        f[AT_OTHERS + index(m[C_I + e])] = YES
+        f[AT_OTHERS + index(m[C_K + e])] = YES
+        pair = index(m[C_PAIR + e])
+        fresh = b.met[pair] != cycle - 1
+        p[C_PRESS1 + e] = ZERO if fresh else b.presses[pair, 0]
+        p[C_RUB1 + e] = ZERO if fresh else b.presses[pair, 1]
+        p[C_PRESS2 + e] = ZERO if fresh else b.presses[pair, 2]
+        p[C_RUB2 + e] = ZERO if fresh else b.presses[pair, 3]
     return pairs
 
 

@@ -58,6 +58,7 @@ def search(b: Any, s: int, hearing: bool, near: int) -> Any:
                     squeeze(m, me + start, S_I + seen, word)
                     squeeze(m, me + shift + start, S_K + seen, word)
                     seen += ones(word)
-        for e in range(before, near):
+        for new in range(index(near - before)):
+            e = index(before) + new
             m[NEAR_PAIR + e] = m[NEAR_I + e] + (k - 1) * STRIDE
     return near, seen

@@ -7,7 +7,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, lowest, span, whole
+from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
 from qed.swarm.cpu.rows import (
     COS,
     GAIN,
@@ -17,6 +17,7 @@ from qed.swarm.cpu.rows import (
     NEAR_I,
     NEAR_K,
     OBSTACLES,
+    PLACE,
     R_AHEAD,
     R_COS,
     R_CULL,
@@ -136,12 +137,10 @@ def cull(b: Any, listed: int, me: int, sensor: int, reach: Any, radius: Any) -> 
     hits = 0
     for start in range(0, listed, VECTOR):
         word = below(p, R_CULL + start, radius * radius) & ((1 << min(listed - start, VECTOR)) - 1)
-        while word != 0:
-            e = start + lowest(word)
-            word &= word - 1
-            m[R_ENTRY + hits] = e
-            m[R_LANE + hits] = m[me + e]
-            hits += 1
+        if word != 0:
+            squeeze(m, PLACE + start, R_ENTRY + hits, word)
+            squeeze(m, me + start, R_LANE + hits, word)
+            hits += ones(word)
     return hits
 
 

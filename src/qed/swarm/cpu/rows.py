@@ -23,7 +23,7 @@ NOWHERE = LANES  # a lane that no robot has: at rest, far from everything
 WIDE = 2 * LANES + 16
 VECTOR = 16  # segments are padded to whole vectors
 PAIRS = 12288  # pairs of robots in a block, at most
-PAIR_STRIDE = PAIRS + 16
+PAIR_STRIDE = PAIRS + 48
 
 # Float rows, in groups: the state of a robot (velocity, turn rate, impulses of drive and gear),
 X, Y, HEADING, COS, SIN, VX, VY, TURN, JX, JY, GEAR = (STRIDE * n for n in range(11))
