@@ -244,8 +244,6 @@ def test_what_the_maps_hold():
             "solution_diversity_sd": plain.stdev([0.60, 0.64]),
             "paper_solution_diversity_low": 0.60,
             "paper_solution_diversity_high": 0.62,
-            "paper_diversity_low": 0.60,
-            "paper_diversity_high": 0.62,
         }
     )
     assert f'<span class="paper">paper 0.60{DASH}0.62</span>' in table(SMALL, "maps").html()

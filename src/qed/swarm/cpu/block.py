@@ -30,6 +30,7 @@ from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import GRID
 
 ALL_INPUTS = (1 << 15) - 1
+CACHE_LINE = 64  # bytes
 WANTS = {
     "centre_distance": AGGREGATION,
     "nearest_distance": DISPERSION,
@@ -117,17 +118,18 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
     block = Block(
         segments=np.zeros((len(worlds), len(Segment._fields)), np.int32),
         limits=np.zeros((len(worlds), rows.LIMITS), np.float32),
-        f=np.zeros(rows.FLOAT_ROWS * STRIDE, np.float32),
-        n=np.zeros(rows.WHOLE_ROWS * STRIDE, np.int32),
-        w=np.zeros(rows.WIDE_ROWS * rows.WIDE, np.float32),
-        a=np.zeros((rows.HIDDEN + 2 * hidden + 1) * STRIDE, np.float32),
+        f=_aligned(rows.FLOAT_ROWS * STRIDE, np.float32),
+        n=_aligned(rows.WHOLE_ROWS * STRIDE, np.int32),
+        w=_aligned(rows.WIDE_ROWS * rows.WIDE, np.float32),
+        a=_aligned((rows.HIDDEN + 2 * hidden + 1) * STRIDE, np.float32),
         keys=np.zeros(STRIDE, np.uint32),
         neurons=neurons,
         biases=biases,
         sources=sources,
         weights=weights,
-        p=np.zeros(rows.PAIR_FLOATS * rows.PAIR_STRIDE, np.float32),
-        m=np.zeros(rows.PAIR_WHOLES * rows.PAIR_STRIDE, np.int32),
+        p=_aligned(rows.PAIR_FLOATS * rows.PAIR_STRIDE, np.float32),
+        m=_aligned(rows.PAIR_WHOLES * rows.PAIR_STRIDE, np.int32),
+        sums=np.zeros(STRIDE, np.int64),
         presses=np.zeros((max(shifts, 1) * STRIDE, 4), np.float32),
         met=np.full(max(shifts, 1) * STRIDE, -1, np.int32),
         obstacles=np.full(max(2 * most_obstacles, 1) * STRIDE, 1e6, np.float32),
@@ -135,7 +137,6 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
         blocked=np.full(max(most_obstacles, 1) * STRIDE, -1, np.int32),
         touching=np.zeros((contacts, rows.OBSTACLE_FIELDS), np.float32),
         touched=np.zeros((contacts, 2), np.int32),
-        doubts=np.zeros(rows.PAIR_STRIDE, np.int64),
         since=np.zeros((trials, GRID * GRID), np.int32),
         crowd=np.zeros((trials, GRID * GRID), np.int32),
         patrol=np.zeros((trials, 2), np.int64),
@@ -169,6 +170,13 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
         trial += world.size
         neuron += len(world.network.biases)
     return block
+
+
+def _aligned(size: int, kind: type[np.float32] | type[np.int32]) -> np.ndarray:
+    """Return zeros that begin with a line of the cache, so that no vector lies in two."""
+    memory = np.zeros(4 * size + CACHE_LINE, np.uint8)
+    first = -memory.ctypes.data % CACHE_LINE
+    return memory[first : first + 4 * size].view(kind)
 
 
 def _networks(worlds: Sequence[World]) -> tuple[np.ndarray, ...]:
@@ -215,6 +223,7 @@ def _rest(block: Block) -> None:
         f[row : row + STRIDE] = value
     for row in (rows.WALLED_X, rows.WALLED_Y, rows.CELL, rows.FINE):
         n[row : row + STRIDE] = -1
+    block.m[rows.PLACE : rows.PLACE + rows.PAIR_STRIDE] = np.arange(rows.PAIR_STRIDE)
 
 
 def _settle(block: Block, world: World, first: int) -> None:
@@ -249,6 +258,8 @@ def _settle(block: Block, world: World, first: int) -> None:
     trial = np.tile(first + np.arange(world.size), env.robots)
     block.n[rows.TRIAL + first : rows.TRIAL + first + size] = trial
     block.keys[here] = world.keys.T.ravel()
+    twice = rows.WIDE_LANE + 2 * first
+    block.m[twice : twice + 2 * size] = np.tile(first + np.arange(size), 2)
     for o in range(env.obstacles):
         for axis in range(2):
             row = (2 * o + axis) * STRIDE + first

@@ -1,9 +1,11 @@
 """Which bodies may touch in this cycle: robots with robots, walls and obstacles.
 
 Robots that may touch something are packed side by side, so that solving their contacts is
-again dense work.  First come those that may touch others (robots or obstacles) or two walls:
-at an x wall only, at both, at a y wall only, at none; so each kind of wall concerns one stretch
-of them.  Then those that may touch nothing but an x wall, then nothing but a y wall.
+again dense work.  They lie in six stretches: those that may touch nothing but an x wall; those
+that may touch others (robots or obstacles) or two walls: at an x wall only, at both, at a y wall
+only; then those that may touch nothing but a y wall; then those that may touch others only.  So
+each kind of wall concerns one row of stretches.  Stretches are whole vectors: the robot that is
+nowhere fills them up.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, lowest, span
+from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
 from qed.swarm.cpu.rows import (
     AT_OTHERS,
     AT_X_WALL,
@@ -30,14 +32,13 @@ from qed.swarm.cpu.rows import (
     NEAR_I,
     NEAR_K,
     NEAR_PAIR,
+    NOWHERE,
     O_PRESS,
     O_RUB,
     O_X,
     O_Y,
     OBSTACLES,
     P_LANE,
-    P_SUM_X,
-    P_SUM_Y,
     SCRATCH,
     SIDE,
     SLOT,
@@ -82,30 +83,27 @@ def near_robots(b: Any, near: int, cycle: int) -> int:
         p[T_DX + e] = f[X + k] - f[X + i]
         p[T_DY + e] = f[Y + k] - f[Y + i]
         p[T_GAP + e] = TWO_OUTER + TWO * f[MARGIN + i]
-    for e in range(near):
+    for e in range(whole(near)):
         reach = p[T_GAP + e]
         square = p[T_DX + e] * p[T_DX + e] + p[T_DY + e] * p[T_DY + e]
         p[T_GAP + e] = square - reach * reach
     pairs = 0
     for start in range(0, near, VECTOR):
         word = below(p, T_GAP + start, ZERO) & ((1 << min(near - start, VECTOR)) - 1)
-        while word != 0:
-            e = start + lowest(word)
-            word &= word - 1
-            i = index(m[NEAR_I + e])
-            k = index(m[NEAR_K + e])
-            pair = index(m[NEAR_PAIR + e])
-            f[AT_OTHERS + i] = YES
-            f[AT_OTHERS + k] = YES
-            m[C_I + pairs] = i
-            m[C_K + pairs] = k
-            m[C_PAIR + pairs] = pair
-            fresh = b.met[pair] != cycle - 1
-            p[C_PRESS1 + pairs] = ZERO if fresh else b.presses[pair, 0]
-            p[C_RUB1 + pairs] = ZERO if fresh else b.presses[pair, 1]
-            p[C_PRESS2 + pairs] = ZERO if fresh else b.presses[pair, 2]
-            p[C_RUB2 + pairs] = ZERO if fresh else b.presses[pair, 3]
-            pairs += 1
+        if word != 0:
+            squeeze(m, NEAR_I + start, C_I + pairs, word)
+            squeeze(m, NEAR_K + start, C_K + pairs, word)
+            squeeze(m, NEAR_PAIR + start, C_PAIR + pairs, word)
+            pairs += ones(word)
+    for e in range(pairs):
+        f[AT_OTHERS + index(m[C_I + e])] = YES
+        f[AT_OTHERS + index(m[C_K + e])] = YES
+        pair = index(m[C_PAIR + e])
+        fresh = b.met[pair] != cycle - 1
+        p[C_PRESS1 + e] = ZERO if fresh else b.presses[pair, 0]
+        p[C_RUB1 + e] = ZERO if fresh else b.presses[pair, 1]
+        p[C_PRESS2 + e] = ZERO if fresh else b.presses[pair, 2]
+        p[C_RUB2 + e] = ZERO if fresh else b.presses[pair, 3]
     return pairs
 
 
@@ -146,7 +144,7 @@ def near_obstacles(b: Any, cycle: int) -> int:
 
 @loop
 def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
-    """Give every robot that may touch something a place; return where their stretches end.
+    """Give every robot that may touch something a place; return where the stretches end.
 
     The robots of pairs and at obstacles are told by their places from now on.
     """
@@ -159,23 +157,27 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
             y = below(f, AT_Y_WALL + start, ZERO)
             others = below(f, AT_OTHERS + start, ZERO)
             if stretch == 0:
-                word = others & x & ~y
-            elif stretch == 1:
-                word = x & y
-            elif stretch == 2:
-                word = others & y & ~x
-            elif stretch == 3:
-                word = others & ~x & ~y
-            elif stretch == 4:
                 word = ~others & x & ~y
-            else:
+            elif stretch == 1:
+                word = others & x & ~y
+            elif stretch == 2:
+                word = x & y
+            elif stretch == 3:
+                word = others & y & ~x
+            elif stretch == 4:
                 word = ~others & y & ~x
+            else:
+                word = others & ~x & ~y
             while word != 0:
                 i = start + lowest(word)
                 word &= word - 1
                 n[SLOT + i] = slots
                 n[P_LANE + slots] = i
                 slots += 1
+        stop = whole(slots)
+        for e in range(slots, stop):
+            n[P_LANE + e] = NOWHERE
+        slots = stop
         stops = (stops[1], stops[2], stops[3], stops[4], stops[5], slots)
     for e in range(pairs):
         i = index(m[C_I + e])
@@ -188,7 +190,4 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
         i = index(b.touched[e, 0])
         f[AT_OTHERS + i] = ZERO
         b.touched[e, 0] = n[SLOT + i]
-    for e in range(stops[3]):
-        n[P_SUM_X + e] = 0
-        n[P_SUM_Y + e] = 0
     return stops

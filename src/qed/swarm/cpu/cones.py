@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import index, lowest, span
+from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
 from qed.swarm.cpu.rows import (
     COS,
     DEAF,
@@ -23,6 +22,8 @@ from qed.swarm.cpu.rows import (
     L_RAB,
     LIVE,
     OBSTACLES,
+    PAIR_STRIDE,
+    PLACE,
     RAB,
     ROBOTS,
     S_CONE_I,
@@ -30,16 +31,21 @@ from qed.swarm.cpu.rows import (
     S_COS_I,
     S_COS_K,
     S_DISTANCE,
+    S_DOUBTS,
     S_DX,
     S_DY,
     S_HIDDEN,
     S_I,
     S_K,
+    S_NEXT_X,
+    S_NEXT_Y,
     S_OTHER_X,
     S_OTHER_Y,
     S_PER_SQUARE,
+    S_PLACE,
     S_SIN_I,
     S_SIN_K,
+    S_STATE,
     S_TRIAL,
     S_X,
     S_Y,
@@ -47,11 +53,12 @@ from qed.swarm.cpu.rows import (
     STRIDE,
     TRIAL,
     TRIALS,
+    VECTOR,
     X,
     Y,
 )
 from qed.swarm.laws.chance import draw, high_noise, low_noise
-from qed.swarm.laws.geometry import PI, cos_sin, off_line, one_over, ray_body
+from qed.swarm.laws.geometry import FAR, PI, cos_sin, off_line, one_over, ray_body
 from qed.swarm.laws.sensing import cone, heard, misheard
 from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, CONES, OBSTACLE_RADIUS
 
@@ -59,6 +66,8 @@ INNER = f32(BODY_INNER_RADIUS)
 INNER2 = f32(BODY_INNER_RADIUS**2)
 OUTER2 = f32(BODY_OUTER_RADIUS**2)
 OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
+ONE = f32(1.0)
+CLEAR, DOUBTFUL, HIDDEN = f32(0.0), f32(1.0), f32(2.0)  # states of a pair
 SENSORS = 7
 EAR_PURPOSE = 8  # random bits for a misheard neighbour come after those of the sensors
 
@@ -102,12 +111,24 @@ def scale(b: Any, s: int) -> None:
 def hear_all(b: Any, s: int, seen: int, cycle: int) -> None:
     """Let the pairs in sight hear each other: first the clear ones, then the doubtful."""
     segment = b.segments[s]
-    for e in range(seen):
-        if b.m[S_HIDDEN + e] == 0 and b.doubts[e] == 0:
-            hear(b, segment, e, cycle)
-    for e in range(seen):
-        if b.m[S_HIDDEN + e] == 0 and b.doubts[e] != 0:
-            settle(b, segment, e, cycle)
+    for h in range(listed(b, seen, CLEAR)):
+        hear(b, segment, index(b.m[S_PLACE + h]), cycle)
+    for h in range(listed(b, seen, DOUBTFUL)):
+        settle(b, segment, index(b.m[S_PLACE + h]), cycle)
+
+
+@loop
+def listed(b: Any, seen: int, state: Any) -> int:
+    """List the pairs in a state; return their number."""
+    p, m = b.p, b.m
+    found = 0
+    for start in range(0, seen, VECTOR):
+        inside = (1 << min(seen - start, VECTOR)) - 1
+        word = below(p, S_STATE + start, state + ONE) & ~below(p, S_STATE + start, state) & inside
+        if word != 0:
+            squeeze(m, PLACE + start, S_PLACE + found, word)
+            found += ones(word)
+    return found
 
 
 @loop
@@ -125,7 +146,7 @@ def bearings(b: Any, seen: int, live: int, deaf: bool) -> int:
         p[S_SIN_I + e] = f[SIN + i]
         p[S_COS_K + e] = f[COS + k]
         p[S_SIN_K + e] = f[SIN + k]
-    for e in range(seen):
+    for e in range(whole(seen)):
         dx = p[S_OTHER_X + e] - p[S_X + e]
         dy = p[S_OTHER_Y + e] - p[S_Y + e]
         c = p[S_COS_I + e]
@@ -138,57 +159,63 @@ def bearings(b: Any, seen: int, live: int, deaf: bool) -> int:
         p[S_DY + e] = dy
     if deaf:
         return seen
-    cones = live >> SENSORS
+    cones = i32(live >> SENSORS)
+    for e in range(whole(seen)):
+        useful = ((cones >> m[S_CONE_I + e]) | (cones >> m[S_CONE_K + e])) & i32(1)
+        p[S_STATE + e] = f32(useful)
     kept = 0
-    for e in range(seen):
-        useful = ((cones >> m[S_CONE_I + e]) | (cones >> m[S_CONE_K + e])) & 1
-        m[S_I + kept] = m[S_I + e]
-        m[S_K + kept] = m[S_K + e]
-        m[S_CONE_I + kept] = m[S_CONE_I + e]
-        m[S_CONE_K + kept] = m[S_CONE_K + e]
-        p[S_X + kept] = p[S_X + e]
-        p[S_Y + kept] = p[S_Y + e]
-        p[S_DX + kept] = p[S_DX + e]
-        p[S_DY + kept] = p[S_DY + e]
-        kept += useful
+    for start in range(0, seen, VECTOR):
+        word = ~below(p, S_STATE + start, ONE) & ((1 << min(seen - start, VECTOR)) - 1)
+        if word != 0:
+            for row in (S_I, S_K, S_CONE_I, S_CONE_K):
+                squeeze(m, row + start, row + kept, word)
+            for row in (S_X, S_Y, S_DX, S_DY):
+                squeeze(p, row + start, row + kept, word)
+            kept += ones(word)
     return kept
 
 
 @loop
 def occlude(b: Any, segment: Any, seen: int) -> None:
-    """Mark the pairs that are surely hidden, and note a bit for each doubtful blocker."""
-    f, n, p, m, doubts = b.f, b.n, b.p, b.m, b.doubts
+    """Tell pairs that are clear, doubtful or hidden, with a bit for each doubtful blocker."""
+    f, n, p, m = b.f, b.n, b.p, b.m
     trials = index(segment[TRIALS])
+    last = index(segment[ROBOTS]) - 1
     for e in range(seen):
         m[S_TRIAL + e] = n[TRIAL + index(m[S_I + e])]
-    for e in range(seen):
+    for e in range(whole(seen)):
         square = p[S_DX + e] * p[S_DX + e] + p[S_DY + e] * p[S_DY + e]
         p[S_DISTANCE + e] = math.sqrt(square)
         p[S_PER_SQUARE + e] = one_over(square)
-        doubts[e] = 0
+        m[S_DOUBTS + e] = 0
+        m[S_DOUBTS + PAIR_STRIDE + e] = 0
         m[S_HIDDEN + e] = 0
-    for r in range(index(segment[ROBOTS])):
-        bit = np.int64(1) << r
-        step = index(r * trials)
-        for e in range(seen):
-            lane = index(m[S_TRIAL + e]) + step
-            p[S_OTHER_X + e] = f[X + lane]
-            p[S_OTHER_Y + e] = f[Y + lane]
-        for e in range(seen):
-            off = off_line(
-                p[S_OTHER_X + e] - p[S_X + e],
-                p[S_OTHER_Y + e] - p[S_Y + e],
-                p[S_DX + e],
-                p[S_DY + e],
-                p[S_PER_SQUARE + e],
-            )
-            lane = index(m[S_TRIAL + e]) + step
-            self = lane == m[S_I + e] or lane == m[S_K + e]
-            m[S_HIDDEN + e] |= i32(0) if self or off >= INNER2 else i32(1)
-            doubts[e] |= np.int64(0) if self or off >= OUTER2 else bit
+    for r in range(0, last + 1, 2):  # two at a time; of an odd number the last comes twice
+        one = index(r * trials)
+        two = index(min(r + 1, last) * trials)
+        for e in range(whole(seen)):
+            trial = index(m[S_TRIAL + e])
+            p[S_OTHER_X + e] = f[X + one + trial]
+            p[S_OTHER_Y + e] = f[Y + one + trial]
+            p[S_NEXT_X + e] = f[X + two + trial]
+            p[S_NEXT_Y + e] = f[Y + two + trial]
+        word = S_DOUBTS + (r >> 5) * PAIR_STRIDE
+        bit1 = i32(1 << (r & 31))
+        bit2 = i32(1 << (min(r + 1, last) & 31))
+        step1 = i32(one)
+        step2 = i32(two)
+        for e in range(whole(seen)):
+            off1 = off_pair(p, S_OTHER_X, S_OTHER_Y, e)
+            off2 = off_pair(p, S_NEXT_X, S_NEXT_Y, e)
+            from_i = i32(m[S_I + e] - m[S_TRIAL + e])
+            from_k = i32(m[S_K + e] - m[S_TRIAL + e])
+            off1 = FAR if step1 == from_i or step1 == from_k else off1
+            off2 = FAR if step2 == from_i or step2 == from_k else off2
+            m[S_HIDDEN + e] |= i32(1) if min(off1, off2) < INNER2 else i32(0)
+            m[word + e] |= (bit1 if off1 < OUTER2 else i32(0)) | (bit2 if off2 < OUTER2 else i32(0))
     for o in range(index(segment[OBSTACLES])):
         at = 2 * o * STRIDE
-        for e in range(seen):
+        for e in range(whole(seen)):
             off = off_line(
                 b.obstacles[at + index(m[S_I + e])] - p[S_X + e],
                 b.obstacles[at + STRIDE + index(m[S_I + e])] - p[S_Y + e],
@@ -197,6 +224,22 @@ def occlude(b: Any, segment: Any, seen: int) -> None:
                 p[S_PER_SQUARE + e],
             )
             m[S_HIDDEN + e] |= i32(1) if off < OBSTACLE2 else i32(0)
+    for e in range(whole(seen)):
+        doubtful = (m[S_DOUBTS + e] | m[S_DOUBTS + PAIR_STRIDE + e]) != 0
+        state = DOUBTFUL if doubtful else CLEAR
+        p[S_STATE + e] = HIDDEN if m[S_HIDDEN + e] != 0 else state
+
+
+@loop
+def off_pair(p: Any, x: int, y: int, e: int) -> Any:
+    """Return the squared distance (m2) of a robot from a pair's line of sight."""
+    return off_line(
+        p[x + e] - p[S_X + e],
+        p[y + e] - p[S_Y + e],
+        p[S_DX + e],
+        p[S_DY + e],
+        p[S_PER_SQUARE + e],
+    )
 
 
 @loop
@@ -218,9 +261,8 @@ def hear(b: Any, segment: Any, e: int, cycle: int) -> None:
 @loop
 def nearest(a: Any, c: int, lane: int, distance: Any) -> None:
     """Keep the shorter distance of a cone."""
-    at = RAB + c * STRIDE + lane
-    if distance < a[at]:
-        a[at] = distance
+    at = index(RAB + c * STRIDE + lane)
+    a[at] = min(a[at], distance)
 
 
 @loop
@@ -249,7 +291,7 @@ def settle(b: Any, segment: Any, e: int, cycle: int) -> None:
     if not (wins or segment[DEAF]):
         return
     aim_x, aim_y = p[S_DX + e] / distance, p[S_DY + e] / distance
-    word = b.doubts[e]
+    word = index(m[S_DOUBTS + e]) | (index(m[S_DOUBTS + PAIR_STRIDE + e]) << 32)
     while word != 0:
         blocker = m[S_TRIAL + e] + lowest(word) * index(segment[TRIALS])
         word &= word - 1

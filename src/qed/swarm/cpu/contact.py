@@ -15,7 +15,7 @@ from qed.swarm.compile import loop
 from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.candidates import near_obstacles, near_robots, near_walls, places
 from qed.swarm.cpu.motion import glide, turn
-from qed.swarm.cpu.obstacles import hold_at_obstacles, touching_obstacles, warm_obstacles
+from qed.swarm.cpu.obstacles import hold_at_obstacles, touch_obstacles
 from qed.swarm.cpu.pushing import keep_pairs, push_pairs, take, touching_pairs, warm_pairs
 from qed.swarm.cpu.rows import (
     C_PAIR,
@@ -62,21 +62,21 @@ from qed.swarm.cpu.rows import (
     Y,
 )
 from qed.swarm.cpu.walls import (
-    WALL_X,
-    WALL_Y,
-    alone_at_wall,
-    hold_at_walls,
+    X_AXES,
+    Y_AXES,
+    hold_at_x_wall,
+    hold_at_x_wall_and_pull,
+    hold_at_y_wall_and_pull,
     keep_corners,
+    pull,
     recall_corners,
-    touching_walls,
-    warm_walls,
+    touch_walls,
 )
-from qed.swarm.laws.contact import ITERATIONS, drive
+from qed.swarm.laws.contact import ITERATIONS
 from qed.swarm.laws.geometry import cos_sin, wrap
 from qed.swarm.laws.motion import LAG, within
 from qed.swarm.robot import SUBSTEPS
 
-ZERO = f32(0.0)
 ONE = f32(1.0)
 
 
@@ -87,7 +87,7 @@ def move(b: Any, lanes: int, near: int, cycle: int) -> None:
     near_walls(b, lanes)
     pairs = near_robots(b, near, cycle)
     obstacles = near_obstacles(b, cycle)
-    y_first, x_stop, y_stop, social, alone_x, robots = places(b, lanes, pairs, obstacles)
+    at_x, both, x_stop, at_y, y_stop, robots = places(b, lanes, pairs, obstacles)
     pack(f, n, robots)
     turn(f, lanes)
     aim(f, n, robots)
@@ -95,40 +95,35 @@ def move(b: Any, lanes: int, near: int, cycle: int) -> None:
     if robots == 0:
         return
     recall_corners(f, n, P_WALL_X, KEPT_X, WALLED_X, 0, x_stop, cycle)
-    recall_corners(f, n, P_WALL_X, KEPT_X, WALLED_X, social, alone_x, cycle)
-    recall_corners(f, n, P_WALL_Y, KEPT_Y, WALLED_Y, y_first, y_stop, cycle)
-    recall_corners(f, n, P_WALL_Y, KEPT_Y, WALLED_Y, alone_x, robots, cycle)
+    recall_corners(f, n, P_WALL_Y, KEPT_Y, WALLED_Y, both, y_stop, cycle)
     for _ in range(SUBSTEPS):
         advance(f, robots)
-        touching_walls(f, P_WALL_X, P_X, ONE, ZERO, 0, x_stop)
-        touching_walls(f, P_WALL_X, P_X, ONE, ZERO, social, alone_x)
-        touching_walls(f, P_WALL_Y, P_Y, ZERO, ONE, y_first, y_stop)
-        touching_walls(f, P_WALL_Y, P_Y, ZERO, ONE, alone_x, robots)
-        if social > 0:
-            touching = touching_pairs(b, pairs, social)
-            touching_obstacles(b, obstacles)
+        touching = 0
+        if pairs > 0:
+            touching = touching_pairs(b, pairs, robots)
+        if touching > 0:
+            warm_pairs(b, touching)
+            take(f, b.sums, at_x, at_y)
+            take(f, b.sums, y_stop, robots)
+        if obstacles > 0:
+            touch_obstacles(b, obstacles)
+        touch_walls(f, P_WALL_X, X_AXES, ONE, 0, x_stop)
+        touch_walls(f, P_WALL_Y, Y_AXES, -ONE, both, y_stop)
+        for _ in range(ITERATIONS):
             if touching > 0:
-                warm_pairs(b, touching)
-                take(f, n, social)
-            warm_obstacles(b, obstacles)
-            warm_walls(f, P_WALL_X, P_VX, P_VY, ONE, 0, x_stop)
-            warm_walls(f, P_WALL_Y, P_VY, P_VX, -ONE, y_first, y_stop)
-            for _ in range(ITERATIONS):
-                if touching > 0:
-                    push_pairs(b, touching)
-                    take(f, n, social)
+                push_pairs(b, touching)
+                take(f, b.sums, at_x, at_y)
+                take(f, b.sums, y_stop, robots)
+            if obstacles > 0:
                 hold_at_obstacles(b, obstacles)
-                hold_at_walls(f, P_WALL_X, P_VX, P_VY, ONE, 0, x_stop)
-                hold_at_walls(f, P_WALL_Y, P_VY, P_VX, -ONE, y_first, y_stop)
-                pull(f, social)
-            keep_pairs(b.p, b.m, touching)
-        alone_at_wall(f, P_WALL_X, WALL_X, ONE, social, alone_x)
-        alone_at_wall(f, P_WALL_Y, WALL_Y, -ONE, alone_x, robots)
+            hold_at_x_wall_and_pull(f, 0, both)
+            hold_at_x_wall(f, both, x_stop)
+            hold_at_y_wall_and_pull(f, both, y_stop)
+            pull(f, y_stop, robots)
+        keep_pairs(b.p, b.m, touching)
     unpack(b, pairs, obstacles, robots, cycle)
     keep_corners(f, n, P_WALL_X, KEPT_X, 0, x_stop)
-    keep_corners(f, n, P_WALL_X, KEPT_X, social, alone_x)
-    keep_corners(f, n, P_WALL_Y, KEPT_Y, y_first, y_stop)
-    keep_corners(f, n, P_WALL_Y, KEPT_Y, alone_x, robots)
+    keep_corners(f, n, P_WALL_Y, KEPT_Y, both, y_stop)
 
 
 @loop
@@ -180,21 +175,6 @@ def advance(f: Any, robots: int) -> None:
         f[P_VY + e] = vy + f[P_JY + e]
         f[P_SPIN + e] = rate + f[P_GEAR + e]
         f[P_RATE + e] = f[P_TURN + e]
-
-
-@loop
-def pull(f: Any, robots: int) -> None:
-    """Let every drive pull towards its target with the force it has, and the gear turn it back."""
-    for e in range(robots):
-        jx = f[P_JX + e]
-        jy = f[P_JY + e]
-        ax, ay = drive(jx, jy, f[P_TX + e] - f[P_VX + e], f[P_TY + e] - f[P_VY + e])
-        f[P_VX + e] += ax - jx
-        f[P_VY + e] += ay - jy
-        f[P_JX + e] = ax
-        f[P_JY + e] = ay
-        f[P_GEAR + e] += f[P_TURN + e] - f[P_SPIN + e]
-        f[P_SPIN + e] = f[P_TURN + e]
 
 
 @loop

@@ -36,6 +36,13 @@ REACH = f32(OBSTACLE_RADIUS + BODY_OUTER_RADIUS)
 
 
 @loop
+def touch_obstacles(b: Any, contacts: int) -> None:
+    """Find the contacts that touch, and begin with the impulses of the last sub-step."""
+    touching_obstacles(b, contacts)
+    warm_obstacles(b, contacts)
+
+
+@loop
 def touching_obstacles(b: Any, contacts: int) -> None:
     """Find the contacts that touch, and forget the impulses of the others."""
     f = b.f

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, lowest, span
+from qed.swarm.cpu.bits import below, index, ones, span, squeeze
 from qed.swarm.cpu.rows import (
     L_NEAR2,
     L_RAB2,
@@ -17,6 +17,7 @@ from qed.swarm.cpu.rows import (
     SQUARE,
     STRIDE,
     VECTOR,
+    WIDE_LANE,
     WIDE_X,
     WIDE_Y,
 )
@@ -42,29 +43,22 @@ def search(b: Any, s: int, hearing: bool, near: int) -> Any:
             dx = w[at_x + shift + i] - w[at_x + i]
             dy = w[at_y + shift + i] - w[at_y + i]
             f[SQUARE + i] = dx * dx + dy * dy
-        pair = (k - 1) * STRIDE + first
+        before = near
+        me = WIDE_LANE + 2 * first
         for start in range(0, lanes, VECTOR):
             inside = (1 << min(lanes - start, VECTOR)) - 1
             word = below(f, SQUARE + start, close) & inside
-            while word != 0:
-                i = start + lowest(word)
-                word &= word - 1
-                m[NEAR_I + near] = first + i
-                m[NEAR_K + near] = first + partner(i, shift, size)
-                m[NEAR_PAIR + near] = pair + i
-                near += 1
+            if word != 0:
+                squeeze(m, me + start, NEAR_I + near, word)
+                squeeze(m, me + shift + start, NEAR_K + near, word)
+                near += ones(word)
             if hearing:
                 word = below(f, SQUARE + start, audible) & inside
-                while word != 0:
-                    i = start + lowest(word)
-                    word &= word - 1
-                    m[S_I + seen] = first + i
-                    m[S_K + seen] = first + partner(i, shift, size)
-                    seen += 1
+                if word != 0:
+                    squeeze(m, me + start, S_I + seen, word)
+                    squeeze(m, me + shift + start, S_K + seen, word)
+                    seen += ones(word)
+        for new in range(index(near - before)):
+            e = index(before) + new
+            m[NEAR_PAIR + e] = m[NEAR_I + e] + (k - 1) * STRIDE
     return near, seen
-
-
-@loop
-def partner(i: int, shift: int, size: int) -> Any:
-    """Return the place of the robot that is met by a shift, wrapped within the segment."""
-    return i + shift if i + shift < size else i + shift - size

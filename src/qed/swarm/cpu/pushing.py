@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from numpy import float32 as f32
+from numpy import int32 as i32
+from numpy import int64 as i64
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, lowest
+from qed.swarm.cpu.bits import below, index, ones, squeeze, whole
 from qed.swarm.cpu.rows import (
     C_I,
     C_K,
@@ -17,14 +19,13 @@ from qed.swarm.cpu.rows import (
     C_RUB2,
     P_COS,
     P_SIN,
-    P_SUM_X,
-    P_SUM_Y,
     P_TURN,
     P_VX,
     P_VY,
     P_X,
     P_Y,
     PARTNERS,
+    PLACE,
     T_ARM_I,
     T_ARM_K,
     T_AT,
@@ -44,6 +45,7 @@ from qed.swarm.cpu.rows import (
     T_NX,
     T_NY,
     T_ONE,
+    T_PART,
     T_PRESS,
     T_RUB,
     T_SIN_I,
@@ -74,9 +76,9 @@ TWO_OUTER_SQUARED = f32((2.0 * BODY_OUTER_RADIUS) ** 2)
 @loop
 def touching_pairs(b: Any, pairs: int, robots: int) -> int:
     """List the pairs that touch; return their number."""
-    f, n, p, m = b.f, b.n, b.p, b.m
+    p = b.p
     close = close_pairs(b, pairs)
-    for e in range(close):
+    for e in range(whole(close)):
         dx = p[T_DX + e]
         dy = p[T_DY + e]
         ci, si = p[T_COS_I + e], p[T_SIN_I + e]
@@ -88,26 +90,9 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
         p[T_NY + e] = ny if face else -my
         p[T_GAP + e] = max(gap, other)
         p[T_FACE + e] = ONE if face else ZERO
-    for e in range(robots):
-        n[PARTNERS + e] = 0
-    touching = 0
-    for start in range(0, close, VECTOR):
-        word = below(p, T_GAP + start, ZERO) & ((1 << min(close - start, VECTOR)) - 1)
-        while word != 0:
-            e = start + lowest(word)
-            word &= word - 1
-            at = index(m[T_AT + e])
-            i = index(m[C_I + at])
-            k = index(m[C_K + at])
-            n[PARTNERS + i] += 1
-            n[PARTNERS + k] += 1
-            m[T_AT + touching] = at
-            m[T_I + touching] = i
-            m[T_K + touching] = k
-            for row in (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_FACE):
-                p[row + touching] = p[row + e]
-            touching += 1
-    for e in range(touching):
+    touching = overlapping_pairs(b, close)
+    count_partners(b, touching, robots)
+    for e in range(whole(touching)):
         arm_i, lever_i, arm_k, lever_k, gap, more_i, farther_i, more_k, farther_k, more_gap = (
             touching_points(
                 p[T_DX + e],
@@ -121,43 +106,65 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
                 p[T_FACE + e] > ZERO,
             )
         )
+        part1 = p[T_PART + e] if gap < ZERO else ZERO
+        part2 = p[T_PART + e] if more_gap < ZERO else ZERO
         p[T_ONE + T_ARM_I + e] = arm_i
         p[T_ONE + T_LEVER_I + e] = lever_i
         p[T_ONE + T_ARM_K + e] = arm_k
         p[T_ONE + T_LEVER_K + e] = lever_k
-        p[T_ONE + T_NORMAL_SHARE + e] = pair_share(lever_i, lever_k) if gap < ZERO else ZERO
-        p[T_ONE + T_TANGENT_SHARE + e] = pair_share(arm_i, arm_k) if gap < ZERO else ZERO
+        p[T_ONE + T_NORMAL_SHARE + e] = pair_share(lever_i, lever_k) * part1
+        p[T_ONE + T_TANGENT_SHARE + e] = pair_share(arm_i, arm_k) * part1
+        p[T_ONE + T_PRESS + e] = p[T_ONE + T_PRESS + e] if gap < ZERO else ZERO
+        p[T_ONE + T_RUB + e] = p[T_ONE + T_RUB + e] if gap < ZERO else ZERO
         p[T_TWO + T_ARM_I + e] = more_i
         p[T_TWO + T_LEVER_I + e] = farther_i
         p[T_TWO + T_ARM_K + e] = more_k
         p[T_TWO + T_LEVER_K + e] = farther_k
-        p[T_TWO + T_NORMAL_SHARE + e] = (
-            pair_share(farther_i, farther_k) if more_gap < ZERO else ZERO
-        )
-        p[T_TWO + T_TANGENT_SHARE + e] = pair_share(more_i, more_k) if more_gap < ZERO else ZERO
-    for e in range(touching):
-        i = index(m[T_I + e])
-        k = index(m[T_K + e])
-        at = index(m[T_AT + e])
-        part = patience(n[PARTNERS + i], n[PARTNERS + k])
-        one = ONE if p[T_ONE + T_NORMAL_SHARE + e] > ZERO else ZERO
-        two = ONE if p[T_TWO + T_NORMAL_SHARE + e] > ZERO else ZERO
-        p[T_ONE + T_NORMAL_SHARE + e] *= part
-        p[T_ONE + T_TANGENT_SHARE + e] *= part
-        p[T_TWO + T_NORMAL_SHARE + e] *= part
-        p[T_TWO + T_TANGENT_SHARE + e] *= part
-        p[T_ONE + T_PRESS + e] = one * p[C_PRESS1 + at]
-        p[T_ONE + T_RUB + e] = one * p[C_RUB1 + at]
-        p[T_TWO + T_PRESS + e] = two * p[C_PRESS2 + at]
-        p[T_TWO + T_RUB + e] = two * p[C_RUB2 + at]
-        p[T_TURN_I + e] = f[P_TURN + i]
-        p[T_TURN_K + e] = f[P_TURN + k]
-    for e in range(pairs):
+        p[T_TWO + T_NORMAL_SHARE + e] = pair_share(farther_i, farther_k) * part2
+        p[T_TWO + T_TANGENT_SHARE + e] = pair_share(more_i, more_k) * part2
+        p[T_TWO + T_PRESS + e] = p[T_TWO + T_PRESS + e] if more_gap < ZERO else ZERO
+        p[T_TWO + T_RUB + e] = p[T_TWO + T_RUB + e] if more_gap < ZERO else ZERO
+    for e in range(whole(pairs)):
         p[C_PRESS1 + e] = ZERO
         p[C_RUB1 + e] = ZERO
         p[C_PRESS2 + e] = ZERO
         p[C_RUB2 + e] = ZERO
     return touching
+
+
+@loop
+def overlapping_pairs(b: Any, close: int) -> int:
+    """Keep the close pairs whose bodies overlap; return their number."""
+    p, m = b.p, b.m
+    touching = 0
+    for start in range(0, close, VECTOR):
+        word = below(p, T_GAP + start, ZERO) & ((1 << min(close - start, VECTOR)) - 1)
+        if word != 0:
+            for row in (T_AT, T_I, T_K):
+                squeeze(m, row + start, row + touching, word)
+            for row in (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_FACE):
+                squeeze(p, row + start, row + touching, word)
+            for row in (T_ONE + T_PRESS, T_ONE + T_RUB, T_TWO + T_PRESS, T_TWO + T_RUB):
+                squeeze(p, row + start, row + touching, word)
+            touching += ones(word)
+    return touching
+
+
+@loop
+def count_partners(b: Any, touching: int, robots: int) -> None:
+    """Find which part of its correction each pair takes at once, and its robots' turn rates."""
+    f, n, p, m = b.f, b.n, b.p, b.m
+    for e in range(whole(robots)):
+        n[PARTNERS + e] = 0
+    for e in range(touching):
+        n[PARTNERS + index(m[T_I + e])] += 1
+        n[PARTNERS + index(m[T_K + e])] += 1
+    for e in range(touching):
+        i = index(m[T_I + e])
+        k = index(m[T_K + e])
+        p[T_PART + e] = patience(n[PARTNERS + i], n[PARTNERS + k])
+        p[T_TURN_I + e] = f[P_TURN + i]
+        p[T_TURN_K + e] = f[P_TURN + k]
 
 
 @loop
@@ -180,24 +187,29 @@ def close_pairs(b: Any, pairs: int) -> int:
         k = index(m[C_K + e])
         p[T_DX + e] = f[P_X + k] - f[P_X + i]
         p[T_DY + e] = f[P_Y + k] - f[P_Y + i]
-    for e in range(pairs):
+    for e in range(whole(pairs)):
         p[T_GAP + e] = p[T_DX + e] * p[T_DX + e] + p[T_DY + e] * p[T_DY + e]
     close = 0
     for start in range(0, pairs, VECTOR):
         word = below(p, T_GAP + start, TWO_OUTER_SQUARED) & ((1 << min(pairs - start, VECTOR)) - 1)
-        while word != 0:
-            e = start + lowest(word)
-            word &= word - 1
-            i = index(m[C_I + e])
-            k = index(m[C_K + e])
-            m[T_AT + close] = e
-            p[T_DX + close] = p[T_DX + e]
-            p[T_DY + close] = p[T_DY + e]
-            p[T_COS_I + close] = f[P_COS + i]
-            p[T_SIN_I + close] = f[P_SIN + i]
-            p[T_COS_K + close] = f[P_COS + k]
-            p[T_SIN_K + close] = f[P_SIN + k]
-            close += 1
+        if word != 0:
+            squeeze(m, PLACE + start, T_AT + close, word)
+            squeeze(m, C_I + start, T_I + close, word)
+            squeeze(m, C_K + start, T_K + close, word)
+            squeeze(p, T_DX + start, T_DX + close, word)
+            squeeze(p, T_DY + start, T_DY + close, word)
+            squeeze(p, C_PRESS1 + start, T_ONE + T_PRESS + close, word)
+            squeeze(p, C_RUB1 + start, T_ONE + T_RUB + close, word)
+            squeeze(p, C_PRESS2 + start, T_TWO + T_PRESS + close, word)
+            squeeze(p, C_RUB2 + start, T_TWO + T_RUB + close, word)
+            close += ones(word)
+    for e in range(close):
+        i = index(m[T_I + e])
+        k = index(m[T_K + e])
+        p[T_COS_I + e] = f[P_COS + i]
+        p[T_SIN_I + e] = f[P_SIN + i]
+        p[T_COS_K + e] = f[P_COS + k]
+        p[T_SIN_K + e] = f[P_SIN + k]
     return close
 
 
@@ -205,12 +217,12 @@ def close_pairs(b: Any, pairs: int) -> int:
 def warm_pairs(b: Any, touching: int) -> None:
     """Begin with the impulses of the last sub-step."""
     p, m = b.p, b.m
-    for e in range(touching):
+    for e in range(whole(touching)):
         pressed = p[T_ONE + T_PRESS + e] + p[T_TWO + T_PRESS + e]
         rubbed = p[T_ONE + T_RUB + e] + p[T_TWO + T_RUB + e]
         m[T_FX + e] = fixed(pressed * p[T_NX + e] - rubbed * p[T_NY + e])
         m[T_FY + e] = fixed(pressed * p[T_NY + e] + rubbed * p[T_NX + e])
-    give(b.n, m, touching)
+    give(m, b.sums, touching)
 
 
 @loop
@@ -222,7 +234,7 @@ def push_pairs(b: Any, touching: int) -> None:
         k = index(m[T_K + e])
         p[T_UX + e] = f[P_VX + i] - f[P_VX + k]
         p[T_UY + e] = f[P_VY + i] - f[P_VY + k]
-    for e in range(touching):
+    for e in range(whole(touching)):
         nx = p[T_NX + e]
         ny = p[T_NY + e]
         ux = p[T_UX + e]
@@ -267,26 +279,28 @@ def push_pairs(b: Any, touching: int) -> None:
         dr = (new_rub1 - rub1) + (new_rub2 - rub2)
         m[T_FX + e] = fixed(dp * nx - dr * ny)
         m[T_FY + e] = fixed(dp * ny + dr * nx)
-    give(b.n, m, touching)
+    give(m, b.sums, touching)
 
 
 @loop
-def give(n: Any, m: Any, touching: int) -> None:
-    """Add each pair's impulse to its two robots, in whole numbers."""
+def give(m: Any, sums: Any, touching: int) -> None:
+    """Add each pair's impulse to its two robots, in whole numbers: x, and y in the upper half."""
     for e in range(touching):
         i = index(m[T_I + e])
         k = index(m[T_K + e])
-        n[P_SUM_X + i] -= m[T_FX + e]
-        n[P_SUM_Y + i] -= m[T_FY + e]
-        n[P_SUM_X + k] += m[T_FX + e]
-        n[P_SUM_Y + k] += m[T_FY + e]
+        both = (i64(m[T_FY + e]) << 32) + i64(m[T_FX + e])
+        sums[i] -= both
+        sums[k] += both
 
 
 @loop
-def take(f: Any, n: Any, robots: int) -> None:
+def take(f: Any, sums: Any, first: int, stop: int) -> None:
     """Change the velocities by the impulses that were added up."""
-    for e in range(robots):
-        f[P_VX + e] += f32(n[P_SUM_X + e]) * FROM_FIXED
-        f[P_VY + e] += f32(n[P_SUM_Y + e]) * FROM_FIXED
-        n[P_SUM_X + e] = 0
-        n[P_SUM_Y + e] = 0
+    begin = index(first)
+    for k in range(whole(stop - first)):
+        e = begin + k
+        x = i32(sums[e])
+        y = i32((sums[e] - i64(x)) >> 32)
+        f[P_VX + e] += f32(x) * FROM_FIXED
+        f[P_VY + e] += f32(y) * FROM_FIXED
+        sums[e] = 0

@@ -7,7 +7,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, lowest, span
+from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
 from qed.swarm.cpu.rows import (
     COS,
     GAIN,
@@ -17,6 +17,7 @@ from qed.swarm.cpu.rows import (
     NEAR_I,
     NEAR_K,
     OBSTACLES,
+    PLACE,
     R_AHEAD,
     R_COS,
     R_CULL,
@@ -106,7 +107,7 @@ def face(b: Any, near: int, me: int, other: int) -> None:
         p[R_SIN + e] = f[SIN + i]
         p[R_OTHER_COS + e] = f[COS + k]
         p[R_OTHER_SIN + e] = f[SIN + k]
-    for e in range(near):
+    for e in range(whole(near)):
         dx = p[R_DX + e]
         dy = p[R_DY + e]
         c = p[R_COS + e]
@@ -126,7 +127,7 @@ def cull(b: Any, listed: int, me: int, sensor: int, reach: Any, radius: Any) -> 
     """List the entries whose disc of some radius (m) a sensor's ray comes near."""
     p, m = b.p, b.m
     at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
-    for e in range(listed):
+    for e in range(whole(listed)):
         ahead = p[R_AHEAD + e] - at_x
         left = p[R_LEFT + e] - at_y
         along = min(max(ahead * aim_x + left * aim_y, ZERO), reach)
@@ -136,12 +137,10 @@ def cull(b: Any, listed: int, me: int, sensor: int, reach: Any, radius: Any) -> 
     hits = 0
     for start in range(0, listed, VECTOR):
         word = below(p, R_CULL + start, radius * radius) & ((1 << min(listed - start, VECTOR)) - 1)
-        while word != 0:
-            e = start + lowest(word)
-            word &= word - 1
-            m[R_ENTRY + hits] = e
-            m[R_LANE + hits] = m[me + e]
-            hits += 1
+        if word != 0:
+            squeeze(m, PLACE + start, R_ENTRY + hits, word)
+            squeeze(m, me + start, R_LANE + hits, word)
+            hits += ones(word)
     return hits
 
 
@@ -156,7 +155,7 @@ def meet_bodies(b: Any, hits: int, sensor: int) -> None:
         p[R_Y + h] = p[R_DY + e]
         p[R_OTHER_COS + h] = p[R_COS + e]
         p[R_OTHER_SIN + h] = p[R_SIN + e]
-    for h in range(hits):
+    for h in range(whole(hits)):
         c = p[R_OTHER_COS + h]
         s = p[R_OTHER_SIN + h]
         p[R_WAY + h] = ray_body(
@@ -188,7 +187,7 @@ def at_obstacles(b: Any, s: int) -> None:
         for sensor in range(SENSORS):
             if close > 0 and (live >> sensor) & 1:
                 at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
-                for e in range(close):
+                for e in range(whole(close)):
                     p[R_WAY + e] = ray_disc(
                         at_x - p[R_AHEAD + e], at_y - p[R_LEFT + e], aim_x, aim_y, RADIUS
                     )

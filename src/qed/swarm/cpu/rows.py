@@ -18,11 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 LANES = 1024  # lanes in a block
-STRIDE = LANES + 16  # not a multiple of 4096 bytes: rows must not share their cache sets
+STRIDE = LANES + 112  # not a multiple of 4096 bytes: rows must not share their cache sets
+NOWHERE = LANES  # a lane that no robot has: at rest, far from everything
 WIDE = 2 * LANES + 16
 VECTOR = 16  # segments are padded to whole vectors
 PAIRS = 12288  # pairs of robots in a block, at most
-PAIR_STRIDE = PAIRS + 16
+PAIR_STRIDE = PAIRS + 48
 
 # Float rows, in groups: the state of a robot (velocity, turn rate, impulses of drive and gear),
 X, Y, HEADING, COS, SIN, VX, VY, TURN, JX, JY, GEAR = (STRIDE * n for n in range(11))
@@ -60,11 +61,11 @@ FLOAT_ROWS = 102
 
 # Whole-number rows.
 FAULTY_EAR, TRIAL, SLOT, PARTNERS, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))
-# robots that may touch something, packed: their lane, and the sums of the impulses on them.
-P_LANE, P_SUM_X, P_SUM_Y = (STRIDE * n for n in range(8, 11))
+# robots that may touch something, packed: their lane,
+P_LANE = STRIDE * 8
 # the cycle in which a robot was last near an x wall, and near a y wall.
-WALLED_X, WALLED_Y = (STRIDE * n for n in range(11, 13))
-WHOLE_ROWS = 13
+WALLED_X, WALLED_Y = (STRIDE * n for n in range(9, 11))
+WHOLE_ROWS = 11
 
 # Wide rows.
 WIDE_X, WIDE_Y, WIDE_HEADING, WIDE_SPEED = (WIDE * n for n in range(4))
@@ -83,6 +84,7 @@ C_PRESS1, C_RUB1, C_PRESS2, C_RUB2 = (PAIR_STRIDE * n for n in range(4))
 (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_GAP, T_FACE) = (
     PAIR_STRIDE * n for n in range(4, 14)
 )
+T_PART = T_GAP
 # and those that touch: the velocity and the turn rates that they push from,
 T_UX, T_UY, T_TURN_I, T_TURN_K = (PAIR_STRIDE * n for n in range(14, 18))
 # and then for each of two points these rows.
@@ -95,7 +97,7 @@ PAIR_FLOATS = 34
 (S_X, S_Y, S_DX, S_DY, S_DISTANCE, S_PER_SQUARE, S_COS_I, S_SIN_I, S_COS_K, S_SIN_K) = (
     PAIR_STRIDE * n for n in range(10)
 )
-S_OTHER_X, S_OTHER_Y = (PAIR_STRIDE * n for n in range(10, 12))
+S_OTHER_X, S_OTHER_Y, S_NEXT_X, S_NEXT_Y, S_STATE = (PAIR_STRIDE * n for n in range(10, 15))
 # robots or obstacles near a robot's sensors.
 (R_DX, R_DY, R_COS, R_SIN, R_OTHER_COS, R_OTHER_SIN, R_AHEAD, R_LEFT, R_X, R_Y, R_WAY) = (
     PAIR_STRIDE * n for n in range(11)
@@ -104,11 +106,15 @@ R_CULL = PAIR_STRIDE * 11
 
 # Lists of pairs, whole numbers: near robots (kept for the next cycle),
 NEAR_I, NEAR_K, NEAR_PAIR = (PAIR_STRIDE * n for n in range(3))
-# robots within hearing, robots that may touch and those that do, and rays that may hit.
+# robots within hearing (the blockers in doubt are two words of bits), robots that may touch and
+# those that do, and rays that may hit.
 S_I, S_K, S_TRIAL, S_CONE_I, S_CONE_K, S_HIDDEN = (PAIR_STRIDE * n for n in range(3, 9))
+S_DOUBTS, S_PLACE = (PAIR_STRIDE * n for n in (9, 12))
 C_I, C_K, C_PAIR, T_I, T_K, T_AT, T_FX, T_FY = (PAIR_STRIDE * n for n in range(3, 11))
 R_LANE, R_ENTRY = (PAIR_STRIDE * n for n in range(3, 5))
-PAIR_WHOLES = 11
+# What never changes: the place of an entry in its row, and the lanes of wide rows.
+PLACE, WIDE_LANE = (PAIR_STRIDE * n for n in (11, 13))
+PAIR_WHOLES = 14
 
 
 # Columns of ``Block.touching``: the obstacle's centre, normal, arm, lever, shares, impulses.
@@ -157,6 +163,7 @@ class Block(NamedTuple):
     weights: np.ndarray  # float32, one a link
     p: np.ndarray  # float32, pair lists
     m: np.ndarray  # int32, pair lists
+    sums: np.ndarray  # int64, impulses of pairs on packed robots: x, and y in the upper half
     presses: np.ndarray  # float32, impulses of pairs from the last cycle: press and rub, twice
     met: np.ndarray  # int32, the cycle in which a pair was last in contact
     obstacles: np.ndarray  # float32, rows of lanes: x of each obstacle, then y
@@ -164,7 +171,6 @@ class Block(NamedTuple):
     blocked: np.ndarray  # int32, cycle of the last contact with an obstacle
     touching: np.ndarray  # float32 (contacts, fields) of robots that may touch obstacles
     touched: np.ndarray  # int32 (contacts, 2): packed robot, place of the impulses kept
-    doubts: np.ndarray  # int64, blockers of a line of sight that need the exact test
     since: np.ndarray  # int32 (trials, 100): cycle in which a cell was entered or last left
     crowd: np.ndarray  # int32 (trials, 100): robots in the cell
     patrol: np.ndarray  # int64 (trials, 2): patrolling and border sums

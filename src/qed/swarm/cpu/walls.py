@@ -11,7 +11,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import index
+from qed.swarm.cpu.bits import index, whole
 from qed.swarm.cpu.rows import (
     ARM,
     CORNER,
@@ -31,6 +31,10 @@ from qed.swarm.cpu.rows import (
     P_TY,
     P_VX,
     P_VY,
+    P_WALL_X,
+    P_WALL_Y,
+    P_X,
+    P_Y,
     PRESS,
     RUB,
     SECOND_CORNER,
@@ -41,9 +45,11 @@ from qed.swarm.cpu.rows import (
 from qed.swarm.laws.contact import hold, nearer_wall, pulled, remembered, share, torque
 from qed.swarm.laws.geometry import two_farthest_corners
 
-WALL_X = (P_VX, P_VY, P_JX, P_JY, P_TX, P_TY)
-WALL_Y = (P_VY, P_VX, P_JY, P_JX, P_TY, P_TX)
 ZERO = f32(0.0)
+ONE = f32(1.0)
+# Place, direction of the normal, and velocities along normal and tangent.
+X_AXES = (P_X, ONE, ZERO, P_VX, P_VY)
+Y_AXES = (P_Y, ZERO, ONE, P_VY, P_VX)
 NO_CORNER = f32(-1.0)
 
 
@@ -82,17 +88,13 @@ def keep_corners(f: Any, n: Any, wall: int, kept: int, first: int, stop: int) ->
 
 
 @loop
-def touching_walls(
-    f: Any, wall: int, place: int, along: Any, across: Any, first: int, stop: int
-) -> None:
-    """Find the corners that are inside the wall, and what they keep of the last sub-step.
-
-    The wall's normal is ``along`` x or ``across`` it: one of them is 1, the other 0.
-    """
+def touch_walls(f: Any, wall: int, axes: Any, tangent_sign: Any, first: int, stop: int) -> None:
+    """Find the corners that are inside the wall, and begin with their last sub-step's impulses."""
     one = wall + FIRST_CORNER
     two = wall + SECOND_CORNER
+    place, along, across, normal, tangent = axes
     begin = index(first)
-    for k in range(index(stop - first)):
+    for k in range(whole(stop - first)):
         e = begin + k
         sign, room = nearer_wall(f[place + e], f[P_SIDE + e])
         c = sign * f[P_COS + e]
@@ -106,16 +108,17 @@ def touching_walls(
         corner2 = corner2 if in2 else NO_CORNER
         old1 = f[one + CORNER + e]
         old2 = f[two + CORNER + e]
-        press1 = f[one + PRESS + e]
-        press2 = f[two + PRESS + e]
-        rub1 = f[one + RUB + e]
-        rub2 = f[two + RUB + e]
+        press1 = remembered(corner1, old1, old2, f[one + PRESS + e], f[two + PRESS + e])
+        press2 = remembered(corner2, old1, old2, f[one + PRESS + e], f[two + PRESS + e])
+        rub1 = remembered(corner1, old1, old2, f[one + RUB + e], f[two + RUB + e])
+        rub2 = remembered(corner2, old1, old2, f[one + RUB + e], f[two + RUB + e])
+        f[wall + SIGN + e] = sign
         f[one + CORNER + e] = corner1
         f[two + CORNER + e] = corner2
-        f[one + PRESS + e] = remembered(corner1, old1, old2, press1, press2)
-        f[two + PRESS + e] = remembered(corner2, old1, old2, press1, press2)
-        f[one + RUB + e] = remembered(corner1, old1, old2, rub1, rub2)
-        f[two + RUB + e] = remembered(corner2, old1, old2, rub1, rub2)
+        f[one + PRESS + e] = press1
+        f[two + PRESS + e] = press2
+        f[one + RUB + e] = rub1
+        f[two + RUB + e] = rub2
         f[one + ARM + e] = arm1
         f[two + ARM + e] = arm2
         f[one + LEVER + e] = lever1
@@ -124,127 +127,98 @@ def touching_walls(
         f[two + NORMAL_SHARE + e] = share(lever2) if in2 else ZERO
         f[one + TANGENT_SHARE + e] = share(arm1) if in1 else ZERO
         f[two + TANGENT_SHARE + e] = share(arm2) if in2 else ZERO
-        f[wall + SIGN + e] = sign
-
-
-@loop
-def warm_walls(
-    f: Any, wall: int, normal: int, tangent: int, tangent_sign: Any, first: int, stop: int
-) -> None:
-    """Begin with the impulses of the last sub-step."""
-    one = wall + FIRST_CORNER
-    two = wall + SECOND_CORNER
-    begin = index(first)
-    for k in range(index(stop - first)):
-        e = begin + k
-        sign = f[wall + SIGN + e]
-        press1 = f[one + PRESS + e]
-        press2 = f[two + PRESS + e]
-        rub1 = f[one + RUB + e]
-        rub2 = f[two + RUB + e]
         f[normal + e] -= sign * (press1 + press2)
         f[tangent + e] -= sign * tangent_sign * (rub1 + rub2)
-        f[P_SPIN + e] -= torque(f[one + ARM + e], f[one + LEVER + e], press1, rub1) + torque(
-            f[two + ARM + e], f[two + LEVER + e], press2, rub2
-        )
+        f[P_SPIN + e] -= torque(arm1, lever1, press1, rub1) + torque(arm2, lever2, press2, rub2)
 
 
 @loop
-def hold_at_walls(
-    f: Any, wall: int, normal: int, tangent: int, tangent_sign: Any, first: int, stop: int
-) -> None:
-    """Let walls hold the corners that are inside them, one after the other."""
-    one = wall + FIRST_CORNER
-    two = wall + SECOND_CORNER
+def held(f: Any, wall: int, normal: int, tangent: int, tangent_sign: Any, e: int) -> Any:
+    """Let a wall hold the corners inside it, one after the other; return motion and spin."""
+    one = wall + FIRST_CORNER + e
+    two = wall + SECOND_CORNER + e
+    sign = f[wall + SIGN + e]
+    cross = sign * tangent_sign
+    vn, vt, spin, pressed, rubbed = hold(
+        sign * f[normal + e],
+        cross * f[tangent + e],
+        f[P_SPIN + e],
+        f[one + ARM],
+        f[one + LEVER],
+        f[one + PRESS],
+        f[one + RUB],
+        f[one + NORMAL_SHARE],
+        f[one + TANGENT_SHARE],
+    )
+    f[one + PRESS] = pressed
+    f[one + RUB] = rubbed
+    vn, vt, spin, pressed, rubbed = hold(
+        vn,
+        vt,
+        spin,
+        f[two + ARM],
+        f[two + LEVER],
+        f[two + PRESS],
+        f[two + RUB],
+        f[two + NORMAL_SHARE],
+        f[two + TANGENT_SHARE],
+    )
+    f[two + PRESS] = pressed
+    f[two + RUB] = rubbed
+    return sign * vn, cross * vt, spin
+
+
+@loop
+def hold_at_x_wall(f: Any, first: int, stop: int) -> None:
+    """Let x walls hold robots that are also at y walls."""
     begin = index(first)
-    for k in range(index(stop - first)):
+    for k in range(whole(stop - first)):
         e = begin + k
-        sign = f[wall + SIGN + e]
-        cross = sign * tangent_sign
-        vn, vt, spin, pressed, rubbed = hold(
-            sign * f[normal + e],
-            cross * f[tangent + e],
-            f[P_SPIN + e],
-            f[one + ARM + e],
-            f[one + LEVER + e],
-            f[one + PRESS + e],
-            f[one + RUB + e],
-            f[one + NORMAL_SHARE + e],
-            f[one + TANGENT_SHARE + e],
-        )
-        f[one + PRESS + e] = pressed
-        f[one + RUB + e] = rubbed
-        vn, vt, spin, pressed, rubbed = hold(
-            vn,
-            vt,
-            spin,
-            f[two + ARM + e],
-            f[two + LEVER + e],
-            f[two + PRESS + e],
-            f[two + RUB + e],
-            f[two + NORMAL_SHARE + e],
-            f[two + TANGENT_SHARE + e],
-        )
-        f[two + PRESS + e] = pressed
-        f[two + RUB + e] = rubbed
-        f[normal + e] = sign * vn
-        f[tangent + e] = cross * vt
+        vx, vy, spin = held(f, P_WALL_X, P_VX, P_VY, ONE, e)
+        f[P_VX + e] = vx
+        f[P_VY + e] = vy
         f[P_SPIN + e] = spin
 
 
 @loop
-def alone_at_wall(f: Any, wall: int, axes: Any, tangent_sign: Any, first: int, stop: int) -> None:
-    """Solve robots that touch nothing but this wall: all iterations of a sub-step in one go."""
-    one = wall + FIRST_CORNER
-    two = wall + SECOND_CORNER
-    normal, tangent, drive_normal, drive_tangent, target_normal, target_tangent = axes
+def hold_at_x_wall_and_pull(f: Any, first: int, stop: int) -> None:
+    """Let x walls hold robots, then let their drives pull."""
     begin = index(first)
-    for k in range(index(stop - first)):
+    for k in range(whole(stop - first)):
         e = begin + k
-        sign = f[wall + SIGN + e]
-        cross = sign * tangent_sign
-        turn = f[P_TURN + e]
-        tn = sign * f[target_normal + e]
-        tt = cross * f[target_tangent + e]
-        jn = sign * f[drive_normal + e]
-        jt = cross * f[drive_tangent + e]
-        gear = f[P_GEAR + e]
-        p1 = f[one + PRESS + e]
-        r1 = f[one + RUB + e]
-        p2 = f[two + PRESS + e]
-        r2 = f[two + RUB + e]
-        a1 = f[one + ARM + e]
-        l1 = f[one + LEVER + e]
-        a2 = f[two + ARM + e]
-        l2 = f[two + LEVER + e]
-        n1 = f[one + NORMAL_SHARE + e]
-        t1 = f[one + TANGENT_SHARE + e]
-        n2 = f[two + NORMAL_SHARE + e]
-        t2 = f[two + TANGENT_SHARE + e]
-        vn = sign * f[normal + e] - (p1 + p2)
-        vt = cross * f[tangent + e] - (r1 + r2)
-        spin = f[P_SPIN + e] - (torque(a1, l1, p1, r1) + torque(a2, l2, p2, r2))
-        vn, vt, spin, p1, r1 = hold(vn, vt, spin, a1, l1, p1, r1, n1, t1)
-        vn, vt, spin, p2, r2 = hold(vn, vt, spin, a2, l2, p2, r2, n2, t2)
-        vn, vt, jn, jt, gear = pulled(vn, vt, spin, jn, jt, gear, tn, tt, turn)
-        vn, vt, spin, p1, r1 = hold(vn, vt, turn, a1, l1, p1, r1, n1, t1)
-        vn, vt, spin, p2, r2 = hold(vn, vt, spin, a2, l2, p2, r2, n2, t2)
-        vn, vt, jn, jt, gear = pulled(vn, vt, spin, jn, jt, gear, tn, tt, turn)
-        vn, vt, spin, p1, r1 = hold(vn, vt, turn, a1, l1, p1, r1, n1, t1)
-        vn, vt, spin, p2, r2 = hold(vn, vt, spin, a2, l2, p2, r2, n2, t2)
-        vn, vt, jn, jt, gear = pulled(vn, vt, spin, jn, jt, gear, tn, tt, turn)
-        vn, vt, spin, p1, r1 = hold(vn, vt, turn, a1, l1, p1, r1, n1, t1)
-        vn, vt, spin, p2, r2 = hold(vn, vt, spin, a2, l2, p2, r2, n2, t2)
-        vn, vt, jn, jt, gear = pulled(vn, vt, spin, jn, jt, gear, tn, tt, turn)
-        vn, vt, spin, p1, r1 = hold(vn, vt, turn, a1, l1, p1, r1, n1, t1)
-        vn, vt, spin, p2, r2 = hold(vn, vt, spin, a2, l2, p2, r2, n2, t2)
-        vn, vt, jn, jt, gear = pulled(vn, vt, spin, jn, jt, gear, tn, tt, turn)
-        f[normal + e] = sign * vn
-        f[tangent + e] = cross * vt
-        f[drive_normal + e] = sign * jn
-        f[drive_tangent + e] = cross * jt
-        f[P_GEAR + e] = gear
-        f[one + PRESS + e] = p1
-        f[one + RUB + e] = r1
-        f[two + PRESS + e] = p2
-        f[two + RUB + e] = r2
+        vx, vy, spin = held(f, P_WALL_X, P_VX, P_VY, ONE, e)
+        pull_one(f, vx, vy, spin, e)
+
+
+@loop
+def hold_at_y_wall_and_pull(f: Any, first: int, stop: int) -> None:
+    """Let y walls hold robots, then let their drives pull."""
+    begin = index(first)
+    for k in range(whole(stop - first)):
+        e = begin + k
+        vy, vx, spin = held(f, P_WALL_Y, P_VY, P_VX, -ONE, e)
+        pull_one(f, vx, vy, spin, e)
+
+
+@loop
+def pull(f: Any, first: int, stop: int) -> None:
+    """Let the drives of robots at no wall pull."""
+    begin = index(first)
+    for k in range(whole(stop - first)):
+        e = begin + k
+        pull_one(f, f[P_VX + e], f[P_VY + e], f[P_SPIN + e], e)
+
+
+@loop
+def pull_one(f: Any, vx: Any, vy: Any, spin: Any, e: int) -> None:
+    """Let a drive pull towards its target with the force it has, and the gear turn it back."""
+    turn = f[P_TURN + e]
+    vx, vy, jx, jy, gear = pulled(
+        vx, vy, spin, f[P_JX + e], f[P_JY + e], f[P_GEAR + e], f[P_TX + e], f[P_TY + e], turn
+    )
+    f[P_VX + e] = vx
+    f[P_VY + e] = vy
+    f[P_JX + e] = jx
+    f[P_JY + e] = jy
+    f[P_GEAR + e] = gear
+    f[P_SPIN + e] = turn
