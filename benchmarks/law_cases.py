@@ -173,6 +173,7 @@ EDGE = Some(tuple(tuple(edge) for edge in EDGES))
 CASES: dict[str, Kind] = {
     "bits.index": Whole(0, 2**31 - 1) | Whole(0, 2**31 - 1, int),
     "bits.span": args(Table(3, len(Segment._fields)), Whole(0, 2, int)),
+    "bits.whole": Whole(0, 2**20, int),
     "chance.draw": args(WORD, Whole(0, 10**6, int), Whole(0, 127, int)),
     "chance.high_noise": WORD,
     "chance.low_noise": WORD,
@@ -199,6 +200,7 @@ CASES: dict[str, Kind] = {
     "describing.turn_feature": args(TURN, Real(2.5, 100.0)),
     "describing.wheel_bin": WHEEL,
     "geometry.ahead": args(AWAY, AWAY),
+    "geometry.first_face": args(Real(-0.01, 0.01), Real(-0.01, 0.01), AWAY, AWAY),
     "geometry.body_point": args(NEARBY, NEARBY),
     "geometry.clip": args(BOUND, BOUND, NEARBY, SLOPE),
     "geometry.clip_face": args(BOUND, BOUND, DIRECTION, NEARBY, NEARBY, NEARBY, DIRECTION),

@@ -169,7 +169,7 @@ def touching_pairs(world):
             continue
         gap, nx, ny = geometry.beyond(dx, dy, me.c, me.s, you.c, you.s)
         back, mx, my = geometry.beyond(-dx, -dy, you.c, you.s, me.c, me.s)
-        face = back <= gap
+        face = geometry.first_face(gap, back, dx, dy)
         normal = (nx, ny) if face else (-mx, -my)
         if max(gap, back) < ZERO:
             found = geometry.touching_points(dx, dy, me.c, me.s, you.c, you.s, *normal, face)

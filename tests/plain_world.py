@@ -110,7 +110,7 @@ def hear(world, me):
     limit = f32(world.env.rab_range)
     cones = [limit] * robot.CONES
     for you in world.robots:
-        if you is me or not in_sight(world, *looking(world, me, you)):
+        if you is me or not in_sight(world, *looking(me, you)):
             continue
         forward, left = me.to_body(you.x - me.x, you.y - me.y)
         if me.fault == "ROFS":
@@ -122,12 +122,10 @@ def hear(world, me):
     return [sensing.heard(distance, ONE / limit) for distance in cones]
 
 
-def looking(world, me, you):
-    """Return a pair of robots as the engine lists it: the first is the one that looks."""
-    count = len(world.robots)
-    steps = (you.number - me.number) % count
-    first = 2 * steps < count or (2 * steps == count and me.number < you.number)
-    return (me, you) if first else (you, me)
+def looking(me, you):
+    """Return a pair of robots, the one that looks first: who that is does not hang on numbers."""
+    away = you.x - me.x, you.y - me.y
+    return (me, you) if geometry.ahead(*away) else (you, me)
 
 
 def in_sight(world, me, you):

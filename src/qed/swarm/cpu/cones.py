@@ -58,7 +58,7 @@ from qed.swarm.cpu.rows import (
     Y,
 )
 from qed.swarm.laws.chance import draw, high_noise, low_noise
-from qed.swarm.laws.geometry import FAR, PI, cos_sin, off_line, one_over, ray_body
+from qed.swarm.laws.geometry import FAR, PI, ahead, cos_sin, off_line, one_over, ray_body
 from qed.swarm.laws.sensing import cone, heard, misheard
 from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, CONES, OBSTACLE_RADIUS
 
@@ -291,12 +291,16 @@ def settle(b: Any, segment: Any, e: int, cycle: int) -> None:
     if not (wins or segment[DEAF]):
         return
     aim_x, aim_y = p[S_DX + e] / distance, p[S_DY + e] / distance
+    # Who looks at whom does not depend on robots' numbers: bodies may overlap.
+    eye = i
+    if not ahead(aim_x, aim_y):
+        eye, aim_x, aim_y = k, -aim_x, -aim_y
     word = index(m[S_DOUBTS + e]) | (index(m[S_DOUBTS + PAIR_STRIDE + e]) << 32)
     while word != 0:
         blocker = m[S_TRIAL + e] + lowest(word) * index(segment[TRIALS])
         word &= word - 1
         c, s = f[COS + blocker], f[SIN + blocker]
-        dx, dy = f[X + i] - f[X + blocker], f[Y + i] - f[Y + blocker]
+        dx, dy = f[X + eye] - f[X + blocker], f[Y + eye] - f[Y + blocker]
         at = ray_body(
             c * dx + s * dy,
             c * dy - s * dx,

@@ -65,7 +65,7 @@ from qed.swarm.laws.contact import (
     patience,
     push,
 )
-from qed.swarm.laws.geometry import beyond, touching_points
+from qed.swarm.laws.geometry import beyond, first_face, touching_points
 from qed.swarm.robot import BODY_OUTER_RADIUS
 
 ZERO = f32(0.0)
@@ -85,7 +85,7 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
         ck, sk = p[T_COS_K + e], p[T_SIN_K + e]
         gap, nx, ny = beyond(dx, dy, ci, si, ck, sk)
         other, mx, my = beyond(-dx, -dy, ck, sk, ci, si)
-        face = other <= gap
+        face = first_face(gap, other, dx, dy)
         p[T_NX + e] = nx if face else -mx
         p[T_NY + e] = ny if face else -my
         p[T_GAP + e] = max(gap, other)

@@ -51,6 +51,7 @@ patience = device(laws.patience)
 push_law = device(laws.push)
 ahead = device(geometry.ahead)
 between_ends = device(geometry.between_ends)
+first_face = device(geometry.first_face)
 face_to_face = device(geometry.face_to_face)
 farther_face = device(geometry.farther_face)
 
@@ -115,13 +116,26 @@ def touching_pairs(sf, si, base, lane, before, pairs, listed, work, kept, over):
     me = at(base + lane)
     second = (lane & i32(1)) != 0
     contacts = i32(0)
-    tasks = i32(pairs + pairs)
+    # The sensors' rows are free until robots look again: there wait the pairs whose circumscribed
+    # discs overlap, until 16 of them are looked at.
+    queue = i32(base + i32(INPUTS + 3 * LANES))
+    waiting = i32(0)
     start = i32(0)
-    while start < tasks:
-        task = i32(start + lane)
-        code = si[at(listed + (task >> i32(1)))] if task < tasks else i32(0)
-        close = task < tasks and square_apart(sf, base, code) < TWO_OUTER_SQUARED
-        if ballot(si, base, lane, close) != 0:
+    while start < pairs or waiting > 0:
+        if start < pairs and waiting < i32(16):
+            code = si[at(listed + start + lane)] if start + lane < pairs else i32(0)
+            close = start + lane < pairs and square_apart(sf, base, code) < TWO_OUTER_SQUARED
+            word = ballot(si, base, lane, close)
+            if close:
+                si[at(queue + waiting + count(word & before))] = code
+            waiting = i32(waiting + count(word))
+            start = i32(start + i32(LANES))
+            together()
+        else:
+            some = min(waiting, i32(16))
+            waiting = i32(waiting - some)
+            taken = (lane >> i32(1)) < some
+            code = si[at(queue + waiting + (lane >> i32(1)))] if taken else i32(0)
             i = at(base + (code & i32(31)))
             k = at(base + ((code >> i32(5)) & i32(31)))
             one = k if second else i
@@ -129,16 +143,15 @@ def touching_pairs(sf, si, base, lane, before, pairs, listed, work, kept, over):
             dx = sf[X + two] - sf[X + one]
             dy = sf[Y + two] - sf[Y + one]
             gap, nx, ny = beyond(dx, dy, sf[COS + one], sf[SIN + one], sf[COS + two], sf[SIN + two])
-            # The sensors' rows are free until robots look again.
             sf[INPUTS + me] = gap
             sf[INPUTS + LANES + me] = -nx
             sf[INPUTS + 2 * LANES + me] = -ny
             together()
             touching = False
             first = True
-            if close and not second:
+            if taken and not second:
                 its = me + 1
-                first = sf[INPUTS + its] <= gap
+                first = first_face(gap, sf[INPUTS + its], dx, dy)
                 touching = max(gap, sf[INPUTS + its]) < ZERO
                 nx = nx if first else sf[INPUTS + LANES + its]
                 ny = ny if first else sf[INPUTS + 2 * LANES + its]
@@ -157,7 +170,6 @@ def touching_pairs(sf, si, base, lane, before, pairs, listed, work, kept, over):
                     put_normal(kept, more, told, nx, ny)
             contacts = i32(contacts + count(word))
             together()
-        start = i32(start + i32(LANES))
     return contacts
 
 

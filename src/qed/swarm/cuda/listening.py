@@ -35,6 +35,7 @@ high_noise = device(chance.high_noise)
 low_noise = device(chance.low_noise)
 cos_sin = device(geometry.cos_sin)
 off_line = device(geometry.off_line)
+ahead = device(geometry.ahead)
 one_over = device(geometry.one_over)
 cone = device(laws.cone)
 heard = device(laws.heard)
@@ -158,13 +159,19 @@ def behind_obstacle(sf, x, y, dx, dy, per_square, centres, number):
 
 
 @stage
-def seen_past(sf, base, i, first, dx, dy, square, bodies):
-    """Tell whether none of some bodies of a trial (a bit each) hides a pair."""
+def seen_past(sf, base, i, k, first, dx, dy, square, bodies):
+    """Tell whether none of some bodies of a trial (a bit each) hides a pair.
+
+    Who looks at whom does not depend on robots' numbers: bodies may overlap.
+    """
+    looks = ahead(dx, dy)
+    dx = dx if looks else -dx
+    dy = dy if looks else -dy
     distance = f32(math.sqrt(square))
     per_square = one_over(square)
     aim_x = dx / distance
     aim_y = dy / distance
-    m = at(base + i)
+    m = at(base + (i if looks else k))
     clear = True
     while bodies != 0 and clear:
         b = at(base + first + lowest(bodies))
@@ -201,7 +208,7 @@ def settle(sf, si, base, lane, number, deaf, cycle, with_deaf):
         wins = wins or distance < sf[RAB + at(cone_k * i32(LANES)) + o]
         if with_deaf:
             wins = True
-        if wins and seen_past(sf, base, i, si[FIRST + m], dx, dy, square, doubts):
+        if wins and seen_past(sf, base, i, k, si[FIRST + m], dx, dy, square, doubts):
             if with_deaf:
                 hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle)
             else:

@@ -326,6 +326,15 @@ def ahead(x: Any, y: Any) -> Any:
 
 
 @law
+def first_face(gap: Any, other: Any, dx: Any, dy: Any) -> Any:
+    """Tell whether a face of the first body gives the normal to a second one (dx, dy) away.
+
+    The second is ``gap`` beyond the first's faces, which is ``other`` beyond the second's (m).
+    """
+    return other < gap or (other == gap and ahead(dx, dy))
+
+
+@law
 def touching_points(
     dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any, nx: Any, ny: Any, face: Any
 ) -> Any:
