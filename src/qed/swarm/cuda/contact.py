@@ -62,9 +62,10 @@ ZERO = f32(0.0)
 
 
 @stage
-def over_place(over, start, lane):
-    """Return where a lane's contact beyond the first 32 lies."""
-    return at(over + (start >> i32(5)) * i32(CONTACT_FIELDS * LANES) + lane)
+def contact_place(contacts, number):
+    """Return where a contact lies: rows of 32 of them."""
+    row = number >> i32(5)
+    return at(contacts + row * i32(CONTACT_FIELDS * LANES) + (number & i32(31)))
 
 
 @stage
@@ -108,7 +109,7 @@ def beyond(dx, dy, c, s, other_c, other_s):
 
 
 @stage
-def touching_pairs(sf, si, base, lane, before, pairs, listed, work, kept, over):
+def touching_pairs(sf, si, base, lane, before, pairs, listed, kept, table):
     """List the pairs that touch in a sub-step, with their normals; return their number.
 
     Two lanes look at a pair, each at the faces of one body.
@@ -163,26 +164,17 @@ def touching_pairs(sf, si, base, lane, before, pairs, listed, work, kept, over):
                 # The pair's number is small enough for a float; its sign tells whose face it is.
                 told = f32(code + i32(1))
                 told = told if first else -told
-                if place < i32(LANES):
-                    put_normal(sf, at(work + place), told, nx, ny)
-                else:
-                    more = over_place(over, place - (place & i32(31)), place & i32(31))
-                    put_normal(kept, more, told, nx, ny)
+                here = contact_place(table, place)
+                kept[here + C_CODE * LANES] = told
+                kept[here + C_NX * LANES] = nx
+                kept[here + C_NY * LANES] = ny
             contacts = i32(contacts + count(word))
             together()
     return contacts
 
 
 @stage
-def put_normal(table, place, told, nx, ny):
-    """Write what is known of a contact when it is found."""
-    table[place + C_CODE * LANES] = told
-    table[place + C_NX * LANES] = nx
-    table[place + C_NY * LANES] = ny
-
-
-@stage
-def find_points(table, place, sf, si, base, kept, mine, step):
+def find_points(table, place, sf, si, base, mine, step):
     """Complete a contact: its two points, their shares, the impulses of the last sub-step.
 
     The impulses begin to act.
@@ -208,15 +200,15 @@ def find_points(table, place, sf, si, base, kept, mine, step):
     )
     part = patience(si[PARTNERS + i], si[PARTNERS + k])
     pair = at(mine + i32(KEPT) * (code >> i32(10)))
-    fresh = kept[pair + 4] != step - f32(1.0)
+    fresh = table[pair + 4] != step - f32(1.0)
     one = at(place + C_ONE * LANES)
     two = at(place + C_TWO * LANES)
     idle1 = fresh or not points[4] < ZERO
     idle2 = fresh or not points[9] < ZERO
-    press1 = ZERO if idle1 else kept[pair]
-    rub1 = ZERO if idle1 else kept[pair + 1]
-    press2 = ZERO if idle2 else kept[pair + 2]
-    rub2 = ZERO if idle2 else kept[pair + 3]
+    press1 = ZERO if idle1 else table[pair]
+    rub1 = ZERO if idle1 else table[pair + 1]
+    press2 = ZERO if idle2 else table[pair + 2]
+    rub2 = ZERO if idle2 else table[pair + 3]
     put_point(table, one, points[0], points[1], points[2], points[3], points[4] < ZERO, part)
     put_point(table, two, points[5], points[6], points[7], points[8], points[9] < ZERO, part)
     table[one + C_PRESS * LANES] = press1
@@ -311,41 +303,38 @@ def push(table, place, sf, si, base):
 
 
 @stage
-def keep(table, place, kept, pairs, step):
+def keep(table, place, pairs, step):
     """Keep a pair's impulses for the next sub-step."""
     pair = at(pairs + i32(KEPT) * (i32(table[place + C_CODE * LANES]) >> i32(10)))
-    kept[pair] = table[place + (C_ONE + C_PRESS) * LANES]
-    kept[pair + 1] = table[place + (C_ONE + C_RUB) * LANES]
-    kept[pair + 2] = table[place + (C_TWO + C_PRESS) * LANES]
-    kept[pair + 3] = table[place + (C_TWO + C_RUB) * LANES]
-    kept[pair + 4] = step
+    table[pair] = table[place + (C_ONE + C_PRESS) * LANES]
+    table[pair + 1] = table[place + (C_ONE + C_RUB) * LANES]
+    table[pair + 2] = table[place + (C_TWO + C_PRESS) * LANES]
+    table[pair + 3] = table[place + (C_TWO + C_RUB) * LANES]
+    table[pair + 4] = step
 
 
 @stage
-def find_more(sf, si, base, lane, contacts, kept, over, pairs, step):
-    """Complete the contacts beyond the first 32."""
-    start = i32(LANES)
+def find_all(sf, si, base, lane, contacts, kept, table, pairs, step):
+    """Complete all contacts, 32 at a time."""
+    start = i32(lane)
     while start < contacts:
-        if start + lane < contacts:
-            find_points(kept, over_place(over, start, lane), sf, si, base, kept, pairs, step)
+        find_points(kept, contact_place(table, start), sf, si, base, pairs, step)
         start = i32(start + i32(LANES))
 
 
 @stage
-def push_more(sf, si, base, lane, contacts, kept, over):
-    """Correct the pairs beyond the first 32."""
-    start = i32(LANES)
+def push_all(sf, si, base, lane, contacts, kept, table):
+    """Correct all pairs, 32 at a time."""
+    start = i32(lane)
     while start < contacts:
-        if start + lane < contacts:
-            push(kept, over_place(over, start, lane), sf, si, base)
+        push(kept, contact_place(table, start), sf, si, base)
         start = i32(start + i32(LANES))
 
 
 @stage
-def keep_more(lane, contacts, kept, over, pairs, step):
-    """Keep the impulses of the pairs beyond the first 32."""
-    start = i32(LANES)
+def keep_all(lane, contacts, kept, table, pairs, step):
+    """Keep the impulses of all pairs."""
+    start = i32(lane)
     while start < contacts:
-        if start + lane < contacts:
-            keep(kept, over_place(over, start, lane), kept, pairs, step)
+        keep(kept, contact_place(table, start), pairs, step)
         start = i32(start + i32(LANES))

@@ -58,6 +58,7 @@ from qed.swarm.cuda.layout import (
     VY,
     W_BLOCKS,
     W_CENTRES,
+    W_CONTACTS,
     W_COUNTS,
     W_FAULTS,
     W_LIMITS,
@@ -66,7 +67,6 @@ from qed.swarm.cuda.layout import (
     W_NETWORK,
     W_OBSTACLES,
     W_OUT,
-    W_OVER,
     W_PAIRS,
     W_PATROL,
     W_PLACE,
@@ -265,9 +265,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             if ballot(si, base, lane, may_touch) != u32(0):
                 # The others meet in sub-steps.
                 pairs_kept = warps[w, W_PAIRS]
-                over = warps[w, W_OVER]
-                work_place = i32(base + warps[w, W_WORK])
-                own = at(work_place + lane)
+                table = warps[w, W_CONTACTS]
                 course = old_heading
                 rate = turn
                 # A robot's wall is the y wall only if it is near no x wall; a second one is rare.
@@ -303,16 +301,13 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                         si[PARTNERS + me] = 0
                         together()
                         contacts = contact.touching_pairs(
-                            sf, si, base, lane, before, meeting, near_place, work_place, kept, over
+                            sf, si, base, lane, before, meeting, near_place, kept, table
                         )
                         together()
                     if contacts > 0:
-                        if lane < contacts:
-                            contact.find_points(sf, own, sf, si, base, kept, pairs_kept, step)
-                        if contacts > i32(LANES):
-                            contact.find_more(
-                                sf, si, base, lane, contacts, kept, over, pairs_kept, step
-                            )
+                        contact.find_all(
+                            sf, si, base, lane, contacts, kept, table, pairs_kept, step
+                        )
                         together()
                         vx, vy = contact.take(si, me, vx, vy)
                     held = i32(0)
@@ -353,10 +348,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                             sf[VX + me] = vx
                             sf[VY + me] = vy
                             together()
-                            if lane < contacts:
-                                contact.push(sf, own, sf, si, base)
-                            if contacts > i32(LANES):
-                                contact.push_more(sf, si, base, lane, contacts, kept, over)
+                            contact.push_all(sf, si, base, lane, contacts, kept, table)
                             together()
                             vx, vy = contact.take(si, me, vx, vy)
                         if with_obstacles:
@@ -379,10 +371,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                     if with_obstacles:
                         if held != 0:
                             note(blocks, block_place(blocks_kept, lowest(held)), block_held)
-                    if lane < contacts:
-                        contact.keep(sf, own, kept, pairs_kept, step)
-                    if contacts > i32(LANES):
-                        contact.keep_more(lane, contacts, kept, over, pairs_kept, step)
+                    contact.keep_all(lane, contacts, kept, table, pairs_kept, step)
                     together()
                     k = i32(k + i32(1))
                 if at_x or at_y:

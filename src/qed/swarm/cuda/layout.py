@@ -30,9 +30,7 @@ ROWS, ROWS_WITH_FAULTS, ROWS_IN_SIMULATOR = 29, 32, 33
 DOUBTED, DOUBTS = VX, TURN
 
 # Lists: pairs that may come near or within hearing for some cycles; near pairs, kept for the next
-# cycle; then, one after the other in the same place, the
-# first 32 contacts, pairs within hearing, rays that may hit.  Contacts beyond lie in the GPU's
-# memory.
+# cycle; then, one after the other in the same place, pairs within hearing and rays that may hit.
 # A contact of two robots: its code, its normal, then for each of two points these fields.
 CONTACT_FIELDS = 19
 C_CODE, C_NX, C_NY, C_ONE, C_TWO = 0, 1, 2, 3, 11
@@ -42,7 +40,7 @@ RAY_LIST = 8 * LANES  # rays that may hit: of 32 robots that look, and up to 31 
 # Columns of the table of warps.
 W_PLACE, W_TRIALS, W_ROBOTS, W_NETWORK, W_LIMITS, W_OUT, W_OBSTACLES, W_FAULTS = range(8)
 W_PAIRS, W_BLOCKS = 8, 9  # where the impulses kept from cycle to cycle lie
-W_OVER = 10  # where contacts lie that lanes cannot take over
+W_CONTACTS = 10  # where contacts of robots lie, in the GPU's memory
 # Places in the warp's shared memory: lists, situations counted, cells visited last, obstacles.
 W_LISTED, W_NEAR, W_WORK, W_COUNTS, W_PATROL, W_CENTRES = range(11, 17)
 WARP_FIELDS = 17

@@ -27,12 +27,12 @@ from qed.swarm.cuda.layout import (
     N_STOP,
     NETWORK_FIELDS,
     W_BLOCKS,
+    W_CONTACTS,
     W_FAULTS,
     W_LIMITS,
     W_NETWORK,
     W_OBSTACLES,
     W_OUT,
-    W_OVER,
     W_PAIRS,
     W_PLACE,
     W_ROBOTS,
@@ -158,7 +158,7 @@ def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
     robots, obstacles = worlds[:, 0], worlds[:, 1]
     at_once = LANES // robots
     each = -(-trials // at_once)  # warps of a world
-    # Beyond the first 32, contacts lie after what is kept of pairs.
+    # Contacts of robots lie after what is kept of pairs.
     for_pairs = KEPT * LANES * (robots // 2)
     for_each = for_pairs + CONTACT_FIELDS * LANES * -(-pairs_at_once(robots) // LANES)
     at_blocks = LANES * (2 * WALL_FIELDS + BLOCK_FIELDS * obstacles)
@@ -180,7 +180,7 @@ def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
     table[:, W_OBSTACLES] = worlds[w, 4] + start * obstacles[w]
     table[:, W_FAULTS] = worlds[w, 5]
     table[:, W_PAIRS] = begins(for_each)[w] + number * for_each[w]
-    table[:, W_OVER] = table[:, W_PAIRS] + for_pairs[w]
+    table[:, W_CONTACTS] = table[:, W_PAIRS] + for_pairs[w]
     table[:, W_BLOCKS] = begins(at_blocks)[w] + number * at_blocks[w]
     return table, max(int(for_each @ each), 1), max(int(at_blocks @ each), 1)
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from qed.swarm.cuda.device import SIMULATED
 from qed.swarm.cuda.layout import (
-    CONTACT_FIELDS,
     L_OBSTACLES,
     LANES,
     N_FIRST,
@@ -58,7 +57,7 @@ def arrange(tables: Packed, patrols: bool, counts: bool) -> int:
     for column, size in (
         (W_LISTED, pairs),
         (W_NEAR, pairs),
-        (W_WORK, np.maximum(pairs, max(CONTACT_FIELDS * LANES, RAY_LIST))),
+        (W_WORK, np.maximum(pairs, RAY_LIST)),
         (W_COUNTS, SITUATION_COUNTS // 2 if counts else 0),
         (W_PATROL, GRID * GRID * at_once if patrols else 0),
         (W_CENTRES, 2 * at_once * obstacles),
