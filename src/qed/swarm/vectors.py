@@ -24,11 +24,16 @@ _SIGN_OF_FAST_VECTORS = "avx512vbmi2"
 _PREFERENCE = '"prefer-vector-width"="512"'
 
 
-def has_fast_wide_vectors() -> bool:
-    """Tell whether the CPU that is compiled for has vectors of 512 bits that are worth using."""
+def has(feature: str) -> bool:
+    """Tell whether the CPU that is compiled for has an extension, by LLVM's name for it."""
     if config.CPU_FEATURES is not None:  # a user's choice of another CPU than this one
-        return f"+{_SIGN_OF_FAST_VECTORS}" in config.CPU_FEATURES.split(",")
-    return bool(binding.get_host_cpu_features().get(_SIGN_OF_FAST_VECTORS, False))
+        return f"+{feature}" in config.CPU_FEATURES.split(",")
+    return bool(binding.get_host_cpu_features().get(feature, False))
+
+
+def has_fast_wide_vectors() -> bool:
+    """Tell whether vectors of 512 bits are worth using."""
+    return has(_SIGN_OF_FAST_VECTORS)
 
 
 class _WideLower(Lower):  # type: ignore[misc]

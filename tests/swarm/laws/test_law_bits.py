@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from qed.swarm.cpu.bits import below, index, lowest, span
+from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
 from qed.swarm.cpu.rows import VECTOR, Segment
 
 
@@ -16,6 +16,11 @@ def compiled_below(row, at, limit):
 @numba.njit
 def compiled_lowest(word):
     return lowest(word)
+
+
+@numba.njit
+def compiled_ones(word):
+    return ones(word)
 
 
 @pytest.mark.parametrize("value", [0, 1, 12345, 2**31 - 1])
@@ -51,3 +56,14 @@ def test_lowest_bit():
         for word in (1 << bit, (1 << bit) | (1 << 62), (2**62 - 1) >> bit << bit or 1 << 62):
             expected = next(b for b in range(63) if word >> b & 1)
             assert lowest(word) == compiled_lowest(word) == expected
+
+
+def test_ones_counts_bits():
+    for word in (0, 1, 0b1011, (1 << 16) - 1, 1 << 62):
+        assert ones(word) == compiled_ones(word) == bin(word).count("1")
+
+
+def test_whole_rounds_up_to_vectors():
+    for length in range(4 * VECTOR):
+        assert 0 <= whole(length) - length < VECTOR
+        assert whole(length) % VECTOR == 0

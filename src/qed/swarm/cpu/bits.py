@@ -15,7 +15,6 @@ from numba.extending import intrinsic, overload
 
 from qed.swarm.compile import law
 from qed.swarm.cpu.rows import FIRST, PADDED, ROBOTS, SIZE, TRIALS, VECTOR
-from qed.swarm.vectors import has_fast_wide_vectors
 
 _WORD = ir.IntType(32)
 _FLOATS = ir.VectorType(ir.FloatType(), VECTOR)
@@ -68,50 +67,12 @@ def ones(word: int) -> int:
     return word.bit_count()
 
 
-def squeeze(row: Any, at: int, to: int, word: int) -> None:
-    """Copy those of row[at], row[at + 1], ... whose bits are set to ``to``, side by side.
-
-    What lies behind them, up to a whole vector, is spoiled.  ``to`` may be in front of ``at``.
-    """
-    for b in range(VECTOR):
-        if (word >> b) & 1:
-            row[to] = row[at + b]
-            to += 1
-
-
 @intrinsic
 def _ones(typing: Any, word: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
 
     return types.int64(types.int64), generate
-
-
-@intrinsic
-def _squeeze(typing: Any, row: Any, at: Any, to: Any, word: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, value=args[0])
-        vector = ir.VectorType(array.data.type.pointee, VECTOR)
-
-        def there(place: Any) -> Any:
-            first = cgutils.gep_inbounds(builder, array.data, place)
-            return builder.bitcast(first, vector.as_pointer())
-
-        values = builder.load(there(args[1]))
-        values.align = 4
-        bits = ir.VectorType(ir.IntType(1), VECTOR)
-        chosen = builder.bitcast(builder.trunc(args[3], ir.IntType(VECTOR)), bits)
-        kind = "f32" if signature.args[0].dtype == types.float32 else "i32"
-        compress = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(vector, [vector, vector, bits]),
-            f"llvm.x86.avx512.mask.compress.v{VECTOR}{kind}",
-        )
-        squeezed = builder.call(compress, [values, values, chosen])
-        builder.store(squeezed, there(args[2])).align = 4
-        return context.get_dummy_value()
-
-    return types.none(row, types.intp, types.intp, types.int64), generate
 
 
 @intrinsic
@@ -147,20 +108,6 @@ def _compiled_below(row, at, limit):  # type: ignore[no-untyped-def]
 @overload(ones, jit_options={"forceinline": True}, strict=False)
 def _compiled_ones(word):  # type: ignore[no-untyped-def]
     return lambda word: _ones(word)
-
-
-@overload(squeeze, jit_options={"forceinline": True}, strict=False)
-def _compiled_squeeze(row, at, to, word):  # type: ignore[no-untyped-def]
-    if has_fast_wide_vectors():
-        return lambda row, at, to, word: _squeeze(row, at, to, word)
-
-    def one_by_one(row, at, to, word):  # type: ignore[no-untyped-def]
-        while word != 0:
-            row[to] = row[at + _lowest(word)]
-            to += 1
-            word &= word - 1
-
-    return one_by_one
 
 
 @overload(lowest, jit_options={"forceinline": True}, strict=False)

@@ -15,7 +15,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
+from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
 from qed.swarm.cpu.rows import (
     AT_OTHERS,
     AT_X_WALL,
@@ -50,6 +50,7 @@ from qed.swarm.cpu.rows import (
     X,
     Y,
 )
+from qed.swarm.cpu.squeezing import squeeze
 from qed.swarm.laws.contact import MARGIN_TIME
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 

@@ -14,7 +14,7 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
+from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
 from qed.swarm.cpu.rows import (
     COS,
     DEAF,
@@ -57,6 +57,7 @@ from qed.swarm.cpu.rows import (
     X,
     Y,
 )
+from qed.swarm.cpu.squeezing import squeeze
 from qed.swarm.laws.chance import draw, high_noise, low_noise
 from qed.swarm.laws.geometry import FAR, PI, ahead, cos_sin, off_line, one_over, ray_body
 from qed.swarm.laws.sensing import cone, heard, misheard

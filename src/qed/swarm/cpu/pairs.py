@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, ones, span, squeeze
+from qed.swarm.cpu.bits import below, index, ones, span
 from qed.swarm.cpu.rows import (
     L_NEAR2,
     L_RAB2,
@@ -21,6 +21,7 @@ from qed.swarm.cpu.rows import (
     WIDE_X,
     WIDE_Y,
 )
+from qed.swarm.cpu.squeezing import squeeze
 
 
 @loop

@@ -9,7 +9,7 @@ from numpy import int32 as i32
 from numpy import int64 as i64
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, ones, squeeze, whole
+from qed.swarm.cpu.bits import below, index, ones, whole
 from qed.swarm.cpu.rows import (
     C_I,
     C_K,
@@ -58,6 +58,7 @@ from qed.swarm.cpu.rows import (
     T_UY,
     VECTOR,
 )
+from qed.swarm.cpu.squeezing import squeeze
 from qed.swarm.laws.contact import (
     FROM_FIXED,
     fixed,
@@ -90,7 +91,7 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
         p[T_NY + e] = ny if face else -my
         p[T_GAP + e] = max(gap, other)
         p[T_FACE + e] = ONE if face else ZERO
-    touching = overlapping_pairs(b, close)
+    touching: int = overlapping_pairs(b, close)
     count_partners(b, touching, robots)
     for e in range(whole(touching)):
         arm_i, lever_i, arm_k, lever_k, gap, more_i, farther_i, more_k, farther_k, more_gap = (

@@ -7,7 +7,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.swarm.compile import loop
-from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
+from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
 from qed.swarm.cpu.rows import (
     COS,
     GAIN,
@@ -40,6 +40,7 @@ from qed.swarm.cpu.rows import (
     X,
     Y,
 )
+from qed.swarm.cpu.squeezing import squeeze
 from qed.swarm.laws.chance import draw, high_noise, low_noise
 from qed.swarm.laws.geometry import ray_body, ray_disc, ray_wall
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS, reading, sensed
