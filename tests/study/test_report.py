@@ -17,7 +17,6 @@ import pytest
 from qed.archive.archive import Archive
 from qed.archive.grid import Grid
 from qed.controller.variation import random_genomes
-from qed.evolution import algorithms
 from qed.study import report, summary
 from qed.study.figures import FIGURES
 from qed.study.plan import PRESETS, Name
@@ -271,9 +270,7 @@ def test_the_page_counts_what_holds_and_tells_each_statement(folder: Path, page:
     assert "Show only what differs" in page.text
 
 
-def test_the_page_says_how_it_measured(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: Page
-) -> None:
+def test_the_page_says_how_it_measured(page: Page) -> None:
     assert (
         "on trials that are independent of those that evolution saw; what is told of" in page.text
     )
@@ -282,13 +279,10 @@ def test_the_page_says_how_it_measured(
     told = summary.protocol_sentence(authors)
     assert "with the seed of their evolution, as the authors' scripts do" in told
     assert "from 1 fresh trial that took no part" in told
-    monkeypatch.setattr(
-        algorithms, "cells_in_words", lambda name, n: f"{name}-cells of {n}", raising=False
-    )
     told = summary.cells_sentence(results)
-    assert told.startswith("The cells of the maps: QED: qed-cells of 4000; HBD: hbd-cells of 4000")
-    monkeypatch.delattr(algorithms, "cells_in_words")
-    assert summary.cells_sentence(results) == ""
+    assert told.startswith("The cells of the maps: QED: 4,096 cells, each an environment; HBD: ")
+    assert "of 100,000 seed points (the paper: 1,000,000)" in told
+    assert told in page.text
 
 
 def test_the_page_says_how_much_of_recovery_is_luck(page: Page) -> None:

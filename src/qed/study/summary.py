@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from qed.evolution import algorithms
+from qed.evolution.algorithms import cells_in_words
 from qed.study import least, paper, winners
 from qed.study.plan import PRESETS
 from qed.study.results import Results
@@ -155,12 +155,9 @@ def protocol_sentence(settings: Mapping[str, Any]) -> str:
 
 
 def cells_sentence(results: Results) -> str:
-    """Tell which cells the maps have; "" if that is not known."""
-    in_words = getattr(algorithms, "cells_in_words", None)
-    if in_words is None:
-        return ""
+    """Tell which cells the maps have."""
     evaluations = results.settings["evaluations"]
-    parts = [f"{name.upper()}: {in_words(name, evaluations)}" for name in results.algorithms]
+    parts = [f"{name.upper()}: {cells_in_words(name, evaluations)}" for name in results.algorithms]
     return f"The cells of the maps: {'; '.join(parts)}."
 
 
