@@ -74,7 +74,8 @@ def launchable(function: Callable[..., Any], kind: str, **options: Any) -> Any:
 @cache
 def _announce_compilation() -> None:
     """Tell the user, once, that it takes a while."""
-    print("qed: compiling kernels for this GPU (once, about 10 s each) ...", file=sys.stderr, flush=True)
+    words = "qed: compiling kernels for this GPU (once, about 10 s each) ..."
+    print(words, file=sys.stderr, flush=True)
 
 
 def ready(kernel: Any, blocks: int, threads: int, stream: Any, shared: int = 0) -> Any:
