@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from qed.controller.network import Controller
     from qed.evolution.evolve import evolve
     from qed.recovery.recover import Recovery, recover
-    from qed.swarm.environment import Environment
-    from qed.swarm.faults import Faults
+    from qed.swarm.environment import Attributes, Environment
+    from qed.swarm.faults import Fault, Faults
     from qed.swarm.simulate import Outcome, simulate
     from qed.swarm.start import Start
     from qed.swarm.trace import Trace, trace
@@ -36,6 +36,8 @@ _HOMES = {
     "Archive": "qed.archive.archive",
     "Controller": "qed.controller.network",
     "Environment": "qed.swarm.environment",
+    "Attributes": "qed.swarm.environment",
+    "Fault": "qed.swarm.faults",
     "Faults": "qed.swarm.faults",
     "Outcome": "qed.swarm.simulate",
     "Recovery": "qed.recovery.recover",
@@ -52,6 +54,8 @@ __all__ = [
     "Archive",
     "Controller",
     "Environment",
+    "Attributes",
+    "Fault",
     "Faults",
     "Outcome",
     "Recovery",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import qed
-from qed.swarm.environment import OPTIONS, VARIANTS
+from qed.swarm.environment import PAPER, VARIANTS
 
 
 def test_the_normal_environment_is_the_papers() -> None:
@@ -28,7 +28,7 @@ def test_options_lead_to_an_environment_and_back() -> None:
 
 
 def test_arenas_have_four_to_twentyfive_square_metres() -> None:
-    assert [side**2 for side in OPTIONS["arena"]] == [4.0, 9.0, 16.0, 25.0]
+    assert [side**2 for side in PAPER["arena"]] == [4.0, 9.0, 16.0, 25.0]
     assert [side**2 for side in VARIANTS["scripts"]["arena"]] == [9.0, 16.0, 25.0, 36.0]
 
 

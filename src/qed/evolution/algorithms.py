@@ -13,7 +13,7 @@ from qed.archive.grid import Categories, Grid
 from qed.archive.recipes import SpiritRecipe, sdbc_centroids
 from qed.descriptors import hbd, sdbc, spirit
 from qed.errors import choice
-from qed.swarm.environment import OPTIONS, Environment
+from qed.swarm.environment import PAPER, Environment
 from qed.swarm.simulate import Outcome
 
 Progress = Callable[[int, int], Any]
@@ -42,11 +42,11 @@ class Algorithm:
     @property
     def environments(self) -> tuple[int, ...] | None:
         """Number of options of each attribute, if a cell is an environment."""
-        return None if self.describe else tuple(len(options) for options in OPTIONS.values())
+        return None if self.describe else tuple(len(options) for options in PAPER.values())
 
 
 def _categories(evaluations: int, progress: Progress | None) -> Any:
-    return Categories(tuple(len(options) for options in OPTIONS.values()))
+    return Categories(tuple(len(options) for options in PAPER.values()))
 
 
 def _grid(evaluations: int, progress: Progress | None) -> Any:

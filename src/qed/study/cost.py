@@ -7,7 +7,7 @@ import math
 from qed.evolution.algorithms import ALGORITHMS
 from qed.study.plan import ROBOTS, Plan
 from qed.study.work import batches
-from qed.swarm.environment import OPTIONS
+from qed.swarm.environment import PAPER
 from qed.swarm.robot import CYCLE
 
 # Solutions of a map after so many evaluations: runs of ours with 20,000 and 80,000, and the
@@ -23,7 +23,7 @@ def robots(algorithm: str) -> float:
     """Return the mean number of robots of a swarm in evolution."""
     if ALGORITHMS[algorithm].environments is None:
         return float(ROBOTS)
-    options = OPTIONS["robots"]
+    options = PAPER["robots"]
     return sum(options) / len(options)
 
 

@@ -87,7 +87,7 @@ def compile_ahead(
 
 def compiled(kernel: Kernel) -> None:
     """Compile a kernel, by simulating one robot-cycle or a few with it."""
-    deaf = next(name for name, fault in FAULTS.items() if fault.deaf)
+    deaf = next(fault for fault in FAULTS.values() if fault.rab_offset)
     job = Job(
         controllers=[Controller([], [0.0, 0.0])],
         environments=[Environment(robots=ROBOTS, obstacles=2 if kernel.obstacles else 0)],

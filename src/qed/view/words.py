@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qed.descriptors import hbd
-from qed.swarm.environment import OPTIONS, Environment
+from qed.swarm.environment import PAPER, Environment
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
@@ -40,7 +40,7 @@ def origin(archive: Archive, cell: int) -> str:
     kind = archive.space.describe()
     algorithm = archive.header.get("settings", {}).get("algorithm", "")
     measures = archive.measures[cell].tolist()
-    if kind["kind"] == "categories" and kind["shape"] == [len(o) for o in OPTIONS.values()]:
+    if kind["kind"] == "categories" and kind["shape"] == [len(o) for o in PAPER.values()]:
         return f"evolved with {in_words(Environment.from_options(map(int, measures)))}"
     if algorithm == "hbd" and archive.space.dimensions == len(hbd.NAMES):
         return _roaming(*measures)

@@ -24,7 +24,7 @@ from qed.swarm.cpu.cycle import (
 from qed.swarm.cpu.rows import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
 from qed.swarm.cpu.survey import survey
 from qed.swarm.environment import Environment
-from qed.swarm.faults import FAULTS, Faults
+from qed.swarm.faults import HEALTHY, Fault, Faults, deaf_from
 from qed.swarm.laws.contact import margin, near_radius
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import GRID
@@ -62,6 +62,11 @@ class World:
     def size(self) -> int:
         """Number of trials."""
         return len(self.poses)
+
+    @property
+    def broken(self) -> Sequence[Fault]:
+        """The fault of each robot; none if all are healthy."""
+        return () if self.faults is None else self.faults.each
 
     @property
     def lanes(self) -> int:
@@ -160,9 +165,10 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
             neuron_count=len(world.network.biases),
             obstacles=env.obstacles,
             world=trial,
-            deaf=int(any(FAULTS[name].deaf for name in world.faults or ())),
+            deaf=int(any(fault.rab_offset or fault.dead for fault in world.broken)),
             fine_side=fine_side(env.arena),
             size=env.robots * world.size,
+            odd=int(any(fault.odd for fault in world.broken)),
         )
         block.limits[s] = _limits(world)
         _settle(block, world, first)
@@ -243,9 +249,9 @@ def _settle(block: Block, world: World, first: int) -> None:
     lay(rows.HEADING, heading)
     lay(rows.COS, np.cos(heading))
     lay(rows.SIN, np.sin(heading))
-    faults = [FAULTS[name] for name in world.faults or ["NONE"] * env.robots]
-    lay(rows.WHEEL_LEFT, np.array([env.max_speed * fault.left for fault in faults]))
-    lay(rows.WHEEL_RIGHT, np.array([env.max_speed * fault.right for fault in faults]))
+    faults = world.broken or [HEALTHY] * env.robots
+    lay(rows.WHEEL_LEFT, np.array([env.max_speed * fault.wheels[0] for fault in faults]))
+    lay(rows.WHEEL_RIGHT, np.array([env.max_speed * fault.wheels[1] for fault in faults]))
     lay(rows.GAIN, np.array([fault.gain for fault in faults]))
     noises = [world.noise if fault.noise is None else fault.noise for fault in faults]
     lay(rows.AMPLITUDE, np.array(noises))
@@ -253,8 +259,11 @@ def _settle(block: Block, world: World, first: int) -> None:
     lay(rows.REAR_AMPLITUDE, np.array(world.noise))
     lay(rows.SIDE, np.array(env.arena))
     lay(rows.MARGIN, np.array(margin(env.max_speed)))
-    deaf = np.repeat([fault.deaf for fault in faults], world.size)
-    block.n[rows.FAULTY_EAR + first : rows.FAULTY_EAR + first + size] = deaf
+    lay(rows.DEAF_FROM, np.array([deaf_from(fault) for fault in faults]))
+    ears = [rows.MISHEARS * fault.rab_offset | rows.SILENT * fault.dead for fault in faults]
+    hit = [sum(1 << sensor for sensor in fault.sensors) for fault in faults]
+    for row, values in ((rows.FAULTY_EAR, ears), (rows.HIT, hit)):
+        block.n[row + first : row + first + size] = np.repeat(values, world.size)
     trial = np.tile(first + np.arange(world.size), env.robots)
     block.n[rows.TRIAL + first : rows.TRIAL + first + size] = trial
     block.keys[here] = world.keys.T.ravel()

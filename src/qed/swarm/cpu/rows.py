@@ -57,7 +57,9 @@ SIGN = 0
 # ... these rows each.
 CORNER, PRESS, RUB, ARM, LEVER, NORMAL_SHARE, TANGENT_SHARE = (STRIDE * n for n in range(7))
 FIRST_CORNER, SECOND_CORNER = STRIDE, 8 * STRIDE
-FLOAT_ROWS = 102
+# the input from which on a robot with a weak ear hears nobody.
+DEAF_FROM = STRIDE * 102
+FLOAT_ROWS = 103
 
 # Whole-number rows.
 FAULTY_EAR, TRIAL, SLOT, PARTNERS, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))
@@ -65,7 +67,11 @@ FAULTY_EAR, TRIAL, SLOT, PARTNERS, CELL, FINE, SINCE, INDEX = (STRIDE * n for n 
 P_LANE = STRIDE * 8
 # the cycle in which a robot was last near an x wall, and near a y wall.
 WALLED_X, WALLED_Y = (STRIDE * n for n in range(9, 11))
-WHOLE_ROWS = 11
+# the proximity sensors that a fault hits, a bit each.
+HIT = STRIDE * 11
+WHOLE_ROWS = 12
+# Bits of ``FAULTY_EAR``: hears others off their place, is not heard.
+MISHEARS, SILENT = 1, 2
 
 # Wide rows.
 WIDE_X, WIDE_Y, WIDE_HEADING, WIDE_SPEED = (WIDE * n for n in range(4))
@@ -134,13 +140,14 @@ class Segment(NamedTuple):
     neuron_count: int
     obstacles: int
     world: int  # index of the segment's first trial among the block's trials
-    deaf: int  # 1 if a robot mishears its neighbours (ROFS)
+    deaf: int  # 1 if a robot mishears its neighbours (ROFS), or is not heard
     fine_side: int  # fine cells along a side
     size: int  # lanes without the padding
+    odd: int  # 1 if a fault hits other sensors than the front ones, or the reach of hearing
 
 
 FIRST, ROBOTS, TRIALS, PADDED, LIVE, NEURONS, NEURON_COUNT = range(7)
-OBSTACLES, WORLD, DEAF, FINE_SIDE, SIZE = range(7, 12)
+OBSTACLES, WORLD, DEAF, FINE_SIDE, SIZE, ODD = range(7, 13)
 
 # Columns of ``Block.limits``, per segment: side (m), top speed (m/s), squared radii (m2), ...
 L_SIDE, L_SPEED, L_NEAR2, L_RAB2, L_RAB, L_RANGE = range(6)

@@ -170,7 +170,9 @@ class Flight:
 
 def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) -> Flight:
     """Start the kernel at a desk."""
-    run = kernels.kernel(wants, tables.with_obstacles, tables.with_faults, tables.with_deaf)
+    run = kernels.kernel(
+        wants, tables.with_obstacles, tables.with_faults, tables.with_deaf, tables.with_odd
+    )
     stride = arrange(tables, bool(wants & kernels.PATROLLING), bool(wants & kernels.SITUATIONS))
     warps = 1 if SIMULATED else warps_of_a_block(4 * stride, _most_shared())
     blocks = -(-len(tables.warps) // warps)

@@ -21,7 +21,9 @@ from qed.swarm.cuda.layout import (
     CENTRES,
     COS,
     F_AMPLITUDE,
+    F_DEAF_FROM,
     F_GAIN,
+    F_HIT,
     F_LEFT,
     F_OFFSET,
     F_RIGHT,
@@ -77,7 +79,7 @@ from qed.swarm.cuda.layout import (
     X,
     Y,
 )
-from qed.swarm.cuda.listening import clear_cones, listen, scale_cones
+from qed.swarm.cuda.listening import clear_cones, listen, scale_cones, weaken_cones
 from qed.swarm.cuda.obstacles import (
     NO_BLOCK,
     REACH,
@@ -107,7 +109,7 @@ from qed.swarm.laws import contact as contact_laws
 from qed.swarm.laws import geometry, motion
 from qed.swarm.laws.motion import DRIVE, LAG
 from qed.swarm.laws.scoring import GRID
-from qed.swarm.robot import CYCLE, SUBSTEPS
+from qed.swarm.robot import CYCLE, FRONT_SENSORS, SUBSTEPS
 
 cos_sin = device(geometry.cos_sin)
 wrap = device(geometry.wrap)
@@ -123,6 +125,7 @@ AGGREGATION, DISPERSION, FLOCKING, PATROLLING, VISITS, FEATURES, SITUATIONS = (
     1 << n for n in range(7)
 )
 PROXIMITY_BITS = (1 << 7) - 1
+FRONT_BITS = (1 << FRONT_SENSORS) - 1
 FLUSH = 2000  # cycles after which counts go to the GPU's memory
 PER_CYCLE = f32(1.0 / CYCLE)
 ZERO = f32(0.0)
@@ -135,7 +138,9 @@ AHEAD = f32(1.0)  # s; pairs are listed that may meet while no robot drives long
 
 
 @cache
-def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool) -> Any:
+def kernel(
+    wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool, with_odd: bool
+) -> Any:
     """Return the kernel that adds up what is wanted, and knows what is asked of it.
 
     What is not wanted is not compiled, and few loops are unrolled: a GPU holds little code.
@@ -418,7 +423,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             listen(
                 sf, si, base, lane, before, audible, work_place, robots, live, cycle,
                 obstacles,
-                (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS]),
+                (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS], with_odd),
                 with_obstacles, with_deaf,
             )  # fmt: skip
             if (live & u32(PROXIMITY_BITS)) != u32(0):
@@ -428,7 +433,13 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                 )  # fmt: skip
             if hearing:
                 scale_cones(sf, me, ONE / limits[limit, L_RAB])
-            sensing.read(sf, me, live, key, cycle, ONE / reach, limits[limit, L_NOISE], with_faults)
+            hit = i32(FRONT_BITS)
+            if with_odd:
+                weaken_cones(sf, me, faults[fault, F_DEAF_FROM])
+                hit = i32(faults[fault, F_HIT])
+            sensing.read(
+                sf, me, live, key, cycle, ONE / reach, limits[limit, L_NOISE], with_faults, hit
+            )
             # Networks.
             own_neurons = (networks[network, N_FIRST], networks[network, N_STOP])
             left, right = think(
@@ -521,5 +532,5 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
         if wants & VISITS:
             tally.write_total(sf, base, first, robots, me, radius_sum, sums, out, S_RADIUS, leads)
 
-    kind = f"{wants}-{with_obstacles:d}{with_faults:d}{with_deaf:d}"
+    kind = f"{wants}-{with_obstacles:d}{with_faults:d}{with_deaf:d}{with_odd:d}"
     return launchable(run, kind, max_registers=REGISTERS)

@@ -41,7 +41,7 @@ from qed.swarm.cuda.layout import (
     WARP_FIELDS,
 )
 from qed.swarm.environment import Environment
-from qed.swarm.faults import FAULTS, Faults
+from qed.swarm.faults import HEALTHY, Faults, deaf_from
 from qed.swarm.laws.contact import margin, near_radius
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.placing import noise_keys, place
@@ -101,6 +101,7 @@ class Packed:
     with_obstacles: bool
     with_faults: bool
     with_deaf: bool
+    with_odd: bool  # faults beyond the paper's
 
 
 def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
@@ -128,6 +129,7 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
     cost = _instructions(worlds, limits, networks)
     dearest = np.argsort(-cost[warps[:, W_NETWORK]], kind="stable")
     cells = limits[:, L_FINE].astype(np.int32) ** 2
+    kinds = {one for *_, fault in faults if fault is not None for one in fault.each}
     return Packed(
         warps=warps[dearest],
         limits=limits,
@@ -140,7 +142,8 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         cells=np.repeat(cells, job.trials),
         with_obstacles=bool(worlds[:, 1].any()),
         with_faults=any(fault is not None for *_, fault in faults),
-        with_deaf=any(FAULTS[name].deaf for *_, fault in faults for name in fault or ()),
+        with_deaf=any(one.rab_offset or one.dead for one in kinds),
+        with_odd=any(one.odd for one in kinds),
     )
 
 
@@ -187,16 +190,19 @@ def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
 
 def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray:
     """Return a row for each robot: wheels, front sensors, hearing."""
-    table = [FAULTS[name] for name in faults or ["NONE"] * env.robots]
+    table = [HEALTHY] * env.robots if faults is None else faults.each
     return np.array(
         [
             (
-                env.max_speed * fault.left,
-                env.max_speed * fault.right,
+                env.max_speed * fault.wheels[0],
+                env.max_speed * fault.wheels[1],
                 fault.gain,
                 noise if fault.noise is None else fault.noise,
                 fault.offset,
-                fault.deaf,
+                fault.rab_offset,
+                sum(1 << sensor for sensor in fault.sensors),
+                deaf_from(fault),
+                fault.dead,
             )
             for fault in table
         ],
