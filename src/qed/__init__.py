@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from qed.swarm.environment import Attributes, Environment
     from qed.swarm.faults import Fault, Faults
     from qed.swarm.simulate import Outcome, simulate
+    from qed.swarm.own import law
     from qed.swarm.start import Start
+    from qed.swarm.tasks import Task
     from qed.swarm.trace import Trace, trace
 
 # Where each name lives; modules are imported when a name is first used.
@@ -47,6 +49,8 @@ _HOMES = {
     "load_example": "qed.archive.examples",
     "recover": "qed.recovery.recover",
     "simulate": "qed.swarm.simulate",
+    "Task": "qed.swarm.tasks",
+    "law": "qed.swarm.own",
     "trace": "qed.swarm.trace",
 }
 
@@ -60,8 +64,10 @@ __all__ = [
     "Outcome",
     "Recovery",
     "Start",
+    "Task",
     "Trace",
     "evolve",
+    "law",
     "load_example",
     "recover",
     "simulate",

@@ -2,7 +2,7 @@
 
 A definition is a string, its name, with what the name stands for: it keys tables, is written to
 files and names folders like any name.  Those that come with QED stand in tables of their own;
-those of a user come as objects, or by name from a file that was brought (``qed.own``).
+those of a user come as objects, or by name from a file that was brought (``qed.bring``).
 """
 
 from __future__ import annotations

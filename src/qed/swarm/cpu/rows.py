@@ -17,6 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+# Columns of ``Block.limits``, per segment.
+from qed.swarm.limits import L_NEAR2 as L_NEAR2
+from qed.swarm.limits import L_RAB as L_RAB
+from qed.swarm.limits import L_RAB2 as L_RAB2
+from qed.swarm.limits import L_RANGE as L_RANGE
+from qed.swarm.limits import L_SIDE as L_SIDE
+from qed.swarm.limits import L_SPEED as L_SPEED
+from qed.swarm.limits import LIMITS as LIMITS
+
 LANES = 1024  # lanes in a block
 STRIDE = LANES + 112  # not a multiple of 4096 bytes: rows must not share their cache sets
 NOWHERE = LANES  # a lane that no robot has: at rest, far from everything
@@ -76,6 +85,7 @@ MISHEARS, SILENT = 1, 2
 # Wide rows.
 WIDE_X, WIDE_Y, WIDE_HEADING, WIDE_SPEED = (WIDE * n for n in range(4))
 WIDE_ROWS = 4
+OWN_ROWS = STRIDE  # from one law of a user to the next, in ``Block.own``
 
 # Rows of activations: seven proximity inputs, eight cones, then hidden neurons, twice.
 SENSORS = 7
@@ -149,9 +159,6 @@ class Segment(NamedTuple):
 FIRST, ROBOTS, TRIALS, PADDED, LIVE, NEURONS, NEURON_COUNT = range(7)
 OBSTACLES, WORLD, DEAF, FINE_SIDE, SIZE, ODD = range(7, 13)
 
-# Columns of ``Block.limits``, per segment: side (m), top speed (m/s), squared radii (m2), ...
-L_SIDE, L_SPEED, L_NEAR2, L_RAB2, L_RAB, L_RANGE = range(6)
-LIMITS = 6
 
 
 class Block(NamedTuple):
@@ -183,6 +190,8 @@ class Block(NamedTuple):
     patrol: np.ndarray  # int64 (trials, 2): patrolling and border sums
     fine: np.ndarray  # int32 (trials, fine cells): visits
     features: np.ndarray  # float64 (trials, 5, 2): sums and squares of SDBC features
-    spirit: np.ndarray  # int32 (segments, 1024)
+    spirit: np.ndarray  # int32 (segments, states x actions)
+    own: np.ndarray  # float32, a row of lanes for each law of a user
+    laws: np.ndarray  # int64, the addresses of their machine code
     wants: int  # bits: which tasks and descriptors to add up
     hidden: int  # hidden neurons of the largest network
