@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from qed.swarm.cuda.layout import (
     L_RAB2,
     L_SIDE,
     LANES,
-    LIMITS,
     N_FIRST,
     N_LINK,
     N_LIVE,
@@ -42,8 +40,7 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.environment import Environment
 from qed.swarm.faults import HEALTHY, Faults, deaf_from
-from qed.swarm.laws.contact import margin, near_radius
-from qed.swarm.laws.describing import fine_side
+from qed.swarm.limits import limits as limits_of
 from qed.swarm.placing import noise_keys, place
 
 ALL_INPUTS = (1 << 15) - 1
@@ -122,7 +119,7 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         first, obstacle = ground.find(job, env, seed)
         rows.append((env.robots, env.obstacles, k, first, obstacle, faults[broken]))
     worlds = np.array(rows)
-    limits = np.array([_limits(env, job.noise) for env in environments], np.float32)
+    limits = np.array([limits_of(env, job.noise) for env in environments], np.float32)
     networks = _networks([b.network() for b in job.controllers[some]], all_inputs)
     warps, kept, blocks = _warps(worlds, job.trials)
     # The dearest first, so that none is left over at the end.
@@ -208,25 +205,6 @@ def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray
         ],
         np.float32,
     )
-
-
-@lru_cache(maxsize=10_000)
-def _limits(env: Environment, noise: float) -> tuple[float, ...]:
-    """Return the row of an environment."""
-    row = (
-        env.arena,
-        env.max_speed,
-        near_radius(env.proximity_range, env.max_speed) ** 2,
-        env.rab_range**2,
-        env.rab_range,
-        env.proximity_range,
-        margin(env.max_speed),
-        noise,
-        env.obstacles,
-        fine_side(env.arena),
-    )
-    assert len(row) == LIMITS
-    return row
 
 
 def _instructions(worlds: np.ndarray, limits: np.ndarray, networks: dict[str, Any]) -> np.ndarray:
