@@ -67,8 +67,8 @@ class Archive:
 
         Parameters
         ----------
-        solutions : a NamedTuple or a mapping of arrays with n rows; narrower rows than those
-            stored are filled up with zeros, wider ones widen what is stored
+        solutions : an array with n rows, or a NamedTuple or a mapping of such arrays; narrower
+            rows than those stored are filled up with zeros, wider ones widen what is stored
         objective : (n,), larger is better
         measures : (n, dimensions)
 
@@ -170,8 +170,8 @@ class Archive:
     def take(self, cells: np.ndarray | Sequence[int]) -> Any:
         """Return the solutions of filled cells, one row each, in the container they came in.
 
-        That is the NamedTuple's type, or dict.  An archive from a file returns ``Genomes`` if
-        it holds genomes, otherwise dict.
+        That is the NamedTuple's type, or an array, or dict.  An archive from a file returns
+        ``Genomes`` if it holds genomes, otherwise dict, unless it is told by ``adopt``.
         """
         wanted = np.asarray(cells)
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
@@ -182,6 +182,13 @@ class Archive:
             wrong = ~within | ~self._filled[np.where(within, wanted, 0)]
             raise ValueError(f"cell {wanted[wrong][0]} is empty or not one of {self.cells} cells")
         return self._columns.container(**self._columns.take(wanted))
+
+    def adopt(self, solutions: Any) -> None:
+        """Let ``take`` return solutions in the container of these; ValueError if they do not fit.
+
+        A file holds columns and not what they came in, so whoever opens it and goes on tells.
+        """
+        self._columns.adopt(solutions)
 
     def solutions(self) -> dict[str, np.ndarray]:
         """Return the elites' solutions as columns, in the order of their cells."""
