@@ -16,6 +16,7 @@ from qed.archive.columns import Columns
 from qed.archive.space import Space, as_measures, same_bits, same_space
 from qed.controller.genome import Genomes
 from qed.controller.network import Controller
+from qed.errors import InputError
 
 REJECTED, IMPROVED, NEW = 0, 1, 2  # what became of a solution
 
@@ -199,7 +200,7 @@ class Archive:
         columns = self.solutions()
         if tuple(columns) != Genomes._fields:
             held = f"the columns {', '.join(columns)}" if columns else "nothing yet"
-            raise ValueError(f"the archive holds no genomes: it holds {held}")
+            raise InputError(f"the archive holds no genomes: it holds {held}")
         return Genomes(**columns)
 
     @property

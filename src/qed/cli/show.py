@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from qed.screen import console, duration, printable
 
-__all__ = ["console", "duration", "printable", "table", "waiting"]
+__all__ = ["console", "duration", "printable", "table", "waiting", "words"]
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -21,6 +21,13 @@ def table() -> Table:
     from rich.table import Table
 
     return Table(box=box.SIMPLE_HEAD, pad_edge=False)
+
+
+def words(value: object) -> str:
+    """Return a value for a table, whatever it holds: no control characters, no markup."""
+    from rich.markup import escape
+
+    return escape(printable(value))
 
 
 @contextmanager
