@@ -97,7 +97,7 @@ brought: dict[str, dict[str, Definition]] = {}
 
 def known(kind: type[Some]) -> dict[str, Some]:
     """Return what can be named: what comes with QED, then what files brought."""
-    return {**kind.built_in, **brought.get(kind.kind, {})}  # type: ignore[dict-item]
+    return {**kind.built_in, **brought.get(kind.kind, {})}
 
 
 def defined(argument: str, value: Any, kind: type[Some]) -> Some:

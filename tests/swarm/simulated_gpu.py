@@ -67,7 +67,9 @@ OWN_FAULTS = (
     qed.Fault("LIMP", "left wheel at a tenth", left=0.1),
     qed.Fault("DEAD", "dead", dead=True),
     qed.Fault("BLIND", "one sensor is blind", gain=0.0, noise=0.0, sensors=(2,)),
-    qed.Fault("REAR", "rear sensors read at random", gain=0.0, noise=0.5, offset=0.5, sensors=(5, 6)),
+    qed.Fault(
+        "REAR", "rear sensors read at random", gain=0.0, noise=0.5, offset=0.5, sensors=(5, 6)
+    ),
     qed.Fault("WEAK", "hears half as far", rab_range=0.5),
 )
 NETWORKS = [behaviours.STRAIGHT, qed.Controller.random(5), behaviours.AGGREGATOR]

@@ -18,6 +18,7 @@ from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.simulate import Ready
+from qed.swarm.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def search(
 @overload
 def recover(
     archive: Archive,
-    task: str,
+    task: str | Task,
     faults: Faults,
     *,
     trials: int = ...,
@@ -147,7 +148,7 @@ def recover(
 @overload
 def recover(
     archive: Archive,
-    task: str,
+    task: str | Task,
     faults: Sequence[Faults],
     *,
     trials: int = ...,
@@ -164,7 +165,7 @@ def recover(
 
 def recover(
     archive: Archive,
-    task: str,
+    task: str | Task,
     faults: Faults | Sequence[Faults],
     *,
     trials: int = 10,
@@ -182,7 +183,7 @@ def recover(
     Parameters
     ----------
     archive : from ``qed.evolve`` or a file
-    task : aggregation, dispersion, flocking, patrolling or border-patrolling
+    task : aggregation, dispersion, flocking, patrolling or border-patrolling, or a ``qed.Task``
     faults : a combined fault, or several; several give a list of recoveries
     trials : trials of each controller, healthy and with each fault, to choose by
     fresh : trials of the chosen controllers, which took no part in choosing
@@ -224,7 +225,7 @@ def recover(
     normal, _ = how.normal(solutions, told(0))
     recoveries = [
         Recovery(
-            task=how.task,
+            task=str(how.task),
             faults=fault,
             normal=found.normal,
             broken=found.broken,

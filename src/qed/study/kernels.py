@@ -26,6 +26,7 @@ from qed.swarm.backend import described
 from qed.swarm.compile import code_cache
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
+from qed.swarm.own import Law
 from qed.swarm.simulate import Job, Pending, cores
 from qed.swarm.tasks import TASKS
 
@@ -36,7 +37,7 @@ class Kernel(NamedTuple):
     """What a kernel is compiled for."""
 
     task: str
-    sums: tuple[str, ...] = ()
+    sums: tuple[str | Law, ...] = ()
     obstacles: bool = False
     faults: bool = False
 

@@ -103,7 +103,7 @@ class Attributes(Mapping[str, tuple[float, ...]]):
             if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
                 raise InputError(f"attributes: {name} must be a list of options, got {values!r}")
             # As an environment has them, which also refuses what cannot be.
-            same = tuple(getattr(Environment(**{name: value}), name) for value in values)
+            same = tuple(getattr(_normal_but(name, value), name) for value in values)
             if not same or len(set(same)) < len(same):
                 raise InputError(
                     f"attributes: {name} must have at least one option, and none twice; got "
@@ -173,6 +173,11 @@ class Attributes(Mapping[str, tuple[float, ...]]):
 
     def __repr__(self) -> str:
         return f"Attributes({self._options!r})"
+
+
+def _normal_but(name: str, value: Any) -> Environment:
+    """Return the normal environment with another value of an attribute."""
+    return Environment(**{name: value})
 
 
 # In the paper's order A1 to A6 (m/s, robots, m, obstacles, m, m); its arenas have 4, 9, 16 and 25

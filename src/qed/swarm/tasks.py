@@ -44,6 +44,7 @@ class Task(Definition):
     measure: Measure
     normalise: Normalise
     score: own.Plain | None
+    made: dict[str, Any]  # what it was made of
 
     def __new__(
         cls,
@@ -64,7 +65,8 @@ class Task(Definition):
         given = own.plain(score, f"{about}: score") if score is not None else None
         digest = digest_of(law.key, given.digest if given else "")
         scored = _scored(about, law.name, score)
-        more = {"score": given, "measure": law.measure, "normalise": scored}
+        made = {"robot": robot, "pair": pair, "score": score}
+        more = {"score": given, "measure": law.measure, "normalise": scored, "made": made}
         return cls._new(name, str(words), digest, **more)
 
     @classmethod
@@ -72,7 +74,9 @@ class Task(Definition):
         """Return a task that comes with QED."""
         digest = digest_of(name, measure)
         table = MEASURES[measure]
-        return cls._new(name, meaning, digest, measure=table, normalise=normalise, score=None)
+        return cls._new(
+            name, meaning, digest, measure=table, normalise=normalise, score=None, made={}
+        )
 
     @property
     def sums(self) -> Any:

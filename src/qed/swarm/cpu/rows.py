@@ -160,7 +160,6 @@ FIRST, ROBOTS, TRIALS, PADDED, LIVE, NEURONS, NEURON_COUNT = range(7)
 OBSTACLES, WORLD, DEAF, FINE_SIDE, SIZE, ODD = range(7, 13)
 
 
-
 class Block(NamedTuple):
     """All that a block of lanes needs; arrays only."""
 

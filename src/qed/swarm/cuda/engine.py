@@ -289,9 +289,7 @@ def _results(
     sums = found["sums"]
     stages = wants.stages
     whole = {
-        name: sums[:, column]
-        for name, column in COLUMNS.items()
-        if stages & MEASURES[name].stage
+        name: sums[:, column] for name, column in COLUMNS.items() if stages & MEASURES[name].stage
     }
     if stages & PATROLLING:
         whole |= {name: whole[name] / FULL for name in ("patrol", "border")}

@@ -566,15 +566,15 @@ def kernel(
         if wants & VISITS:
             tally.write_total(sf, base, first, robots, me, radius_sum, sums, out, S_RADIUS, leads)
         if own:
-            for k in range(columns - SUMS):
+            for each in range(columns - SUMS):
                 tally.write_total(
-                    sf, base, first, robots, me, own_sums[k], sums, out, SUMS + k, leads
+                    sf, base, first, robots, me, own_sums[each], sums, out, SUMS + each, leads
                 )
 
     kind = f"{wants}-{with_obstacles:d}{with_faults:d}{with_deaf:d}{with_odd:d}"
     whole = run
     if own:
-        # Numba keeps code by its file and its inner values; laws are neither, so they name a folder.
+        # Numba knows code by its file and its inner values; laws are neither, and name a folder.
         kind += "-" + digest_of(*(law.key for law in laws))
         scope = {**globals(), "add_own": adding(laws)}
         whole = FunctionType(run.__code__, scope, run.__name__, None, run.__closure__)
