@@ -118,6 +118,20 @@ def defined(argument: str, value: Any, kind: type[Some]) -> Some:
         ) from None
 
 
+def same_as_stored(header: Mapping[str, Any], given: Definition) -> None:
+    """Raise InputError if an archive was made with another definition of the same name."""
+    stored = header.get("definitions")
+    there = stored.get(given.kind) if isinstance(stored, Mapping) else None
+    if not isinstance(there, Mapping) or there.get("name") != given.name:
+        return
+    if there.get("digest") != given.digest:
+        raise InputError(
+            f"the archive was made with another definition of the {given.kind} {given.name!r} "
+            f"({there.get('digest')}; this one is {given.digest}): give the one it was made with, "
+            "whose text qed info shows, or give yours another name"
+        )
+
+
 def one_each(argument: str, given: list[Some]) -> list[Some]:
     """Return definitions without repetitions; InputError if a name has two definitions."""
     found: dict[str, Some] = {}

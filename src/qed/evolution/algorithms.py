@@ -11,7 +11,7 @@ import numpy as np
 from qed.archive.cvt import Centroids, SpiritCells
 from qed.archive.grid import Categories, Environments, Grid
 from qed.archive.recipes import SpiritRecipe, sdbc_centroids
-from qed.definitions import Definition, defined, digest_of
+from qed.definitions import Definition, digest_of, known
 from qed.descriptors import hbd, sdbc, spirit
 from qed.errors import InputError, number
 from qed.swarm import own
@@ -302,13 +302,8 @@ Algorithm.built_in = MappingProxyType(ALGORITHMS)
 
 def cells_in_words(algorithm: str, evaluations: int) -> str:
     """Return which cells an algorithm's archive has after so many evaluations, for a report."""
-    own_one = defined("algorithm", algorithm, Algorithm)
-    if own_one.own:
-        count = own_one.space(evaluations, None).cells
-        if own_one.attributes is not None:
-            return f"{count:,} cells, each an environment"
-        told = ", ".join(law.name for law in own_one.features)
-        return f"{count:,} cells over {told}"
+    if algorithm not in ALGORITHMS:
+        return _own_cells(known(Algorithm).get(algorithm), evaluations)
     cells = {
         "qed": "4,096 cells, each an environment",
         "hbd": "4,096 cells, a grid of 16 x 16 x 16 over three features",
@@ -318,7 +313,16 @@ def cells_in_words(algorithm: str, evaluations: int) -> str:
         + _of_the_paper(_spirit_points(evaluations), FULL_SPIRIT)
         + ", clustered with reassignment of small clusters",
     }
-    return cells[own_one.name]
+    return cells[algorithm]
+
+
+def _own_cells(algorithm: Algorithm | None, evaluations: int) -> str:
+    if algorithm is None:  # tables do not need the definition
+        return "cells of a user's own"
+    count = algorithm.space(evaluations, None).cells
+    if algorithm.attributes is not None:
+        return f"{count:,} cells, each an environment"
+    return f"{count:,} cells over {', '.join(law.name for law in algorithm.features)}"
 
 
 def _of_the_paper(points: int, papers: int) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from qed.archive.archive import Archive
 from qed.controller.network import Controller
+from qed.definitions import defined, same_as_stored
 from qed.errors import InputError
 from qed.recovery import metrics
 from qed.recovery.protocol import INDEPENDENT, streams
@@ -207,6 +208,7 @@ def recover(
     if not isinstance(archive, Archive):
         raise InputError(f"archive must be a qed.Archive, got {type(archive).__name__}")
     seeds = streams(seed, protocol, archive.header)
+    same_as_stored(archive.header, defined("task", task, Task))
     how = Trials(task, trials, fresh, seconds, seeds, environment or Environment(), threads)
     for fault in combined:
         how.check(fault)
@@ -225,7 +227,7 @@ def recover(
     normal, _ = how.normal(solutions, told(0))
     recoveries = [
         Recovery(
-            task=str(how.task),
+            task=how.task,
             faults=fault,
             normal=found.normal,
             broken=found.broken,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from qed.evolution.algorithms import ALGORITHMS
+from qed.definitions import defined
+from qed.evolution.algorithms import Algorithm
 from qed.study.plan import ROBOTS, Plan
 from qed.study.work import batches
-from qed.swarm.environment import PAPER
 from qed.swarm.robot import CYCLE
 
 # Solutions of a map after so many evaluations: runs of ours with 20,000 and 80,000, and the
@@ -21,10 +21,7 @@ SOLUTIONS = {
 
 def robots(algorithm: str) -> float:
     """Return the mean number of robots of a swarm in evolution."""
-    if ALGORITHMS[algorithm].environments is None:
-        return float(ROBOTS)
-    options = PAPER["robots"]
-    return sum(options) / len(options)
+    return defined("algorithm", algorithm, Algorithm).robots
 
 
 def solutions(algorithm: str, evaluations: int) -> float:
@@ -33,16 +30,19 @@ def solutions(algorithm: str, evaluations: int) -> float:
     A map over environments fills like a board at which darts are thrown.  For the others: what
     runs had, joined by lines over the logarithm of evaluations.
     """
-    if ALGORITHMS[algorithm].environments is not None:
-        cells = math.prod(ALGORITHMS[algorithm].environments or ())
+    known = defined("algorithm", algorithm, Algorithm)
+    if known.environments is not None:
+        cells = math.prod(known.environments)
         return cells * (1.0 - math.exp(-evaluations / cells))
-    (few, first), *rest = SOLUTIONS[algorithm].items()
+    (few, first), *rest = SOLUTIONS.get(known.name, SOLUTIONS["hbd"]).items()
     for many, last in rest:
         if evaluations <= many or (many, last) == rest[-1]:
             share = math.log(evaluations / few) / math.log(many / few)
             break
         few, first = many, last
-    return max(first + share * (last - first), 0.25 * first)
+    found = max(first + share * (last - first), 0.25 * first)
+    # A map of a user's own is taken for one of HBD with as many cells.
+    return min(found, known.space(evaluations, None).cells) if known.own else found
 
 
 def evolution(plan: Plan, algorithm: str) -> float:

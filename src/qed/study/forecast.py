@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from qed.evolution.algorithms import ALGORITHMS
+from qed.definitions import defined
+from qed.evolution.algorithms import Algorithm
 from qed.speed import BATCH, Case, kernel_speed, random_networks, speeds, warm_up
 from qed.study import cost
 from qed.study.plan import ROBOTS, Plan
@@ -73,7 +74,8 @@ def engine(plan: Plan, backend: str = "cpu", wall: float = WALL) -> Engine:
 
 def evolving(plan: Plan, task: str, algorithm: str, engine: Engine) -> float:
     """Return how long (s) one run takes, of as many side by side as fill the engine."""
-    swarms = "sound" if ALGORITHMS[algorithm].environments is None else "mixed"
+    known = defined("algorithm", algorithm, Algorithm)
+    swarms = "sound" if known.environments is None else "mixed"
     pace = GPU_PACE.get(task, min(GPU_PACE.values())) if engine.backend == "cuda" else 1.0
     return cost.evolution(plan, algorithm) / (pace * engine.speeds[swarms])
 

@@ -18,7 +18,8 @@ from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from typing import Any, NamedTuple
 
 from qed.controller.network import Controller
-from qed.evolution.algorithms import ALGORITHMS
+from qed.definitions import defined
+from qed.evolution.algorithms import ALGORITHMS, Algorithm
 from qed.evolution.swarms import TRIALS_IN_ONE_GO
 from qed.study.plan import ROBOTS, Plan
 from qed.swarm import robot
@@ -26,6 +27,7 @@ from qed.swarm.backend import described
 from qed.swarm.compile import code_cache
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
+from qed.swarm.measures import MEASURES
 from qed.swarm.own import Law
 from qed.swarm.simulate import Job, Pending, cores
 from qed.swarm.tasks import TASKS
@@ -47,14 +49,18 @@ def kernels(plan: Plan) -> list[Kernel]:
     found: dict[Any, Kernel] = {}
 
     def need(kernel: Kernel) -> None:
-        # Patrolling and border-patrolling are scored from the same grid.
-        scored = {"border": "patrol"}.get(sums := TASKS[kernel.task].sums, sums)
+        scored = MEASURES[
+            TASKS[kernel.task].sums
+        ].stage  # patrolling and border-patrolling share it
         found.setdefault((scored, *kernel[1:]), kernel)
 
     alone = plan.trials * plan.batch >= TRIALS_IN_ONE_GO  # otherwise several tasks share a kernel
-    for task in plan.tasks:
-        for algorithm in (ALGORITHMS[name] for name in plan.algorithms if alone):
-            need(Kernel(task, algorithm.sums, algorithm.environments is not None))
+    # What calls laws of users is compiled where it is needed.
+    algorithms = [defined("algorithm", name, Algorithm) for name in plan.algorithms if alone]
+    for task in (str(task) for task in plan.tasks if task in TASKS):
+        for algorithm in algorithms:
+            if not algorithm.features:
+                need(Kernel(task, algorithm.sums, algorithm.environments is not None))
         need(Kernel(task, ALGORITHMS["spirit"].sums))
         need(Kernel(task, faults=True))
     return list(found.values())

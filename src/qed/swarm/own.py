@@ -273,5 +273,7 @@ def _reason(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines()]
     lines = [line for line in lines if line and not line.startswith(("Failed in", "During:", "["))]
     telling = [line for line in lines if any(w in line for w in ("nknown", "No impl", "annot"))]
+    if any("NRT required" in line for line in lines):
+        return "it makes a list, an array or a text"
     chosen = (telling or lines or [type(error).__name__])[0]
     return chosen.rstrip(".:")[:200]
