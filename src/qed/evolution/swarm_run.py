@@ -65,12 +65,8 @@ class Settings:
         if self.own:
             header["definitions"] = {one.kind: one.described() for one in self.own}
         if isinstance(self.algorithm, Algorithm) and self.algorithm.features:
-            header["features"] = [
-                f"{law.name} ({low:g} to {high:g})"
-                for law, (low, high) in zip(
-                    self.algorithm.features, self.algorithm.ranges, strict=True
-                )
-            ]
+            header["features"] = [law.name for law in self.algorithm.features]
+            header["ranges"] = [list(limits) for limits in self.algorithm.ranges]
         return header
 
     def search(

@@ -158,9 +158,7 @@ def plain(function: Any, argument: str) -> Plain:
     scope = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
     names = sorted(_global_names(function.__code__) | set(function.__code__.co_freevars))
     numbers = [(n, scope[n]) for n in names if isinstance(scope.get(n), _NUMBERS)]
-    code = function.__code__
-    text = _source(function)
-    return Plain(text, digest_of(text or (code.co_code, code.co_consts), numbers))
+    return Plain(_source(function), digest_of(_text(function), numbers))
 
 
 _fine: set[str] = set()  # digests of laws that were compiled and tried
@@ -186,13 +184,25 @@ def _source(function: FunctionType) -> str:
         return ""
 
 
+def _text(function: FunctionType) -> tuple[Any, ...]:
+    """Return what tells a function from others: its text, or its code if that tells more."""
+    source = _source(function)
+    if source and function.__name__ != "<lambda>":
+        return (source,)
+    return source, _code(function.__code__)  # there may be several lambdas in a line
+
+
+def _code(code: CodeType) -> tuple[Any, ...]:
+    inside = [_code(one) if isinstance(one, CodeType) else one for one in code.co_consts]
+    return code.co_code, inside, code.co_names, code.co_varnames, code.co_freevars
+
+
 def _parts(function: FunctionType, law_name: str, seen: set[Any]) -> Iterator[Any]:
     """Yield what makes a law: its text, and the numbers and functions that it reads."""
     if function in seen:
         return
     seen.add(function)
-    code = function.__code__
-    yield _source(function) or (code.co_code, code.co_consts, code.co_names)
+    yield from _text(function)
     for name, value in _read(function, law_name):
         yield name
         if isinstance(value, FunctionType):
