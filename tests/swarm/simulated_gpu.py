@@ -17,23 +17,12 @@ import behaviours
 import qed
 from qed.swarm.cpu import engine as cpu
 from qed.swarm.cuda import engine as gpu
-from qed.swarm.own import Law
+from qed.swarm.faults import FAULTS
+from qed.swarm.measures import MEASURES, wanted
 from qed.swarm.own import checked as checked_law
 from qed.swarm.simulate import checked
 
-ALL = ("centre_distance", "nearest_distance", "flock", "patrol", "hbd", "sdbc", "spirit")
-SUMS = {
-    "centre_distance": "centre_distance",
-    "nearest_distance": "nearest_distance",
-    "flock": "flock",
-    "patrol": "patrol",
-    "border": "patrol",
-    "radius": "hbd",
-    "visits": "hbd",
-    "spread": "hbd",
-    "features": "sdbc",
-    "situations": "spirit",
-}
+ALL = tuple(MEASURES)
 CENTRE = 0.5  # of the arena's side
 
 
@@ -94,12 +83,11 @@ def compare(name, environment, networks, sums=ALL, seconds=0.6, trials=2, faults
     )  # fmt: skip
     worst = 0.0
     for here, there in zip(gpu.simulate(job, sums), cpu.simulate(job, sums, 1, None), strict=True):
-        own = {one.key: one for one in sums if isinstance(one, Law)}
-        for key, needs in {**SUMS, **own}.items():
-            if needs in sums:
-                mine, its = np.asarray(here[key], float), np.asarray(there[key], float)
-                assert mine.shape == its.shape, (name, key)
-                worst = max(worst, float(np.abs(mine - its).max() / max(np.abs(its).max(), 1e-9)))
+        wants = wanted(sums)
+        for key in (*wants.names, *(law.key for law in wants.laws)):
+            mine, its = np.asarray(here[key], float), np.asarray(there[key], float)
+            assert mine.shape == its.shape, (name, key)
+            worst = max(worst, float(np.abs(mine - its).max() / max(np.abs(its).max(), 1e-9)))
     print(f"{name}: {worst:.3g}", flush=True)
 
 
@@ -157,15 +145,14 @@ def main() -> None:
         trials=1,
         start=qed.Start(crowd(25, 1, 0.16)),
     )
-    faults = qed.Faults("ROFS,PMIN,LW-H,PRAND,NONE,PMAX,BW-H")
     obstacles = np.array([[[0.6, 0.35], [0.35, 0.75]]] * 2)
     compare(
         "faults and obstacles",
-        qed.Environment(robots=7, arena=2.0, obstacles=2, max_speed=0.2),
+        qed.Environment(robots=len(FAULTS), arena=2.0, obstacles=2, max_speed=0.2),
         NETWORKS[1:2],
         sums=("centre_distance", "flock", "spirit"),
-        faults=faults,
-        start=qed.Start(crowd(7, 2, 0.125), obstacles=obstacles),
+        faults=qed.Faults(FAULTS),
+        start=qed.Start(crowd(len(FAULTS), 2, 0.125), obstacles=obstacles),
     )
     compare("a user's laws", [small, qed.Environment(robots=4, arena=2.0)], NETWORKS[1:], sums=OWN)
     compare(
