@@ -46,11 +46,12 @@ from qed.swarm.laws.geometry import wrap
 from qed.swarm.own import Law
 from qed.swarm.robot import CONES, CYCLE
 
-_F = types.CPointer(types.float32)
+_ROWS = types.CPointer(types.float32)
 _WHOLE, _REAL = types.int64, types.float64
-# The rows of a block (floats, wide rows, activations, a law's own), then first lane, robots,
-# trials, lanes, then side (m), top speed (m/s), time (s).
-SIGNATURE = types.void(_F, _F, _F, _F, *[_WHOLE] * 4, *[_REAL] * 3)
+# The rows of a block (floats, wide rows, activations, a law's own); then first lane, robots,
+# trials, lanes; then side (m), top speed (m/s), time (s).
+SIGNATURE = types.void(*[_ROWS] * 4, types.CPointer(_WHOLE), types.CPointer(_REAL))
+WHOLES, REALS = 4, 3
 # An array made of a pointer is counted, though nobody else holds it.
 _OPTIONS = {**OPTIONS, "_nrt": True}
 PER_CYCLE = 1.0 / CYCLE
@@ -62,11 +63,14 @@ def law(*_: Any) -> Any:
     raise NotImplementedError
 
 
-def robots_stage(floats, _wide, inputs, sums, first, robots, trials, size, side, top, time):  # type: ignore[no-untyped-def]
+def robots_stage(floats, _wide, inputs, sums, wholes, reals):  # type: ignore[no-untyped-def]
     """Add, for each robot, what a law gives."""
     f = carray(floats, (FLOAT_ROWS * STRIDE,))
     a = carray(inputs, (INPUT_ROWS * STRIDE,))
     own = carray(sums, (STRIDE,))
+    numbers, limits = carray(wholes, (WHOLES,)), carray(reals, (REALS,))
+    first, robots, size = numbers[0], numbers[1], numbers[3]
+    side, top, time = limits[0], limits[1], limits[2]
     at = index(first)
     for i in range(index(size)):
         nearest_input = f32(1.0)
@@ -93,10 +97,12 @@ def robots_stage(floats, _wide, inputs, sums, first, robots, trials, size, side,
         )
 
 
-def pairs_stage(_floats, wide, _inputs, sums, first, robots, trials, size, _side, _top, _time):  # type: ignore[no-untyped-def]
+def pairs_stage(_floats, wide, _inputs, sums, wholes, _reals):  # type: ignore[no-untyped-def]
     """Add, to the first robot of each pair, what a law gives."""
     w = carray(wide, (WIDE_ROWS * WIDE,))
     own = carray(sums, (STRIDE,))
+    numbers = carray(wholes, (WHOLES,))
+    first, robots, trials, size = numbers[0], numbers[1], numbers[2], numbers[3]
     at = index(first)
     here = index(2 * first)
     for k in range(1, index(robots) // 2 + 1):
@@ -160,25 +166,25 @@ def address(found: Law) -> int:
 
 
 @intrinsic
-def _call(typing: Any, place: Any, f: Any, w: Any, a: Any, own: Any, row: Any, whole: Any,
-          real: Any) -> Any:  # fmt: skip
+def _call(typing: Any, place: Any, rows: Any, row: Any, whole: Any, real: Any) -> Any:
+    """Call the machine code at an address: with rows of a block, whole and real numbers."""
+
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = [
-            context.make_array(kind)(context, builder, value=value).data
-            for kind, value in zip(signature.args[1:5], args[1:5], strict=True)
-        ]
-        data[3] = cgutils.gep_inbounds(builder, data[3], args[5])
+        arrays = cgutils.unpack_tuple(builder, args[1], len(rows))
         given = [
-            *data,
-            *cgutils.unpack_tuple(builder, args[6], 4),
-            *cgutils.unpack_tuple(builder, args[7], 3),
+            context.make_array(kind)(context, builder, value=value).data
+            for kind, value in zip(rows, arrays, strict=True)
         ]
+        given[-1] = cgutils.gep_inbounds(builder, given[-1], args[2])
+        for numbers in args[3:]:
+            kept = cgutils.alloca_once_value(builder, numbers)
+            given.append(builder.bitcast(kept, numbers.type.element.as_pointer()))
         kind = ir.FunctionType(ir.VoidType(), [value.type for value in given])
         builder.call(builder.inttoptr(args[0], kind.as_pointer()), given)
         return context.get_dummy_value()
 
-    wholes, reals = types.UniTuple(_WHOLE, 4), types.UniTuple(_REAL, 3)
-    return types.void(types.int64, f, w, a, own, types.intp, wholes, reals), generate
+    wholes, reals = types.UniTuple(_WHOLE, WHOLES), types.UniTuple(_REAL, REALS)
+    return types.void(types.int64, rows, types.intp, wholes, reals), generate
 
 
 @loop
@@ -189,10 +195,7 @@ def own_laws(b: Any, s: int, cycle: int) -> None:
     for k in range(b.laws.shape[0]):
         _call(
             b.laws[k],
-            b.f,
-            b.w,
-            b.a,
-            b.own,
+            (b.f, b.w, b.a, b.own),
             k * OWN_ROWS,
             (first, robots, trials, size),
             (side, top, cycle * CYCLE),

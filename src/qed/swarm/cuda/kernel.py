@@ -520,7 +520,7 @@ def kernel(
             if own:
                 if active:
                     own_sums = add_own(
-                        sf, me, i32(base + first), robot, robots, (x, y, heading),
+                        sf, me, (i32(base + first), robot, robots), (x, y, heading),
                         (old_heading, speed), (side, top_speed, nearest), cycle, own_sums,
                     )  # fmt: skip
             if paired:

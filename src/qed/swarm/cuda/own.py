@@ -86,18 +86,18 @@ def pairs_worth(sf, first, robot, robots, pose, motion):
 
 
 def adding(laws: Sequence[Law]) -> Any:
-    """Return the part of a kernel that adds what laws give to a tuple of sums, one for each."""
+    """Return the part of a kernel that adds what laws give to a tuple of sums, one for each.
+
+    ``who`` is the place of the trial's first robot, the robot's number, and their number.
+    """
     worths, terms = {}, []
     for k, one in enumerate(laws):
         loop = robot_worth if one.over == "robots" else pairs_worth
         scope = {**globals(), "law": stage(one.adapted(device(one.function)))}
         worths[f"worth_{k}"] = stage(FunctionType(loop.__code__, scope, loop.__name__))
-        given = "sf, me, robots, pose, motion, limits, cycle"
+        given = "sf, me, who[2], pose, motion, limits, cycle"
         if one.over == "pairs":
-            given = "sf, first, robot, robots, pose, motion"
+            given = "sf, who[0], who[1], who[2], pose, motion"
         terms.append(f"sums[{k}] + worth_{k}({given})")
-    text = (
-        "lambda sf, me, first, robot, robots, pose, motion, limits, cycle, sums: "
-        f"({', '.join(terms)},)"
-    )
+    text = f"lambda sf, me, who, pose, motion, limits, cycle, sums: ({', '.join(terms)},)"
     return stage(eval(text, worths))  # the text is made of the words above
