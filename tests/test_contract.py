@@ -18,6 +18,7 @@ from qed.study.kernels import kernels
 from qed.study.plan import PRESETS, Name
 from qed.swarm.faults import Fault
 from qed.swarm.measures import MEASURES, wanted
+from qed.swarm.own import of_package
 from qed.swarm.tasks import Task
 from qed.view.look import sign_of
 from qed.view.maps import draw
@@ -105,6 +106,15 @@ def test_a_measure_has_the_shape_that_its_table_says(measure: Any) -> None:
     shape = (19 * 19,) if measure.shape is None else measure.shape  # cells of 0.11 m in 2 m
     assert values.size == np.prod(shape, dtype=int) * (1 if measure.pooled else 3)
     assert np.isfinite(values).all()
+
+
+def test_a_task_of_the_package_may_be_a_law() -> None:
+    """One entry of a table is enough, without a loop in either engine."""
+    law = of_package(own_swarm.near_centre, "robots")
+    task = Task.of_measure("near", "in one line", law, lambda sums, count, env: sums / count)
+    both = [task, own_swarm.gather]
+    fitness = qed.simulate(qed.Controller.random(2), tasks=both, trials=1, seconds=2.0).fitness
+    assert fitness["near"] == fitness["gather"]
 
 
 def test_a_users_law_is_a_measure_like_the_others() -> None:

@@ -27,7 +27,6 @@ from qed.swarm.backend import described
 from qed.swarm.compile import code_cache
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
-from qed.swarm.measures import MEASURES
 from qed.swarm.own import Law
 from qed.swarm.simulate import Job, Pending, cores
 from qed.swarm.tasks import TASKS
@@ -49,9 +48,8 @@ def kernels(plan: Plan) -> list[Kernel]:
     found: dict[Any, Kernel] = {}
 
     def need(kernel: Kernel) -> None:
-        scored = MEASURES[
-            TASKS[kernel.task].sums
-        ].stage  # patrolling and border-patrolling share it
+        measure = TASKS[kernel.task].measure
+        scored = measure.law or measure.stage  # patrolling and border-patrolling share a stage
         found.setdefault((scored, *kernel[1:]), kernel)
 
     alone = plan.trials * plan.batch >= TRIALS_IN_ONE_GO  # otherwise several tasks share a kernel

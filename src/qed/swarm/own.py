@@ -133,12 +133,21 @@ def checked(function: Any, argument: str, over: str | None = None) -> Law:
             f"{argument}: the law {name} reads {', '.join(strange)}, which there is not: a law of "
             f"{'a robot' if over == 'robots' else 'a pair'} may read {', '.join(allowed)}"
         )
-    digest = digest_of(*_parts(function, name, set()))
-    found = Law(name, over, reads, function, _source(function), digest)
-    if digest not in _fine:
+    found = _law(function, over, reads)
+    if found.digest not in _fine:
         _compile(found, argument)
-        _fine.add(digest)
+        _fine.add(found.digest)
     return found
+
+
+def of_package(function: Any, over: str) -> Law:
+    """Return a law that comes with QED: tests compile and try it, not every process."""
+    return _law(law(function), over, _arguments(function))
+
+
+def _law(function: FunctionType, over: str, reads: tuple[str, ...]) -> Law:
+    digest = digest_of(*_parts(function, function.__name__, set()))
+    return Law(function.__name__, over, reads, function, _source(function), digest)
 
 
 @dataclass(frozen=True)

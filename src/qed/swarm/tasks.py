@@ -70,13 +70,13 @@ class Task(Definition):
         return cls._new(name, str(words), digest, **more)
 
     @classmethod
-    def of_measure(cls, name: str, meaning: str, measure: str, normalise: Normalise) -> Task:
-        """Return a task that comes with QED."""
-        digest = digest_of(name, measure)
-        table = MEASURES[measure]
-        return cls._new(
-            name, meaning, digest, measure=table, normalise=normalise, score=None, made={}
-        )
+    def of_measure(
+        cls, name: str, meaning: str, measure: str | own.Law, normalise: Normalise
+    ) -> Task:
+        """Return a task that comes with QED: of a measure in the table, or of a law."""
+        table = MEASURES[measure] if isinstance(measure, str) else measure.measure
+        more = {"measure": table, "normalise": normalise, "score": None, "made": {}}
+        return cls._new(name, meaning, digest_of(name, table.name), **more)
 
     @property
     def sums(self) -> Any:
