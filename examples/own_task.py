@@ -1,7 +1,7 @@
 """A task, a descriptor and a fault of your own: evolve, break robots, recover.
 
     python examples/own_task.py
-    qed evolve gather --algorithm tidy --with examples/own_task.py     (the same on the command line)
+    qed evolve gather --algorithm tidy --with examples/own_task.py     (on the command line)
 
 A law is a plain function of numbers, of one robot or of a pair in one cycle.  What it may read is
 named by its arguments; lengths are in metres, speeds parts of the top speed.  Laws are compiled,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
+import random
 from typing import Any
 
 import numpy as np
@@ -178,6 +180,18 @@ def from_table(x):
     return x * TABLE["a"]
 
 
+def at_random(x):
+    return x * random.random()
+
+
+def numpys_chance(x):
+    return x * np.random.uniform(0.0, 1.0)  # noqa: NPY002
+
+
+def from_module(x):
+    return x * len(os.sep)
+
+
 def with_default(x, y=1.0):
     return x + y
 
@@ -193,6 +207,9 @@ def with_default(x, y=1.0):
         (unknown, ["unknown", "battery", *ROBOT]),
         (undefined, ["undefined", "nowhere_to_be_found"]),
         (from_table, ["from_table", "TABLE", "dict"]),
+        (at_random, ["at_random", "random numbers", "seed"]),
+        (numpys_chance, ["numpys_chance", "random numbers"]),
+        (from_module, ["from_module", "os", "module"]),
         (with_default, ["with_default", "default"]),
         (3.0, ["plain function", "float"]),
     ],

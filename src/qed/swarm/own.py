@@ -13,7 +13,7 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -217,7 +217,7 @@ def _parts(function: FunctionType, law_name: str, seen: set[Any]) -> Iterator[An
         if isinstance(value, FunctionType):
             law(value)
             yield from _parts(value, law_name, seen)
-        elif isinstance(value, ModuleType):
+        elif isinstance(value, ModuleType | BuiltinFunctionType):
             yield value.__name__
         else:
             yield value
@@ -226,6 +226,11 @@ def _parts(function: FunctionType, law_name: str, seen: set[Any]) -> Iterator[An
 def _read(function: FunctionType, law_name: str) -> Iterator[tuple[str, Any]]:
     """Yield what a function reads beside its arguments, or raise InputError if it may not."""
     inside = inspect.getclosurevars(function).nonlocals
+    if "random" in function.__code__.co_names:
+        raise InputError(
+            f"the law {law_name} draws random numbers, which a law may not: everything random "
+            "follows from the seed"
+        )
     for name in sorted(_global_names(function.__code__) | set(inside)):
         scope = {**vars(builtins), **function.__globals__, **inside}
         if name not in scope:
@@ -235,14 +240,15 @@ def _read(function: FunctionType, law_name: str) -> Iterator[tuple[str, Any]]:
         value = scope[name]
         if name in vars(builtins) and value is vars(builtins)[name]:
             continue
-        fine = isinstance(value, (*_NUMBERS, FunctionType, ModuleType)) or (
+        fine = isinstance(value, (*_NUMBERS, FunctionType, BuiltinFunctionType)) or (
             isinstance(value, tuple) and all(isinstance(each, _NUMBERS) for each in value)
         )
+        fine = fine or value is math or value is np
         # Types such as numpy's float32 convert numbers.
         if not fine and not (isinstance(value, type) and issubclass(value, _NUMBERS)):
             raise InputError(
                 f"the law {law_name} reads {name}, a {type(value).__name__}, which a law may not: "
-                "it may read its arguments, numbers, math, and other laws"
+                "it may read its arguments, numbers, math, numpy, and other laws"
             )
         yield name, value
 
@@ -268,7 +274,7 @@ def _compile(found: Law, argument: str) -> None:
         compiled.compile((types.float64,) * len(found.reads))
     except Exception as error:  # Numba's, and those of its parts
         raise InputError(
-            f"{about} does not compile: {_reason(error)}; a law is a function of numbers: "
+            f"{about} does not compile: {reason(error)}; a law is a function of numbers: "
             "arithmetic, comparisons, if, for, while, math, and other laws"
         ) from error
     [returned] = {overload.signature.return_type for overload in compiled.overloads.values()}
@@ -287,7 +293,7 @@ def _compile(found: Law, argument: str) -> None:
             )
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Return the telling line of Numba's long messages."""
     lines = [line.strip() for line in str(error).splitlines()]
     lines = [line for line in lines if line and not line.startswith(("Failed in", "During:", "["))]

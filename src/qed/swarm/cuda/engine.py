@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -48,7 +49,7 @@ from qed.swarm.measures import (
     Wanted,
     wanted,
 )
-from qed.swarm.own import Law
+from qed.swarm.own import Law, reason
 
 # The column of the sums that a measure has.
 COLUMNS = {
@@ -218,12 +219,27 @@ def launch(desk: Desk, tables: Packed, ground: Ground, wanted: Wanted, cycles: i
     numbers = (len(tables.warps), cycles, stride, ITERATIONS, len(tables.sources), tables.fine)
     arguments = (*needed, *map(np.int32, numbers))
     shared = 4 * stride * warps
-    _grant(run, arguments, shared)
-    ready(run, blocks, warps * LANES, desk.stream, shared)(*arguments)
+    with _compiling(wanted.laws):
+        _grant(run, arguments, shared)
+        ready(run, blocks, warps * LANES, desk.stream, shared)(*arguments)
     if wants & VISITS:
         ready(survey.kernel(), trials, LANES, desk.stream)(*visited)
     desk.leave()
     return Flight(desk, wanted, trials, tables.fine, controllers, needed)
+
+
+@contextmanager
+def _compiling(laws: Sequence[Law]) -> Iterator[None]:
+    """Say which laws of users cannot be compiled for a GPU, if so."""
+    try:
+        yield
+    except Exception as error:
+        if not laws or not type(error).__module__.startswith("numba"):
+            raise
+        raise InputError(
+            f"{', '.join(law.name for law in laws)} cannot be compiled for a GPU: "
+            f"{reason(error)}; use what a GPU has (math), or --backend cpu (or backend='cpu')"
+        ) from error
 
 
 def _grant(run: Any, arguments: Sequence[Any], shared: int) -> None:
