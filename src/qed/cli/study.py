@@ -83,6 +83,9 @@ def study(
     broken: Annotated[
         int | None, typer.Option(help="Robots that break (default 0: each draws for itself).")
     ] = None,
+    attributes: Annotated[
+        str | None, typer.Option(help="Options of qed's environments: paper (default) or scripts.")
+    ] = None,
     files: With = None,
 ) -> None:
     """Evolve maps, break robots, recover, and report how well that works."""
@@ -99,6 +102,8 @@ def study(
         evaluations=evaluations, initial=initial, trials=trials, retrials=retrials,
         fresh=fresh, protocol=protocol, seconds=seconds, seed=seed, among=among, broken=broken,
     )  # fmt: skip
+    if attributes is not None:
+        plan = plan.over(attributes)
     if threads is not None:
         whole("threads", threads, 1, 1024)
     choice("backend", backend, BACKENDS)

@@ -12,6 +12,7 @@ from qed.evolution.algorithms import Algorithm
 from qed.evolution.swarm_run import Settings
 from qed.recovery.protocol import INDEPENDENT, PROTOCOLS
 from qed.streams import stream
+from qed.swarm.environment import Attributes
 from qed.swarm.faults import FAULTS, Fault, Faults
 from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import TASKS, Task
@@ -111,6 +112,15 @@ class Plan:
     def changed(self, **given: Any) -> Plan:
         """Return this plan with what is given, where it is not None."""
         return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+    def over(self, attributes: str | Attributes) -> Plan:
+        """Return this plan with other environments, for algorithms whose cells are that."""
+        all_ = [defined("algorithms", name, Algorithm) for name in self.algorithms]
+        return self.changed(
+            algorithms=[
+                one if one.attributes is None else one.with_attributes(attributes) for one in all_
+            ]
+        )
 
     def runs(self) -> Iterator[Name]:
         """Yield the runs, those of one task and algorithm side by side."""

@@ -156,9 +156,16 @@ def protocol_sentence(settings: Mapping[str, Any]) -> str:
 
 def cells_sentence(results: Results) -> str:
     """Tell which cells the maps have."""
-    evaluations = results.settings["evaluations"]
-    parts = [f"{name.upper()}: {cells_in_words(name, evaluations)}" for name in results.algorithms]
+    parts = [f"{name.upper()}: {_cells(results, name)}" for name in results.algorithms]
     return f"The cells of the maps: {'; '.join(parts)}."
+
+
+def _cells(results: Results, algorithm: str) -> str:
+    """Tell which cells a map has, unless it has another number of them than the words say."""
+    told = cells_in_words(algorithm, results.settings["evaluations"])
+    there = results.runs.loc[results.runs["algorithm"] == algorithm, "cells"]
+    count = f"{int(there.iloc[0]):,} cells"
+    return told if told.startswith(count) else f"{count} of a user's own"
 
 
 def times_smaller(settings: Mapping[str, Any]) -> tuple[float, float]:

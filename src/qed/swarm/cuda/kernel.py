@@ -169,7 +169,7 @@ def kernel(
     need_speed = bool(wants & (FLOCKING | FEATURES | SPEEDS))
     paired = bool(wants & PAIRED)
     own = bool(laws)
-    nothing_yet = (f32(0.0),) * len(laws)
+    nothing_yet = (f32(0.0),) * max(len(laws), 1)
     columns = SUMS + len(laws)
 
     def run(warps, limits, poses, keys, faults, centres, networks, tables, kept, blocks, sums,
