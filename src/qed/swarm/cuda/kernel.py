@@ -128,7 +128,7 @@ PER_CYCLE = f32(1.0 / CYCLE)
 ZERO = f32(0.0)
 ONE = f32(1.0)
 NOWHERE = f32(500.0)
-REGISTERS = 96  # of a thread: five warps fit a quarter of an SM
+REGISTERS = 128  # of a thread: four warps fit a quarter of an SM, and hardly anything spills
 SLACK = f32(0.005)  # m, for rounding
 SHORT = f32(0.99)  # of a squared way, for rounding
 AHEAD = f32(1.0)  # s; pairs are listed that may meet while no robot drives longer
@@ -304,8 +304,9 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                             sf, si, base, lane, before, meeting, near_place, kept, table
                         )
                         together()
+                    pushing = contact.NO_CONTACT
                     if contacts > 0:
-                        contact.find_all(
+                        pushing = contact.find_all(
                             sf, si, base, lane, contacts, kept, table, pairs_kept, step
                         )
                         together()
@@ -348,7 +349,9 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                             sf[VX + me] = vx
                             sf[VY + me] = vy
                             together()
-                            contact.push_all(sf, si, base, lane, contacts, kept, table)
+                            pushing = contact.push_all(
+                                sf, si, base, lane, contacts, kept, table, pushing
+                            )
                             together()
                             vx, vy = contact.take(si, me, vx, vy)
                         if with_obstacles:
@@ -371,7 +374,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                     if with_obstacles:
                         if held != 0:
                             note(blocks, block_place(blocks_kept, lowest(held)), block_held)
-                    contact.keep_all(lane, contacts, kept, table, pairs_kept, step)
+                    contact.keep_all(lane, contacts, kept, table, pairs_kept, step, pushing)
                     together()
                     k = i32(k + i32(1))
                 if at_x or at_y:
