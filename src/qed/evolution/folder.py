@@ -36,20 +36,20 @@ def claim(folder: Path, tables: Tables, resume: bool, begun: Mapping[str, Any]) 
     """Make a folder that of a run made by these tables, or say why it is not free for it."""
     config = folder / CONFIG
     if resume and not config.exists():
-        raise InputError(f"out: {folder} holds no run to resume")
+        raise InputError(f"folder {folder} holds no run to resume")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if config.exists():
             different = _differences(_read(config), tables, config)
             if different:
-                raise InputError(f"out: {folder} holds another run: {'; '.join(different)}")
+                raise InputError(f"folder {folder} holds another run: {'; '.join(different)}")
             if not resume:
                 raise InputError(
-                    f"out: {folder} holds this run already; resume it (--resume), or take "
-                    "another folder"
+                    f"folder {folder} holds this run already; resume it (--resume, or resume=True "
+                    "in Python), or take another folder"
                 )
         elif any(file.name != unfinished(config).name for file in folder.iterdir()):
-            raise InputError(f"out: {folder} is not empty and holds no run; take another folder")
+            raise InputError(f"folder {folder} is not empty and holds no run; take another folder")
         else:
             # It may be resumed with another engine, but not with other random numbers.
             write(config, toml({**tables, BEGUN: {**made_by(), **begun, "streams": STREAMS}}))
@@ -68,7 +68,7 @@ def _read(config: Path) -> dict[str, dict[str, Any]]:
         raise StoppedError(f"{config} is damaged: {what}") from error
     if not same:
         raise InputError(
-            f"out: {config.parent} was begun by an older qed ({version}), whose random numbers "
+            f"folder {config.parent} was begun by an older qed ({version}), whose random numbers "
             "were others: it cannot be resumed; take another folder, or that version"
         )
     return tables
