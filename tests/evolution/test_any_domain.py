@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +17,9 @@ import pytest
 import qed
 from qed.archive import Archive, Categories, Centroids, Environments, Grid
 from qed.errors import InputError, StoppedError
-from qed.evolution import Batch, Run, drive, folder, map_elites, record, run, watch
+from qed.evolution import Batch, Run, drive, watch
 from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PROGRESS
+from qed.evolution.watch import Display
 
 SMALL: dict[str, Any] = {"evaluations": 340, "initial": 100, "batch": 40}
 GENERATIONS = 9  # 40 + 40 + 20 random ones, then 6 of 40
@@ -442,6 +443,49 @@ def test_runs_of_another_kind_of_cells_share_no_random_number() -> None:
     assert len(seeds) == 12
 
 
+def test_runs_that_have_not_begun_do_not_stop_the_display() -> None:
+    runs = [Run(None, Plain(), SLOPES, seed=seed, **SMALL) for seed in (1, 2)]
+    display = Display(runs)
+    assert display.words(0, display.begin + 1.0).endswith("? left")
+    next(drive(runs))
+    assert runs[1].search.done == 0
+    words = display.words(40, display.begin + 1.0)
+    assert words == (
+        f"40: {len(runs[0].archive) / 2:,.0f} cells, best {runs[0].archive.best.fitness:.3f}, "
+        f"mean {runs[0].archive.mean:.3f}, 40/s, 16 s left"
+    )
+
+
+def test_watching_says_what_a_user_should_know(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    watch([Run(tmp_path / "run", Plain(), SLOPES, **{**SMALL, "initial": 340})])
+    assert "nothing will evolve" in capsys.readouterr().err
+    watch([Run(tmp_path / "run", Plain(), SLOPES, **{**SMALL, "initial": 340}, resume=True)])
+    assert "is finished" in capsys.readouterr().err
+
+
+def test_going_on_with_other_code_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Run(tmp_path / "run", Plain(), SLOPES, **SMALL)
+    notes = Run(tmp_path / "run", Plain(), SLOPES, resume=True, **SMALL).notes
+    assert not [note for note in notes if "the code of" in note]
+    monkeypatch.setattr(inspect, "getsource", lambda kind: "class Plain: ...")
+    notes = Run(tmp_path / "run", Plain(), SLOPES, resume=True, **SMALL).notes
+    assert "the code of Plain is not what it was" in notes[0]
+
+    def unknown(kind: type) -> str:
+        raise OSError("could not get source code")
+
+    monkeypatch.setattr(inspect, "getsource", unknown)  # as in an interactive session
+    notes = Run(tmp_path / "run", Plain(), SLOPES, resume=True, **SMALL).notes
+    assert not [note for note in notes if "the code of" in note]
+
+
+def test_resuming_needs_a_folder() -> None:
+    with pytest.raises(InputError, match="resume needs the folder"):
+        Run(None, Plain(), SLOPES, resume=True, **SMALL)
+
+
 def test_watching_tells_how_far_runs_are(capsys: pytest.CaptureFixture[str]) -> None:
     run = Run(None, Plain(), SLOPES, **SMALL)
     watch([run])
@@ -452,12 +496,13 @@ def test_watching_tells_how_far_runs_are(capsys: pytest.CaptureFixture[str]) -> 
     assert len(line) < 80
 
 
-@pytest.mark.parametrize("module", [map_elites, run, record, folder])
-def test_what_serves_any_domain_imports_nothing_of_swarms(module: ModuleType) -> None:
-    tree = ast.parse(Path(module.__file__ or "").read_text())
+@pytest.mark.parametrize("module", ["map_elites", "run", "record", "folder", "watch"])
+def test_what_serves_any_domain_imports_nothing_of_swarms(module: str) -> None:
+    room = Path(str(qed.__file__)).parent / "evolution"
+    tree = ast.parse((room / f"{module}.py").read_text())
     imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     imported |= {
         name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names
     }
-    assert "numpy" in imported or "pathlib" in imported
+    assert "__future__" in imported
     assert not [name for name in imported if "swarm" in name or "controller" in name]

@@ -67,9 +67,6 @@ def evolve(
                 settings, folder, resume=resume, threads=threads, progress=progress, backend=engine
             )
             runs.append(run)
-    for run in runs:
-        for note in run.notes:
-            typer.echo(f"qed: {note}", err=True)
     typer.echo(f"qed: simulating on {described(engine, threads or cores())}", err=True)
     # A cluster's request to stop is the same as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -92,6 +94,14 @@ class Record:
             if points is not None and len(points):
                 found["cells"]["digest"] = digest(points)
         return found
+
+    def code(self) -> dict[str, str]:
+        """Return a digest of the text of the domain's class, where it can be read."""
+        try:
+            text = inspect.getsource(type(self.domain))
+        except (OSError, TypeError):  # an interactive session
+            return {}
+        return {"code": hashlib.sha256(text.encode()).hexdigest()[:16]}
 
     def search(self) -> MapElites:
         """Return a new search."""
