@@ -36,7 +36,8 @@ from qed.archive.minibatch import MiniBatchMeans
 from qed.archive.nearest import Nearest
 from qed.archive.recipes import SPIRIT_BATCH, digest, spirit_seed_points
 from qed.descriptors import spirit
-from qed.evolution.run import Run, Settings, drive
+from qed.evolution.run import drive
+from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.recovery.projection import diversity
 from qed.swarm.compile import user_cache
 
@@ -97,9 +98,11 @@ def centroids(kind: Kind) -> dict[str, Any]:
     return {"points": made, "seconds": walls}
 
 
-def evolved(points: np.ndarray, task: str, evaluations: int) -> Run:
+def evolved(points: np.ndarray, task: str, evaluations: int) -> SwarmRun:
     """Return a small SPIRIT run that evolved in the cells around these points."""
-    run = Run(Settings(task, "spirit", evaluations=evaluations, trials=3, seconds=100.0), threads=1)
+    run = SwarmRun(
+        Settings(task, "spirit", evaluations=evaluations, trials=3, seconds=100.0), threads=1
+    )
     run.search.archive = qed.Archive(Centroids(points))
     for _ in drive([run]):
         pass

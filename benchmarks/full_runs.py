@@ -28,7 +28,8 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 
 import qed
 from qed.archive import examples
-from qed.evolution.run import ARCHIVE, CHECKPOINT, PROGRESS, Run, Settings, drive
+from qed.evolution.run import ARCHIVE, CHECKPOINT, PROGRESS, drive
+from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.recovery.protocol import streams
 from qed.streams import evolution_trials, stream
 from qed.study import paper
@@ -52,7 +53,7 @@ def evolve(folder: Path, minutes: float) -> None:
         place = folder / algorithm
         settings = Settings(TASK, algorithm)
         resume = (place / "config.toml").exists()
-        runs.append(Run(settings, place, resume=resume, backend=engine))
+        runs.append(SwarmRun(settings, place, resume=resume, backend=engine))
     before = [run.search.done for run in runs]
     begin = told = time.perf_counter()
     ended: dict[int, float] = {}
@@ -84,7 +85,7 @@ def evolve(folder: Path, minutes: float) -> None:
     print(*(f"{r.settings.algorithm}: {r.search.done:,} evaluations" for r in runs), sep="\n")
 
 
-def standing(run: Run) -> str:
+def standing(run: SwarmRun) -> str:
     """Return in words how far a run is."""
     done, coverage, best, mean, _ = run.search.standing()
     name = run.settings.algorithm

@@ -28,7 +28,8 @@ import law_parity
 
 import qed
 from qed import speed
-from qed.evolution.run import Run, Settings, drive
+from qed.evolution.run import drive
+from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.swarm import compile as compiling
 from qed.swarm.cuda import available, engine, packing
 from qed.swarm.cuda.desk import Desk
@@ -102,7 +103,7 @@ def switch(quick: bool) -> dict[str, Any]:
     found = []
     with tempfile.TemporaryDirectory() as folder:
         for number, backend in enumerate(("cpu", "cuda", "cpu")):
-            run = Run(settings, Path(folder) / "run", resume=number > 0, backend=backend)
+            run = SwarmRun(settings, Path(folder) / "run", resume=number > 0, backend=backend)
             steps = drive([run])
             for _ in range(4):
                 next(steps)
@@ -166,7 +167,9 @@ def evolution(quick: bool) -> list[dict[str, Any]]:
         # Below the size from which on centroids are those of a full run: the cells are no
         # fewer, and nobody waits for k-means.
         runs = [
-            Run(Settings("patrolling", algorithm, seed=k + 1, evaluations=49_999), backend="cuda")
+            SwarmRun(
+                Settings("patrolling", algorithm, seed=k + 1, evaluations=49_999), backend="cuda"
+            )
             for k in range(count)
         ]
         for run in runs if evolved else ():

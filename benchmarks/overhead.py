@@ -17,7 +17,8 @@ from typing import Any
 
 from qed import speed
 from qed.evolution.algorithms import ALGORITHMS
-from qed.evolution.run import Run, Settings, drive
+from qed.evolution.run import drive
+from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.swarm.simulate import Outcome, Pending
 
 HERE = Path(__file__).parent
@@ -47,7 +48,7 @@ def measure(algorithm: str, trials: int, seconds: float, generations: int) -> di
                 trials=trials,
                 seconds=seconds,
             )
-            steps = drive([Run(settings, Path(folder) / "run")], every=0.0)
+            steps = drive([SwarmRun(settings, Path(folder) / "run")], every=0.0)
             next(steps), next(steps)  # the random ones, and everything compiled
             simulating = 0.0
             started = time.perf_counter()

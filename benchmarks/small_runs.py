@@ -22,7 +22,8 @@ import numpy as np
 import qed
 from qed import speed
 from qed.evolution.algorithms import ALGORITHMS
-from qed.evolution.run import Run, Settings, drive
+from qed.evolution.run import drive
+from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.streams import stream
 from qed.swarm.backend import BACKENDS, chosen, described
 from qed.swarm.tasks import TASKS
@@ -47,7 +48,7 @@ COLOURS = {"qed": "#D55E00", "hbd": "#0072B2", "sdbc": "#009E73", "spirit": "#CC
 def evolve(tasks: list[str], algorithm: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the history of one run a task, side by side, and how long each took (s)."""
     runs = [
-        Run(
+        SwarmRun(
             Settings(
                 task,
                 algorithm,
@@ -76,7 +77,7 @@ def evolve(tasks: list[str], algorithm: str, options: argparse.Namespace) -> lis
     ]
 
 
-def normal_best(run: Run, options: argparse.Namespace) -> qed.Controller:
+def normal_best(run: SwarmRun, options: argparse.Namespace) -> qed.Controller:
     """Return a run's best controller for the normal environment, on ten new trials each."""
     archive, own = run.search.archive, run.settings
     outcome = qed.simulate(

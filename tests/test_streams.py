@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qed.evolution.run import Settings
+from qed.evolution.swarm_run import Settings
 from qed.streams import evolution_trials, search_stream, stream, trials_stream
 from qed.study.plan import PRESETS
 from qed.swarm.placing import place

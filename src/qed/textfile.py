@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -45,10 +46,23 @@ def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
     """Return tables of strings, numbers and lists of them as TOML."""
     blocks = []
     for name, table in tables.items():
-        # What JSON writes for strings, numbers and lists is TOML as well.
-        lines = [f"{key} = {json.dumps(value)}" for key, value in table.items()]
-        blocks.append("\n".join([f"[{name}]", *lines]))
+        lines = [f"{_key(key)} = {_value(value)}" for key, value in table.items()]
+        blocks.append("\n".join([f"[{_key(name)}]", *lines]))
     return "\n\n".join(blocks) + "\n"
+
+
+def _key(name: str) -> str:
+    """Return a key as it is, or in quotes where TOML wants them."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
+
+
+def _value(value: Any) -> str:
+    """Return a string, a number, or a list of them as TOML.
+
+    What JSON writes for them is TOML as well, but for its escapes beyond 16 bits.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return text.replace("\x7f", "\\u007f")
 
 
 def made_by() -> dict[str, str]:

@@ -11,7 +11,8 @@ from qed.archive.archive import Archive
 from qed.archive.grid import Categories, Grid
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.map_elites import MapElites, search
-from qed.evolution.run import Run, Settings, drive
+from qed.evolution.run import drive
+from qed.evolution.swarm_run import Settings, SwarmRun
 
 
 class Points(NamedTuple):
@@ -116,7 +117,7 @@ def test_history_is_thinned_to_its_number_of_records() -> None:
 
 @pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 def test_every_algorithm_learns(algorithm: str) -> None:
-    run = Run(
+    run = SwarmRun(
         Settings(
             "border-patrolling",
             algorithm,

@@ -19,9 +19,10 @@ import pytest
 import qed
 from qed.archive.archive import Archive
 from qed.errors import InputError, StoppedError
-from qed.evolution import run as run_module
+from qed.evolution import swarms as swarms_module
 from qed.evolution.map_elites import MapElites
-from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS, PROGRESS, Run, Settings, drive
+from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS, PROGRESS, drive
+from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.streams import STREAMS, evolution_trials
 
 SMALL: dict[str, Any] = {
@@ -40,7 +41,7 @@ COMMAND = [
 def finish(folder: Path, algorithm: str = "qed", **more: Any) -> bytes:
     """Run to the end and return the bytes of the archive."""
     settings = Settings("patrolling", algorithm, **SMALL)
-    for _ in drive([Run(settings, folder, **more)], every=0.0):
+    for _ in drive([SwarmRun(settings, folder, **more)], every=0.0):
         pass
     return (folder / ARCHIVE).read_bytes()
 
@@ -170,7 +171,7 @@ def test_a_kill_while_checkpoints_are_removed_loses_nothing(
             finish(folder)
     before = (folder / ARCHIVE).stat().st_mtime_ns
     progress = (folder / PROGRESS).read_bytes()
-    resumed = Run(Settings("patrolling", **SMALL), folder, resume=True)
+    resumed = SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
     assert resumed.search.finished
     assert len(resumed.search.history) == len(progress.splitlines()) - 1
     assert "is finished" in resumed.notes[-1]
@@ -183,23 +184,23 @@ def test_a_kill_while_checkpoints_are_removed_loses_nothing(
 
 def test_a_damaged_archive_is_not_evolved_again_unasked(tmp_path: Path, undisturbed: bytes) -> None:
     folder = tmp_path / "run"
-    steps = drive([Run(Settings("patrolling", **SMALL), folder)], every=0.0)
+    steps = drive([SwarmRun(Settings("patrolling", **SMALL), folder)], every=0.0)
     next(steps)
     steps.close()
     (folder / ARCHIVE).write_bytes(undisturbed[:-100])
     # With a checkpoint it can go on; without one the user decides.
-    resumed = Run(Settings("patrolling", **SMALL), folder, resume=True)
+    resumed = SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
     assert resumed.search.done == 40
     assert "going on from a checkpoint" in resumed.notes[0]
     assert finish(folder, resume=True) == undisturbed
     (folder / ARCHIVE).write_bytes(undisturbed[:-100])
     with pytest.raises(StoppedError, match=r"archive\.npz .* remove it to evolve"):
-        Run(Settings("patrolling", **SMALL), folder, resume=True)
+        SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
 
 
 def interrupt_after(folder: Path, generations: int) -> None:
     """Begin a run and interrupt it, as Ctrl-C does."""
-    steps = drive([Run(Settings("patrolling", **SMALL), folder)], every=1e9)
+    steps = drive([SwarmRun(Settings("patrolling", **SMALL), folder)], every=1e9)
     for _ in range(generations):
         next(steps)
     with pytest.raises(KeyboardInterrupt):
@@ -210,7 +211,7 @@ def test_an_interrupted_run_is_saved_and_goes_on(tmp_path: Path, undisturbed: by
     folder = tmp_path / "run"
     interrupt_after(folder, 5)
     assert (folder / CHECKPOINT).exists()
-    resumed = Run(Settings("patrolling", **SMALL), folder, resume=True)
+    resumed = SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
     assert resumed.search.done == 200
     assert finish(folder, resume=True) == undisturbed
 
@@ -235,7 +236,7 @@ def test_an_interrupt_while_results_are_told_is_not_saved(
         patched.setattr(owner, where, interrupted)
         with pytest.raises(KeyboardInterrupt):
             finish(folder)
-    resumed = Run(Settings("patrolling", **SMALL), folder, resume=True)
+    resumed = SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
     assert resumed.search.done == 120
     assert finish(folder, resume=True) == undisturbed
 
@@ -245,22 +246,22 @@ def test_a_finished_run_is_saved_when_another_fails(
 ) -> None:
     short, long = {**SMALL, "evaluations": 120}, {**SMALL, "evaluations": 200}
     runs = [
-        Run(Settings("flocking", **short), tmp_path / "short"),
-        Run(Settings("flocking", **long), tmp_path / "long"),
+        SwarmRun(Settings("flocking", **short), tmp_path / "short"),
+        SwarmRun(Settings("flocking", **long), tmp_path / "long"),
     ]
-    true = run_module.Evaluation
+    true = swarms_module.Evaluation
 
     def failing(domains: Any, *more: Any) -> Any:
         if runs[0].search.finished:
             raise RuntimeError("no more")
         return true(domains, *more)
 
-    monkeypatch.setattr(run_module, "Evaluation", failing)
+    monkeypatch.setattr(swarms_module, "Evaluation", failing)
     with pytest.raises(RuntimeError, match="no more"):
         for _ in drive(runs, every=1e9):
             pass
     assert (tmp_path / "short" / ARCHIVE).exists()
-    assert Run(Settings("flocking", **long), tmp_path / "long", resume=True).search.done == 120
+    assert SwarmRun(Settings("flocking", **long), tmp_path / "long", resume=True).search.done == 120
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "empty", "foreign"])
@@ -268,7 +269,7 @@ def test_a_damaged_checkpoint_is_refused_and_the_one_before_is_used(
     tmp_path: Path, undisturbed: bytes, damage: str
 ) -> None:
     folder = tmp_path / "run"
-    steps = drive([Run(Settings("patrolling", **SMALL), folder)], every=0.0)
+    steps = drive([SwarmRun(Settings("patrolling", **SMALL), folder)], every=0.0)
     for _ in range(8):
         next(steps)
     steps.close()
@@ -284,7 +285,7 @@ def test_a_damaged_checkpoint_is_refused_and_the_one_before_is_used(
             "foreign": b"PK not an archive at all",
         }[damage]
     )
-    resumed = Run(Settings("patrolling", **SMALL), folder, resume=True)
+    resumed = SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
     assert resumed.search.done == 280
     assert str(path) in resumed.notes[0]
     assert "not usable" in resumed.notes[0]
@@ -293,11 +294,11 @@ def test_a_damaged_checkpoint_is_refused_and_the_one_before_is_used(
 
 def test_side_by_side_is_the_same_as_one_after_the_other(tmp_path: Path) -> None:
     all_settings = [Settings("flocking", "hbd", seed=seed, **SMALL) for seed in (1, 2, 3)]
-    together = [Run(settings) for settings in all_settings]
+    together = [SwarmRun(settings) for settings in all_settings]
     for _ in drive(together):
         pass
     for settings, run in zip(all_settings, together, strict=True):
-        [alone] = [Run(settings)]
+        [alone] = [SwarmRun(settings)]
         for _ in drive([alone]):
             pass
         alone.search.archive.save(tmp_path / "alone.npz")
@@ -311,7 +312,7 @@ MIXED = [
 ]  # fmt: skip
 
 
-def evolved(runs: list[Run], folder: Path) -> list[bytes]:
+def evolved(runs: list[SwarmRun], folder: Path) -> list[bytes]:
     """Evolve runs side by side and return the bytes of their archives."""
     for _ in drive(runs):
         pass
@@ -328,11 +329,11 @@ def test_other_tasks_and_algorithms_side_by_side_change_nothing(
     calls = pretend_gpu.install(monkeypatch)
     few = {**SMALL, "evaluations": 200}
     settings = [Settings(*kind, seed=seed, **few) for seed, kind in enumerate(MIXED)]
-    alone = [evolved([Run(one)], tmp_path)[0] for one in settings]
-    assert evolved([Run(one) for one in settings], tmp_path) == alone
+    alone = [evolved([SwarmRun(one)], tmp_path)[0] for one in settings]
+    assert evolved([SwarmRun(one) for one in settings], tmp_path) == alone
     assert not calls
     # A GPU gets the batches of all tasks at once, those with the same descriptor together.
-    assert evolved([Run(one, backend="cuda") for one in settings], tmp_path) == alone
+    assert evolved([SwarmRun(one, backend="cuda") for one in settings], tmp_path) == alone
     descriptors = {"spread", "sdbc", "spirit"}
     kinds = {one.algorithm for one in settings}
     assert sum(call.swarms for call in calls) == 5 * 7 * 40
@@ -349,8 +350,8 @@ def test_runs_of_other_lengths_go_side_by_side_too(
         Settings("patrolling", "hbd", 80 * trials, 40, 40, trials, seconds)
         for trials, seconds in ((1, 4.0), (2, 4.0), (1, 6.0))
     ]
-    alone = [evolved([Run(one)], tmp_path)[0] for one in settings]
-    assert evolved([Run(one, backend="cuda") for one in settings], tmp_path) == alone
+    alone = [evolved([SwarmRun(one)], tmp_path)[0] for one in settings]
+    assert evolved([SwarmRun(one, backend="cuda") for one in settings], tmp_path) == alone
     assert [call.swarms for call in calls] == [40] * (2 + 4 + 2)
 
 
@@ -364,7 +365,7 @@ def test_a_run_goes_on_with_the_other_engine(
 ) -> None:
     calls = pretend_gpu.install(monkeypatch)
     folder = tmp_path / "run"
-    steps = drive([Run(Settings("patrolling", **SMALL), folder, backend=before)], every=1e9)
+    steps = drive([SwarmRun(Settings("patrolling", **SMALL), folder, backend=before)], every=1e9)
     for _ in range(5):
         next(steps)
     steps.close()
@@ -391,14 +392,14 @@ def test_a_folder_with_another_run_is_refused(tmp_path: Path) -> None:
     interrupt_after(folder, 1)
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     with pytest.raises(InputError, match="another run: trials is 2 there, 3 here"):
-        Run(Settings("patrolling", **{**SMALL, "trials": 3}), folder, resume=True)
+        SwarmRun(Settings("patrolling", **{**SMALL, "trials": 3}), folder, resume=True)
     with pytest.raises(InputError, match="holds this run already; resume"):
-        Run(Settings("patrolling", **SMALL), folder)
+        SwarmRun(Settings("patrolling", **SMALL), folder)
     other = tmp_path / "other"
     other.mkdir()
     (other / "thesis.tex").write_text("precious")
     with pytest.raises(InputError, match="not empty"):
-        Run(Settings("patrolling", **SMALL), other)
+        SwarmRun(Settings("patrolling", **SMALL), other)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
     assert [file.name for file in other.iterdir()] == ["thesis.tex"]
 
@@ -406,9 +407,10 @@ def test_a_folder_with_another_run_is_refused(tmp_path: Path) -> None:
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from qed.evolution.run import Run, Settings, drive
+from qed.evolution.run import drive
+from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.errors import StoppedError
-run = Run(Settings("patrolling", **{settings!r}), Path({folder!r}), resume=True)
+run = SwarmRun(Settings("patrolling", **{settings!r}), Path({folder!r}), resume=True)
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 try:
     for _ in drive([run], every=0.0):
@@ -426,10 +428,10 @@ def test_a_run_of_other_random_numbers_is_not_gone_on_with(tmp_path: Path) -> No
     text = config.read_text()
     config.write_text(text.replace(f"streams = {STREAMS}", ""))
     with pytest.raises(InputError, match=r"begun by an older qed .* cannot be resumed"):
-        Run(Settings("patrolling", **SMALL), folder, resume=True)
+        SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
     config.write_text(text.partition("[made_by]")[0])
     with pytest.raises(StoppedError, match="damaged"):
-        Run(Settings("patrolling", **SMALL), folder, resume=True)
+        SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
 
 
 def test_an_archive_tells_the_trials_of_its_evolution() -> None:
@@ -470,7 +472,7 @@ def test_an_unwritable_place_is_a_clear_error(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(StoppedError, match="cannot use the folder"):
-        Run(Settings("patrolling", **SMALL), blocked / "run")
+        SwarmRun(Settings("patrolling", **SMALL), blocked / "run")
 
 
 @pytest.mark.parametrize(
@@ -514,14 +516,14 @@ def test_a_request_to_stop_saves_the_run(tmp_path: Path, undisturbed: bytes) -> 
 
 def test_nothing_to_resume_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no run to resume"):
-        Run(Settings("patrolling", **SMALL), tmp_path / "typo", resume=True)
+        SwarmRun(Settings("patrolling", **SMALL), tmp_path / "typo", resume=True)
     assert not (tmp_path / "typo").exists()
 
 
 def test_a_run_without_evolution_says_so() -> None:
-    run = Run(Settings("patrolling", **{**SMALL, "initial": 5000}))
+    run = SwarmRun(Settings("patrolling", **{**SMALL, "initial": 5000}))
     assert "nothing will evolve" in run.notes[0]
-    assert not Run(Settings("patrolling", **SMALL)).notes
+    assert not SwarmRun(Settings("patrolling", **SMALL)).notes
 
 
 def test_evolve_returns_the_archive_of_the_run(tmp_path: Path, undisturbed: bytes) -> None:

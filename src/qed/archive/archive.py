@@ -16,6 +16,7 @@ from qed.archive.columns import Columns
 from qed.archive.space import Space, as_measures, same_bits, same_space
 from qed.controller.genome import Genomes
 from qed.controller.network import Controller
+from qed.errors import InputError
 
 REJECTED, IMPROVED, NEW = 0, 1, 2  # what became of a solution
 
@@ -67,8 +68,8 @@ class Archive:
 
         Parameters
         ----------
-        solutions : a NamedTuple or a mapping of arrays with n rows; narrower rows than those
-            stored are filled up with zeros, wider ones widen what is stored
+        solutions : an array with n rows, or a NamedTuple or a mapping of such arrays; narrower
+            rows than those stored are filled up with zeros, wider ones widen what is stored
         objective : (n,), larger is better
         measures : (n, dimensions)
 
@@ -170,8 +171,8 @@ class Archive:
     def take(self, cells: np.ndarray | Sequence[int]) -> Any:
         """Return the solutions of filled cells, one row each, in the container they came in.
 
-        That is the NamedTuple's type, or dict.  An archive from a file returns ``Genomes`` if
-        it holds genomes, otherwise dict.
+        That is the NamedTuple's type, or an array, or dict.  An archive from a file returns
+        ``Genomes`` if it holds genomes, otherwise dict, unless it is told by ``adopt``.
         """
         wanted = np.asarray(cells)
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
@@ -183,6 +184,13 @@ class Archive:
             raise ValueError(f"cell {wanted[wrong][0]} is empty or not one of {self.cells} cells")
         return self._columns.container(**self._columns.take(wanted))
 
+    def adopt(self, solutions: Any) -> None:
+        """Let ``take`` return solutions in the container of these; ValueError if they do not fit.
+
+        A file holds columns and not what they came in, so whoever opens it and goes on tells.
+        """
+        self._columns.adopt(solutions)
+
     def solutions(self) -> dict[str, np.ndarray]:
         """Return the elites' solutions as columns, in the order of their cells."""
         return self._columns.take(self.occupied)
@@ -192,7 +200,7 @@ class Archive:
         columns = self.solutions()
         if tuple(columns) != Genomes._fields:
             held = f"the columns {', '.join(columns)}" if columns else "nothing yet"
-            raise ValueError(f"the archive holds no genomes: it holds {held}")
+            raise InputError(f"the archive holds no genomes: it holds {held}")
         return Genomes(**columns)
 
     @property

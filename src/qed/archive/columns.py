@@ -1,7 +1,7 @@
 """Solutions as named columns, one row a cell.
 
-A batch of solutions is a mapping, or a NamedTuple, of arrays whose first axis is the solution.
-Widths may differ from batch to batch: what is narrower is filled up with zeros.
+A batch of solutions is an array whose first axis is the solution, or a mapping or a NamedTuple of
+such arrays.  Widths may differ from batch to batch: what is narrower is filled up with zeros.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Columns:
     def make_room(self, solutions: Any, batch: dict[str, np.ndarray]) -> None:
         """Make the columns, or widen them, so that each row of a checked batch fits."""
         if self.tables is None:
-            self.container = type(solutions) if hasattr(solutions, "_fields") else dict
+            self.container = _container(solutions)
             self.tables = {
                 name: np.zeros((self.height, *column.shape[1:]), column.dtype)
                 for name, column in batch.items()
@@ -68,6 +68,12 @@ class Columns:
             table = self.tables[name]
             widths = tuple(map(max, column.shape[1:], table.shape[1:]))
             self.tables[name] = _padded(table, widths)
+
+    def adopt(self, solutions: Any) -> None:
+        """Give solutions back as these are from now on, or raise ValueError if they do not fit."""
+        count = len(next(iter(_items(solutions).values()), ()))
+        self.checked(solutions, count)
+        self.container = _container(solutions)
 
     def put(self, rows: np.ndarray, batch: dict[str, np.ndarray]) -> None:
         """Set rows; there must be room."""
@@ -79,14 +85,27 @@ class Columns:
         return {name: np.array(table[rows]) for name, table in (self.tables or {}).items()}
 
 
+def _container(solutions: Any) -> Callable[..., Any]:
+    """Return what makes a batch like this one from its columns."""
+    if isinstance(solutions, np.ndarray):
+        return _alone
+    return type(solutions) if hasattr(solutions, "_fields") else dict
+
+
+def _alone(solution: np.ndarray) -> np.ndarray:
+    return solution
+
+
 def _items(solutions: Any) -> Mapping[str, Any]:
     """Return a batch as a mapping of columns."""
+    if isinstance(solutions, np.ndarray):
+        return {"solution": solutions}
     if hasattr(solutions, "_fields"):
         return dict(zip(solutions._fields, solutions, strict=True))
     if isinstance(solutions, Mapping) and all(isinstance(name, str) for name in solutions):
         return solutions
     raise ValueError(
-        "solutions must be a NamedTuple or a mapping of arrays with one row a solution, "
+        "solutions must be an array with one row a solution, or a NamedTuple or a mapping of such, "
         f"got {type(solutions).__name__}"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,3 +105,62 @@ class Categories(_Box):
     def describe(self) -> dict[str, Any]:
         """Return the kind of space and its parameters, as JSON can hold them."""
         return {"kind": "categories", "shape": list(self.shape)}
+
+
+class Environments(Categories):
+    """Environments as cells: a cell is one option of each attribute.
+
+    A search over them draws an environment for each solution and evaluates it there, so that
+    the elite of a cell is the best solution known for that environment.
+
+    >>> damages = Environments({"shoulder": ("healthy", "stuck"), "grip": ("firm", "weak", "none")})
+    >>> damages.cells, damages.named((1, 2))
+    (6, {'shoulder': 'stuck', 'grip': 'none'})
+    """
+
+    options: dict[str, list[str | int | float]]
+
+    def __init__(self, options: Mapping[str, Sequence[str | int | float]]) -> None:
+        if not isinstance(options, Mapping) or not options:
+            raise ValueError(
+                f"options must be a table of attributes and their options, got {options!r}"
+            )
+        listed = {name: _listed(name, some) for name, some in options.items()}
+        super().__init__(tuple(map(len, listed.values())))
+        object.__setattr__(self, "options", listed)
+
+    def named(self, chosen: Sequence[int]) -> dict[str, str | int | float]:
+        """Return the options of an environment, attribute by attribute, from their indices."""
+        pairs = zip(self.options.items(), chosen, strict=True)
+        return {name: options[int(index)] for (name, options), index in pairs}
+
+    def describe(self) -> dict[str, Any]:
+        """Return the kind of space and its parameters, as JSON can hold them."""
+        return {**super().describe(), "options": self.options}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Environments) and (
+            list(self.options.items()) == list(other.options.items())
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, tuple(self.options)))
+
+    def __repr__(self) -> str:
+        return f"Environments({self.options!r})"
+
+
+def _listed(name: Any, options: Any) -> list[str | int | float]:
+    """Return the options of an attribute, checked."""
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"the name of an attribute must be text, got {name!r}")
+    found = list(options) if isinstance(options, Sequence) and not isinstance(options, str) else []
+    plain = all(
+        isinstance(one, str) or (isinstance(one, int | float) and math.isfinite(one))
+        for one in found
+    )
+    if not found or not plain or len(set(found)) < len(found):
+        raise ValueError(
+            f"the options of {name!r} must be a list of different words or numbers, got {options!r}"
+        )
+    return found

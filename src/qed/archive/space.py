@@ -39,7 +39,7 @@ def space_from(
 ) -> Space:
     """Return the space that gave this description and these arrays, or raise ValueError."""
     from qed.archive.cvt import Centroids, SpiritCells
-    from qed.archive.grid import Categories, Grid
+    from qed.archive.grid import Categories, Environments, Grid
 
     kind = description.get("kind")
     if kind not in ("grid", "categories", "centroids"):
@@ -53,6 +53,11 @@ def space_from(
     shape = description.get("shape")
     if not isinstance(shape, list | tuple):
         raise ValueError(f"the shape of a {kind} space must be a list, got {shape!r}")
+    if kind == "categories" and "options" in description:
+        environments = Environments(description["options"])
+        if list(environments.shape) != list(shape):
+            raise ValueError(f"the options of its attributes do not make the shape {shape!r}")
+        return environments
     return Grid(tuple(shape)) if kind == "grid" else Categories(tuple(shape))
 
 

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import signal
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from qed.cli.show import console, duration, waiting
-
-if TYPE_CHECKING:
-    from qed.evolution.run import Run
-
-EVERY = 10.0  # s between lines when not on a terminal
+from qed.cli.show import waiting
 
 
 def evolve(
@@ -54,7 +46,8 @@ def evolve(
 ) -> None:
     """Evolve an archive of controllers for a task."""
     from qed.errors import number, whole
-    from qed.evolution.run import Run, Settings, drive
+    from qed.evolution.swarm_run import Settings, SwarmRun
+    from qed.evolution.watch import watch
     from qed.swarm.backend import chosen, described
     from qed.swarm.simulate import cores
 
@@ -63,27 +56,22 @@ def evolve(
     if threads is not None:
         whole("threads", threads, 1, 1024)
     engine = chosen(backend)
-    runs: list[Run] = []
+    runs: list[SwarmRun] = []
     for number_ in range(seed, seed + replicates):
         settings = Settings(task, algorithm, evaluations, initial, batch, trials, seconds, number_)
         folder = out or Path("runs") / f"{settings.task}-{settings.algorithm}-{seed}"
         if replicates > 1:
             folder = folder / f"seed-{number_}"
         with waiting("making the archive's cells, once") as progress:
-            run = Run(
+            run = SwarmRun(
                 settings, folder, resume=resume, threads=threads, progress=progress, backend=engine
             )
             runs.append(run)
-    for run in runs:
-        for note in run.notes:
-            typer.echo(f"qed: {note}", err=True)
     typer.echo(f"qed: simulating on {described(engine, threads or cores())}", err=True)
     # A cluster's request to stop is the same as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with _display(runs) as show:
-            for _ in drive(runs, every):
-                show()
+        watch(runs, every)
     except KeyboardInterrupt:
         typer.echo(
             f"qed: stopped, saved in {runs[0].folder}. Go on with the same command and --resume.",
@@ -91,77 +79,9 @@ def evolve(
         )
         raise typer.Exit(130) from None
     for run in runs:
-        archive = run.search.archive
+        archive = run.archive
         typer.echo(
             f"{run.folder}: {archive.coverage:,} of {archive.cells:,} cells, best "
             f"{archive.best.fitness:.4f}, mean {archive.mean:.4f}"
         )
     typer.echo(f"Look at it with: qed info {runs[0].folder}")
-
-
-@contextmanager
-def _display(runs: list[Run]) -> Iterator[_Display]:
-    shown = _Display(runs)
-    try:
-        yield shown
-    finally:
-        shown.close()
-
-
-class _Display:
-    """How far runs are: a live line on a terminal, else a line now and then."""
-
-    def __init__(self, runs: list[Run]) -> None:
-        from rich.progress import Progress, TextColumn
-
-        self.runs = runs
-        self.begin = self.last = time.monotonic()
-        self.at_begin = self._done()
-        screen = console(stderr=True)
-        self.live = screen.is_terminal
-        total = sum(run.settings.evaluations for run in runs)
-        self.bar = Progress(
-            TextColumn("{task.percentage:3.0f}%"),
-            TextColumn("{task.description}"),
-            console=screen,
-            disable=not self.live,
-        )
-        self.task = self.bar.add_task("", total=total, completed=self.at_begin)
-        self.bar.start()
-
-    def _done(self) -> int:
-        return sum(run.search.done for run in self.runs)
-
-    def __call__(self) -> None:
-        """Show the present state."""
-        now = time.monotonic()
-        done = self._done()
-        if self.live:
-            self.bar.update(self.task, completed=done, description=self.words(done, now))
-        elif now - self.last >= EVERY:
-            self.last = now
-            typer.echo(self.words(done, now), err=True)
-
-    def words(self, done: int, now: float) -> str:
-        """Return the state in about 75 columns."""
-        archives = [run.search.archive for run in self.runs]
-        count = len(archives)
-        total = sum(run.settings.evaluations for run in self.runs)
-        rate = (done - self.at_begin) / max(now - self.begin, 1e-9)
-        left = duration((total - done) / rate) if rate > 0 else "?"
-        settings = self.runs[0].settings
-        robots = 12.5 if settings.algorithm == "qed" else 10.0
-        steps = rate * settings.trials * settings.seconds * 5.0 * robots / 1e6
-        so_far = f"{done / 1e6:.2f}M" if done >= 1e6 else f"{done:,}"
-        return (
-            f"{so_far}: {sum(a.coverage for a in archives) / count:,.0f} cells, "
-            f"best {max(a.best.fitness for a in archives):.3f}, "
-            f"mean {sum(a.mean for a in archives) / count:.3f}, "
-            f"{rate:,.0f}/s, {steps:.0f}M steps/s, {left} left"
-        )
-
-    def close(self) -> None:
-        """Show the last state and stop."""
-        if not self.live and self._done() > self.at_begin:
-            typer.echo(self.words(self._done(), time.monotonic()), err=True)
-        self.bar.stop()

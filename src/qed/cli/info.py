@@ -25,20 +25,22 @@ def info(
     archive, state, source = opened(path)
     settings = archive.header.get("settings", {})
     screen = show.console()
-    screen.print(f"{source}", style="bold")
+    screen.print(str(source), style="bold", markup=False)
     made = show.table()
     made.add_column("made by")
-    made.add_column("", justify="right")
-    for name, value in settings.items():
-        made.add_row(name, f"{value:,}" if isinstance(value, int) else str(value))
+    made.add_column("", justify="right", overflow="fold")
+    for name, value in {**settings, **_told(archive.header, "domain", dict)}.items():
+        made.add_row(*map(show.words, (name, value)))
     if settings.get("algorithm") in ALGORITHMS:
         made.add_row("cells", ALGORITHMS[settings["algorithm"]].meaning)
+    elif "domain" in settings:
+        made.add_row("cells", show.words(_cells(archive)))
     screen.print(made)
     numbers = show.table()
     numbers.add_column("numbers")
-    numbers.add_column("", justify="right")
+    numbers.add_column("", justify="right", overflow="fold")
     for name, text in _numbers(archive, state, settings):
-        numbers.add_row(name, text)
+        numbers.add_row(*map(show.words, (name, text)))
     screen.print(numbers)
 
 
@@ -66,7 +68,33 @@ def opened(path: Path) -> tuple[Archive, dict[str, Any], Path]:
         archive = Archive.load(path)
     except ValueError as error:
         raise InputError(str(error)) from error
-    return archive, archive.header.pop("state", {}), path
+    if not isinstance(archive.header.setdefault("settings", {}), dict):
+        raise InputError(f"{path} is not a usable archive: its settings are not a table")
+    state = _told(archive.header, "state", dict)
+    archive.header.pop("state", None)
+    return archive, state, path
+
+
+def _told(header: dict[str, Any], name: str, kind: type) -> Any:
+    """Return what a header tells, or something empty if it is not of this kind."""
+    value = header.get(name)
+    return value if isinstance(value, kind) else kind()
+
+
+def _cells(archive: Archive) -> str:
+    """Return what a cell of a domain's archive is, as words."""
+    from qed.archive.grid import Environments
+
+    space = archive.space.describe()
+    if isinstance(archive.space, Environments):
+        attributes = ", ".join(archive.space.options)
+        return f"an environment each: {attributes}"
+    features = ", ".join(map(show.words, _told(archive.header, "features", list)))
+    over = f" over {features}" if features else ""
+    if space["kind"] == "centroids":
+        return f"around centroids{over}"
+    sizes = " x ".join(map(str, space["shape"]))
+    return f"{'a grid' if space['kind'] == 'grid' else 'categories'} of {sizes}{over}"
 
 
 def _numbers(
@@ -75,14 +103,14 @@ def _numbers(
     """Return what is worth knowing about an archive, as words."""
     done = state.get("done", settings.get("evaluations"))
     rows = [("coverage", f"{archive.coverage:,} of {archive.cells:,} cells")]
-    if done is not None:
+    if isinstance(done, int):
         rows.insert(0, ("evaluations done", f"{done:,}"))
     if archive.coverage == 0:
         return rows
     best = archive.best
     rows += [
         ("best fitness", f"{best.fitness:.4f} (cell {best.cell})"),
-        *_environment(settings, best.measures),
+        *_environment(archive, settings, best.measures),
         ("mean fitness", f"{archive.mean:.4f}"),
         ("QD score", f"{archive.qd_score:.1f}"),
     ]
@@ -94,11 +122,18 @@ def _numbers(
     return rows
 
 
-def _environment(settings: dict[str, Any], measures: Any) -> list[tuple[str, str]]:
-    """Return the environment of a QED elite, as words."""
+def _environment(
+    archive: Archive, settings: dict[str, Any], measures: Any
+) -> list[tuple[str, str]]:
+    """Return the environment of an elite, as words, if cells are environments."""
+    from qed.archive.grid import Environments
+    from qed.swarm.environment import Environment
+
+    if isinstance(archive.space, Environments):
+        named = archive.space.named(measures.astype(int).tolist())
+        return [(f"  {name}", str(option)) for name, option in named.items()]
     if settings.get("algorithm") != "qed":
         return []
-    from qed.swarm.environment import Environment
 
     env = Environment.from_options(measures.astype(int).tolist())
     return [

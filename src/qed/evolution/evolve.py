@@ -8,7 +8,8 @@ from typing import Any
 
 from qed.archive.archive import Archive
 from qed.errors import InputError, number, whole
-from qed.evolution.run import Run, Settings, drive
+from qed.evolution.run import Run, drive
+from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.swarm.backend import chosen
 
 
@@ -68,8 +69,8 @@ def evolve(
         raise InputError("resume needs out, the folder of the run to go on with")
     engine = chosen(backend)
     folder = None if out is None else Path(out)
-    run = Run(settings, folder, resume=resume, threads=threads, backend=engine)
+    run = SwarmRun(settings, folder, resume=resume, threads=threads, backend=engine)
     for _ in drive([run], every):
         if progress is not None:
             progress(run)
-    return run.search.archive
+    return run.archive

@@ -17,16 +17,26 @@ from typing import Any, Protocol
 import numpy as np
 
 from qed.archive.archive import Archive
-from qed.swarm.laws.chance import fold
+from qed.chance import fold
 
+Evaluated = tuple[np.ndarray, np.ndarray | None]  # objective, and measures if cells need them
 RANDOM, PARENT, VARIATION, ENVIRONMENT = 11, 12, 13, 14  # purposes of random keys
 
 
 class Domain(Protocol):
     """What a search needs to know about a domain.
 
-    Solutions are NamedTuples of arrays with one row a solution; keys are 32-bit seeds, one a
-    solution.
+    Solutions are an array with one row a solution, or a NamedTuple or a mapping of such arrays;
+    they go into files as they are.  Keys are 32-bit seeds, one a solution: what is random must
+    follow from them alone, so that a search can be stopped and gone on with.
+
+    A domain may say more about itself; a run reads these where they are there:
+
+    - ``describe()`` returns what makes it the domain it is, as a table of words, numbers and
+      lists of them.  It goes into the run's ``config.toml``, and a run is resumed only with a
+      domain that says the same.  A dataclass says its fields by default.
+    - ``features`` holds the names of the measures, for pictures.
+    - ``together`` and ``begin`` (``SideBySide``) evaluate batches of several searches in one go.
     """
 
     def random(self, keys: np.ndarray) -> Any:
@@ -38,11 +48,34 @@ class Domain(Protocol):
     def evaluate(
         self, solutions: Any, environments: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the objective (n,), larger is better, and the behaviour (n, dimensions).
+        """Return the objective (n,), larger is better, and the measures (n, dimensions).
 
-        ``environments`` (n, attributes) holds an option of each attribute for each solution,
-        with environment diversity; the behaviour is then not looked at and may be None.
+        ``environments`` (n, attributes) holds the index of an option of each attribute for each
+        solution, with environment diversity; the measures are then not looked at and may be
+        None.
         """
+
+
+class Pending(Protocol):
+    """An evaluation under way."""
+
+    def ready(self) -> bool:
+        """Tell whether its results need not be waited for, or will not come without waiting."""
+
+    def results(self) -> Sequence[Evaluated]:
+        """Wait for its end; return the objective and the measures of each batch."""
+
+
+class SideBySide(Domain, Protocol):
+    """A domain that gains from evaluating batches of several searches in one go."""
+
+    @staticmethod
+    def together(domains: Sequence[Any], batch: int) -> list[list[int]]:
+        """Return which of several domains, with so large batches, are best evaluated in one go."""
+
+    @staticmethod
+    def begin(domains: Sequence[Any], batches: Sequence[Batch]) -> Pending:
+        """Begin to evaluate a batch of each domain; each gets what it would get alone."""
 
 
 @dataclass
@@ -92,14 +125,19 @@ class MapElites:
         drawn: np.ndarray = ((draws * options) >> np.uint64(32)).astype(np.int64)
         return drawn
 
-    def tell(self, batch: Batch, objective: np.ndarray, behaviour: np.ndarray | None) -> None:
+    def tell(self, batch: Batch, objective: np.ndarray, measures: np.ndarray | None) -> None:
         """Offer an evaluated batch to the archive, one solution after the other."""
-        cells = behaviour if batch.environments is None else batch.environments
+        cells = measures if batch.environments is None else batch.environments
         self.archive.add(batch.solutions, objective, cells)
         before = self.done * self.records // self.evaluations
         self.done += len(objective)
         if self.done * self.records // self.evaluations > before:
             self.history.append(self.standing())
+
+    def adopt(self, archive: Archive) -> None:
+        """Go on with an archive from a file; ValueError if its solutions are not the domain's."""
+        archive.adopt(self.domain.random(fold(self.seed, RANDOM, np.arange(1))))
+        self.archive = archive
 
     def standing(self) -> tuple[float, ...]:
         """Return evaluations, coverage, best, mean and QD score."""

@@ -1,190 +1,114 @@
-"""A run: a folder with its settings, its progress, and a checkpoint or, in the end, its archive.
+"""A run: a search over any domain, and the folder it lives in, if any.
 
-    config.toml      everything that made it
-    progress.csv     coverage, best, mean and QD score over evaluations
-    archive.npz      the archive, when the run is finished
-    checkpoint.npz   the archive so far; the one before it is kept too, until the run is finished
-
-Files are written to a temporary name, flushed and renamed, so that a kill or a full disk
-leaves the last good ones.  Since everything random is a hash of task, algorithm, seed and a
-number, the archive and the number of evaluations are the whole state: a resumed run ends with the
-same archive, bit for bit.  Which engine simulates is no part of a run: one that began on a CPU may
-go on with a GPU.
+Since everything random is a hash of the domain, the cells, the seed and a number, the archive and
+the number of evaluations are the whole state: a resumed run ends with the same archive, bit for
+bit, and runs evolve side by side without changing each other.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import time
-import tomllib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from qed.archive.archive import Archive
-from qed.errors import InputError, StoppedError, choice, number, whole
-from qed.evolution.algorithms import ALGORITHMS
-from qed.evolution.map_elites import Batch, MapElites
-from qed.evolution.swarms import Evaluated, Evaluation, Swarms, parties
-from qed.streams import STREAMS, search_stream, trials_stream
-from qed.swarm.robot import CYCLE
-from qed.swarm.tasks import TASKS
-from qed.textfile import disk, made_by, toml, unfinished, write
+from qed.archive.space import Space
+from qed.errors import InputError, StoppedError
+from qed.evolution import folder as files
+from qed.evolution.folder import (
+    ARCHIVE,
+    CHECKPOINT,
+    CONFIG,
+    PREVIOUS,
+    PROGRESS,
+    Tables,
+    evaluations_done,
+    forget_checkpoints,
+)
+from qed.evolution.map_elites import Batch, Domain, Evaluated, MapElites, Pending
+from qed.evolution.record import Record, sizes
 
-CONFIG, PROGRESS, ARCHIVE = "config.toml", "progress.csv", "archive.npz"
-CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
-COLUMNS = ("evaluations", "coverage", "best", "mean", "qd_score")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What makes a run; with the same engine, equal settings give equal archives."""
-
-    task: str
-    algorithm: str = "qed"
-    evaluations: int = 2_402_000  # in all
-    initial: int = 2_000  # random solutions to begin with
-    batch: int = 80  # children of a generation
-    trials: int = 50  # of an evaluation
-    seconds: float = 400.0  # simulated time of a trial (s)
-    seed: int = 1  # with task and algorithm it decides everything random
-
-    def __post_init__(self) -> None:
-        most = 10**12
-        checked = {
-            "task": choice("task", self.task, TASKS),
-            "algorithm": choice("algorithm", self.algorithm, ALGORITHMS),
-            "evaluations": whole("evaluations", self.evaluations, 1, most),
-            "initial": whole("initial", self.initial, 1, most),
-            "batch": whole("batch", self.batch, 1, 10**6),
-            "trials": whole("trials", self.trials, 1, 10**6),
-            "seconds": number("seconds", self.seconds, CYCLE, 1e6),
-            "seed": whole("seed", self.seed, 0, 2**63 - 1),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-
-    def search(
-        self,
-        threads: int | None = None,
-        progress: Callable[[int, int], Any] | None = None,
-        backend: str = "cpu",
-    ) -> MapElites:
-        """Return a new search with these settings.
-
-        ``progress`` is told how far the centroids are, if they have to be made.
-        """
-        algorithm = ALGORITHMS[self.algorithm]
-        space = algorithm.space(self.evaluations, progress)
-        own = self.task, self.algorithm, self.seed
-        trials = trials_stream(*own)
-        return MapElites(
-            domain=Swarms(
-                self.task, algorithm, self.trials, self.seconds, trials, threads, backend
-            ),
-            archive=Archive(space, header={"settings": asdict(self), "streams": STREAMS}),
-            seed=search_stream(*own),
-            evaluations=self.evaluations,
-            initial=self.initial,
-            batch=self.batch,
-            environments=algorithm.environments,
-        )
+__all__ = [
+    "ARCHIVE", "CHECKPOINT", "CONFIG", "PREVIOUS", "PROGRESS", "Run", "drive",
+    "evaluations_done", "forget_checkpoints",
+]  # fmt: skip
 
 
 class Run:
-    """A search, and the folder it lives in, if any."""
+    """A search over a domain, in a folder that can be resumed.
+
+    Parameters
+    ----------
+    folder : folder of the run, a new one; None keeps the run in memory
+    domain : what is evolved: random solutions, their variation, their evaluation (``Domain``)
+    cells : Grid, Categories or Centroids, which find a solution's cell from its measures, or
+        Environments: then each solution is evaluated in a random one, which is its cell
+    evaluations : solutions to evaluate, the random ones at the start included
+    initial : random solutions to begin with
+    batch : children of a generation
+    seed : with the domain and the kind of cells it decides everything random
+    resume : go on with the run in the folder
+
+    ``drive`` evolves runs, ``watch`` with a progress bar.
+    """
 
     def __init__(
         self,
-        settings: Settings,
-        folder: Path | None = None,
+        folder: str | Path | None,
+        domain: Domain,
+        cells: Space,
         *,
+        evaluations: int = 20_000,
+        initial: int = 2_000,
+        batch: int = 80,
+        seed: int = 1,
         resume: bool = False,
-        threads: int | None = None,
-        progress: Callable[[int, int], Any] | None = None,
-        backend: str = "cpu",
     ) -> None:
-        self.settings = settings
-        self.folder = folder
+        record = Record(domain, cells, sizes(evaluations, initial, batch, seed))
+        if resume and folder is None:
+            raise InputError("resume needs the folder of the run to go on with")
+        self._open(folder, record.tables(), record.search, resume, record.code())
+
+    def _open(
+        self,
+        folder: str | Path | None,
+        tables: Tables,
+        search: Callable[[], MapElites],
+        resume: bool,
+        begun: Mapping[str, str],
+    ) -> None:
+        """Take the folder, if it is free for the run of these tables, and only then the search."""
+        self.folder = None if folder is None else Path(folder)
         self.notes: list[str] = []  # what a user should know about how it began
         self.kept = False  # whether its archive is in the folder
-        if folder is not None:
-            self._claim(folder, resume, backend)
-        if settings.evaluations <= settings.initial:
+        if self.folder is not None:
+            self.notes += files.claim(self.folder, tables, resume, begun)
+        self.search = search()
+        if self.search.evaluations <= self.search.initial:
             self.notes.append(
-                f"all {settings.evaluations:,} evaluations are of random controllers, since "
-                f"initial is {settings.initial:,}: nothing will evolve"
+                f"all {self.search.evaluations:,} evaluations are of random solutions, since "
+                f"initial is {self.search.initial:,}: nothing will evolve"
             )
-        self.search = settings.search(threads, progress, backend)
-        if folder is not None and resume:
-            self._restore(folder)
+        if self.folder is not None and resume:
+            self.kept, notes = files.restore(self.folder, self.search)
+            self.notes += notes
         self.saved_at = time.monotonic()
         self.saved_done = self.search.done
         self.whole = True  # not so while results are being told
 
     @property
-    def domain(self) -> Swarms:
-        """The swarms that learn."""
-        return self.search.domain  # type: ignore[return-value]
+    def domain(self) -> Domain:
+        """What is evolved."""
+        return self.search.domain
 
-    def _claim(self, folder: Path, resume: bool, backend: str) -> None:
-        """Make the folder this run's, or raise StoppedError if it is not free for it."""
-        config = folder / CONFIG
-        if resume and not config.exists():
-            raise InputError(f"out: {folder} holds no run to resume")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if config.exists():
-                _check_streams(config)
-                different = _differences(config, self.settings)
-                if different:
-                    raise InputError(f"out: {folder} holds another run: {'; '.join(different)}")
-                if not resume:
-                    raise InputError(
-                        f"out: {folder} holds this run already; resume it (--resume), or take "
-                        "another folder"
-                    )
-            elif any(file.name != unfinished(config).name for file in folder.iterdir()):
-                raise InputError(
-                    f"out: {folder} is not empty and holds no run; take another folder"
-                )
-            else:
-                # It may be resumed with another engine, but not with other random numbers.
-                begun = {**made_by(), "engine": backend, "streams": STREAMS}
-                write(config, toml({"run": asdict(self.settings), "made_by": begun}))
-        except OSError as error:
-            raise StoppedError(f"cannot use the folder {folder}: {error.strerror}") from error
-
-    def _restore(self, folder: Path) -> None:
-        """Take the archive of a finished run, or go on from the newest good checkpoint, if any."""
-        finished = folder / ARCHIVE
-        if finished.exists():
-            try:
-                self.search.archive = Archive.load(finished)
-                self.search.done = self.settings.evaluations
-                self.search.history = _history(folder / PROGRESS)
-                self.kept = True
-                self.notes.append(f"{folder} is finished: there is nothing left to evolve")
-                return
-            except ValueError as error:
-                if not any((folder / name).exists() for name in (CHECKPOINT, PREVIOUS)):
-                    raise StoppedError(f"{error}; remove it to evolve the run again") from error
-                self.notes.append(f"{error}; going on from a checkpoint")
-        for name in (CHECKPOINT, PREVIOUS):
-            path = folder / name
-            if path.exists():
-                try:
-                    archive = Archive.load(path)
-                    state = archive.header.pop("state")
-                    self.search.done = int(state["done"])
-                    self.search.history = [tuple(row) for row in state["history"]]
-                    self.search.archive = archive
-                    return
-                except (ValueError, KeyError, TypeError) as error:
-                    self.notes.append(f"{path} is not usable ({error}); trying an older one")
-        self.notes.append(f"{folder} has no checkpoint yet; starting from the beginning")
+    @property
+    def archive(self) -> Archive:
+        """The best solution known for each cell."""
+        return self.search.archive
 
     def tell(self, batch: Batch, result: Evaluated) -> None:
         """Offer an evaluated batch to the archive; an interrupt in between is not saved."""
@@ -196,19 +120,7 @@ class Run:
         """Save the state, if it is whole and new, keeping the checkpoint before it."""
         if self.folder is None or self.saved_done == self.search.done or not self.whole:
             return
-        archive = self.search.archive
-        archive.header["state"] = {"done": self.search.done, "history": self.search.history}
-        try:
-            with _disk(self.folder):
-                fresh = self.folder / f"{CHECKPOINT}.new.npz"
-                archive.save(fresh)
-                current = self.folder / CHECKPOINT
-                if current.exists():
-                    os.replace(current, self.folder / PREVIOUS)
-                os.replace(fresh, current)
-                write(self.folder / PROGRESS, self.progress())
-        finally:
-            del archive.header["state"]
+        files.save_checkpoint(self.folder, self.search)
         self.saved_at = time.monotonic()
         self.saved_done = self.search.done
 
@@ -217,43 +129,34 @@ class Run:
         if self.folder is None:
             return
         if not self.kept:
-            with _disk(self.folder):
-                write(self.folder / PROGRESS, self.progress())
-                self.search.archive.save(self.folder / ARCHIVE)
+            files.save_archive(self.folder, self.search)
             self.kept = True
             self.saved_done = self.search.done
         forget_checkpoints(self.folder)
-
-    def progress(self) -> str:
-        """Return the history as CSV."""
-        lines = [",".join(COLUMNS)]
-        for done, coverage, *rest in self.search.history:
-            lines.append(f"{done:.0f},{coverage:.0f}," + ",".join(f"{x:.9g}" for x in rest))
-        return "\n".join(lines) + "\n"
 
 
 def drive(runs: Sequence[Run], every: float = 30.0) -> Iterator[list[Run]]:
     """Evolve runs side by side, yielding those that moved after each generation.
 
-    Runs that suit each other go to the simulator as a party, with the same result as one after
-    the other; tasks and algorithms may differ from run to run.  A GPU simulates the parties'
-    next generations while the host looks after this one.  A checkpoint is made every so many
-    seconds, at the end, and when interrupted.
+    Domains may differ from run to run; those that suit each other are evaluated in one go, if
+    their domain can, with the same result as one after the other.  Where evaluation goes on by
+    itself, as on a GPU, the next generations are evaluated while the host looks after this one.
+    A checkpoint is made every so many seconds, at the end, and when interrupted.
     """
     going = [run for run in runs if not run.search.finished]
     try:
-        under_way = [_Generation(party) for party in _parties(going)]
+        under_way = [_Generation(group) for group in _groups(going)]
         while under_way:
-            party = under_way.pop(_first_ready(under_way)).end()
-            for run in party:
+            group = under_way.pop(_first_ready(under_way)).end()
+            for run in group:
                 if run.search.finished:
                     run.finish()
-            if rest := [run for run in party if not run.search.finished]:
+            if rest := [run for run in group if not run.search.finished]:
                 under_way.append(_Generation(rest))
             for run in rest:
                 if time.monotonic() - run.saved_at >= every:
                     run.checkpoint()
-            yield party
+            yield group
         for run in runs:
             run.finish()
     except (KeyboardInterrupt, GeneratorExit):
@@ -267,15 +170,24 @@ def drive(runs: Sequence[Run], every: float = 30.0) -> Iterator[list[Run]]:
         raise
 
 
-def _parties(runs: Sequence[Run]) -> list[list[Run]]:
-    """Return the runs that are best simulated together."""
-    domains = [run.domain for run in runs]
-    batch = min((run.settings.batch for run in runs), default=1)
-    return [[runs[k] for k in party] for party in parties(domains, batch)]
+def _groups(runs: Sequence[Run]) -> list[list[Run]]:
+    """Return the runs that are best evaluated together."""
+    kinds: dict[type, list[Run]] = {}
+    for run in runs:
+        kinds.setdefault(type(run.domain), []).append(run)
+    found = []
+    for kind, some in kinds.items():
+        if hasattr(kind, "together"):
+            batch = min(run.search.batch for run in some)
+            groups = kind.together([run.domain for run in some], batch)
+            found += [[some[k] for k in group] for group in groups]
+        else:
+            found += [[run] for run in some]
+    return found
 
 
 def _first_ready(generations: Sequence[_Generation]) -> int:
-    """Wait until a generation is simulated; return the place of the first that is."""
+    """Wait until a generation is evaluated; return the place of the first that is."""
     while True:
         for k, generation in enumerate(generations):
             if generation.evaluation.ready():
@@ -284,95 +196,50 @@ def _first_ready(generations: Sequence[_Generation]) -> int:
 
 
 class _Generation:
-    """A generation of a party of runs, under way."""
+    """A generation of a group of runs, under way."""
 
-    def __init__(self, party: list[Run]) -> None:
-        self.party = party
-        self.batches = [run.search.ask() for run in party]
-        self.evaluation = Evaluation(
-            [run.domain for run in party],
-            [batch.solutions for batch in self.batches],
-            [batch.environments for batch in self.batches],
-        )
+    def __init__(self, group: list[Run]) -> None:
+        self.group = group
+        self.batches = [run.search.ask() for run in group]
+        domains: list[Any] = [run.domain for run in group]
+        begin = getattr(domains[0], "begin", _Waiting)
+        self.evaluation: Pending = begin(domains, self.batches)
 
     def end(self) -> list[Run]:
-        """Wait until it is simulated, tell the searches, and return the runs."""
-        for run, batch, result in zip(
-            self.party, self.batches, self.evaluation.results(), strict=True
-        ):
+        """Wait until it is evaluated, tell the searches, and return the runs."""
+        results = self.evaluation.results()
+        for run, batch, result in zip(self.group, self.batches, results, strict=True):
             run.tell(batch, result)
-        return self.party
+        return self.group
 
 
-@contextlib.contextmanager
-def _disk(folder: Path) -> Iterator[None]:
-    """Say plainly if a file cannot be written; what was there before is still there."""
-    with disk(folder, "the last checkpoint is intact, make room and resume"):
-        try:
-            yield
-        except OSError:
-            for rest in folder.glob("*.new*"):
-                with contextlib.suppress(OSError):
-                    rest.unlink()
-            raise
+class _Waiting:
+    """Batches that are evaluated, one domain after the other, when somebody waits for them."""
+
+    def __init__(self, domains: Sequence[Domain], batches: Sequence[Batch]) -> None:
+        self.pairs = list(zip(domains, batches, strict=True))
+
+    def ready(self) -> bool:
+        """Tell that they will not come without waiting."""
+        return True
+
+    def results(self) -> list[Evaluated]:
+        """Evaluate."""
+        return [_evaluated(domain, batch) for domain, batch in self.pairs]
 
 
-def settings_of(folder: Path) -> Settings:
-    """Return the settings of a run's folder."""
-    path = folder / CONFIG
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        return Settings(**{f.name: table["run"][f.name] for f in fields(Settings)})
-    except OSError as error:
-        raise InputError(f"{folder} holds no run: {error.strerror}") from error
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoppedError(f"{path} is damaged: {error}") from error
-
-
-def _check_streams(config: Path) -> None:
-    """Raise InputError if a run's random numbers followed from its seed in another way."""
-    try:
-        by = tomllib.loads(config.read_text(encoding="utf-8"))["made_by"]
-        same, version = by.get("streams") == STREAMS, by["qed"]
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise StoppedError(f"{config} is damaged: {error}") from error
-    if not same:
+def _evaluated(domain: Domain, batch: Batch) -> Evaluated:
+    """Return what a user's domain says of a batch, or say what is wrong with it."""
+    what = f"{type(domain).__name__}.evaluate"
+    result = domain.evaluate(batch.solutions, batch.environments)
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise InputError(f"{what} must return (objective, measures), got {type(result).__name__}")
+    objective, measures = np.asarray(result[0], float), result[1]
+    wrong = np.flatnonzero(~np.isfinite(objective))
+    if len(wrong):
         raise InputError(
-            f"out: {config.parent} was begun by an older qed ({version}), whose random numbers "
-            "were others: it cannot be resumed; take another folder, or that version"
+            f"{what}: objective[{wrong[0]}] must be finite, got {objective.flat[wrong[0]]}"
         )
-
-
-def evaluations_done(folder: Path) -> int:
-    """Return how many evaluations a run had at its last checkpoint, as its folder tells."""
-    try:
-        last = (folder / PROGRESS).read_text(encoding="utf-8").splitlines()[-1]
-        return int(last.split(",")[0])
-    except (OSError, IndexError, ValueError):
-        return 0
-
-
-def forget_checkpoints(folder: Path) -> None:
-    """Remove the checkpoints of a run whose archive is there: it has all that they have."""
-    if (folder / ARCHIVE).exists():
-        for name in (CHECKPOINT, PREVIOUS):
-            with contextlib.suppress(OSError):
-                (folder / name).unlink(missing_ok=True)
-
-
-def _history(path: Path) -> list[tuple[float, ...]]:
-    """Return the rows of a run's progress."""
-    with contextlib.suppress(OSError, ValueError):
-        _, *lines = path.read_text(encoding="utf-8").splitlines()
-        return [tuple(map(float, line.split(","))) for line in lines]
-    return []
-
-
-def _differences(config: Path, wanted: Settings) -> list[str]:
-    """Return how a folder's settings differ from the wanted ones."""
-    there = asdict(settings_of(config.parent))
-    return [
-        f"{name} is {there[name]!r} there, {value!r} here"
-        for name, value in asdict(wanted).items()
-        if there[name] != value
-    ]
+    if measures is None and batch.environments is None:
+        raise InputError(f"{what} must return measures, by which the cells are found; got None")
+    return objective, measures

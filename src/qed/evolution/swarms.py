@@ -11,6 +11,7 @@ import numpy as np
 from qed.controller.genome import Genomes
 from qed.controller.variation import random_genomes, vary
 from qed.evolution.algorithms import Algorithm
+from qed.evolution.map_elites import Batch, Evaluated
 from qed.swarm.environment import Environment
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
 from qed.swarm.simulate import Job, Pending, Ready, cores
@@ -42,8 +43,28 @@ class Swarms:
         self, solutions: Genomes, environments: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return mean fitness over trials, and behaviour if cells are behaviours."""
-        [result] = Evaluation([self], [solutions], [environments]).results()
+        [result] = self.begin([self], [Batch(solutions, environments)]).results()
         return result
+
+    @staticmethod
+    def together(domains: Sequence[Swarms], batch: int) -> list[list[int]]:
+        """Return which of several searches are best simulated in one go."""
+        return parties(domains, batch)
+
+    @staticmethod
+    def begin(domains: Sequence[Swarms], batches: Sequence[Batch]) -> Evaluation:
+        """Begin to simulate a batch of each search."""
+        return Evaluation(
+            domains,
+            [batch.solutions for batch in batches],
+            [batch.environments for batch in batches],
+        )
+
+    def pace(self, rate: float) -> str:
+        """Return in words how fast so many evaluations a second are."""
+        robots = 12.5 if self.algorithm.environments else 10.0
+        steps = rate * self.trials * self.seconds / CYCLE * robots
+        return f"{steps / 1e6:.0f}M steps/s"
 
     def worlds(self, count: int, environments: np.ndarray | None) -> list[Environment]:
         """Return the environment of each solution."""
@@ -62,8 +83,6 @@ class Swarms:
 
 
 _environment = cache(Environment.from_options)
-
-Evaluated = tuple[np.ndarray, np.ndarray | None]  # fitness, and behaviour if cells are that
 
 
 def parties(domains: Sequence[Swarms], batch: int) -> list[list[int]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from qed.errors import InputError, choice, number, whole
 from qed.evolution.algorithms import ALGORITHMS
-from qed.evolution.run import Settings
+from qed.evolution.swarm_run import Settings
 from qed.recovery.protocol import INDEPENDENT, PROTOCOLS
 from qed.streams import stream
 from qed.swarm.faults import Faults

@@ -28,7 +28,8 @@ from qed.archive import files
 from qed.archive.archive import Archive
 from qed.errors import StoppedError
 from qed.evolution.algorithms import ALGORITHMS
-from qed.evolution.run import ARCHIVE, CONFIG, Run, drive
+from qed.evolution.run import ARCHIVE, CONFIG, drive
+from qed.evolution.swarm_run import SwarmRun
 from qed.recovery import metrics
 from qed.recovery.projection import project
 from qed.recovery.protocol import streams
@@ -83,8 +84,8 @@ def evolve(
         if not (here / ARCHIVE).exists():
             there = (here / CONFIG).exists()
             settings = plan.settings(name)
-            runs.append(Run(settings, here, resume=there, threads=threads, backend=backend))
-    total = sum(run.settings.evaluations for run in runs)
+            runs.append(SwarmRun(settings, here, resume=there, threads=threads, backend=backend))
+    total = sum(run.search.evaluations for run in runs)
     for _ in drive(runs):
         if tell is not None:
             tell(sum(run.search.done for run in runs) / total)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qed.swarm.environment import OPTIONS, Environment
+from qed.view import cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
 
     from qed.archive.archive import Archive
 
-EMPTY = "#e4e4e4"
-COLOURS = "viridis"
 # The attributes on the two axes of the QED map, from the outermost level to the innermost.
 ACROSS = ("max_speed", "arena", "rab_range")
 UPWARDS = ("robots", "obstacles", "proximity_range")
@@ -37,27 +37,23 @@ def draw(archive: Archive, path: str | Path, dpi: int = 150) -> Path:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    kind = archive.space.describe()["kind"]
-    figure = {"categories": nested, "grid": slices, "centroids": embedding}[kind](archive)
+    figure = _drawing(archive)(archive)
     figure.savefig(path, dpi=dpi)
     plt.close(figure)
     return Path(path)
 
 
-def _values(archive: Archive) -> np.ndarray:
-    """Return the fitness of all cells, NaN where a cell is empty."""
-    values = np.full(archive.cells, np.nan)
-    values[archive.occupied] = [elite.fitness for elite in archive.elites()]
-    return values
-
-
-def _title(archive: Archive) -> str:
-    settings = archive.header.get("settings", {})
-    made = f"{settings['task']}, {settings['algorithm'].upper()}: " if settings else ""
-    return (
-        f"{made}{archive.coverage:,} of {archive.cells:,} cells, "
-        f"best {archive.best.fitness:.3f}, mean {archive.mean:.3f}"
-    )
+def _drawing(archive: Archive) -> Callable[[Archive], Figure]:
+    """Return what draws an archive: swarms' maps have a form of their own."""
+    space = archive.space.describe()
+    if space["kind"] == "centroids":
+        return embedding
+    shape = space["shape"]
+    if space["kind"] == "grid":
+        hbd = archive.header.get("settings", {}).get("algorithm") == "hbd"
+        return slices if hbd and len(shape) == 3 else cells.picture
+    swarms = "options" not in space and "domain" not in archive.header
+    return nested if swarms and shape == [len(o) for o in OPTIONS.values()] else cells.picture
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:
@@ -70,20 +66,20 @@ def nested(archive: Archive) -> Figure:
     import matplotlib.pyplot as plt
 
     names = list(OPTIONS)
-    cube = _values(archive).reshape([len(OPTIONS[name]) for name in names])
+    cube = cells.values(archive).reshape([len(OPTIONS[name]) for name in names])
     order = [names.index(name) for name in (*UPWARDS, *ACROSS)]
     flat = cube.transpose(order).reshape(64, 64)
     figure = plt.figure(figsize=(10.4, 8.4))
     axes = figure.add_axes((0.113, 0.125, 0.665, 0.823))
     low, high = _range(flat)
-    image = axes.imshow(flat, origin="lower", cmap=_colours(), vmin=low, vmax=high)
+    image = axes.imshow(flat, origin="lower", cmap=cells.colours(), vmin=low, vmax=high)
     for width, step in ((2.5, 16), (0.9, 4)):
         for line in range(step, 64, step):
             axes.axvline(line - 0.5, color="white", lw=width)
             axes.axhline(line - 0.5, color="white", lw=width)
     _levels(axes, ACROSS, horizontal=True)
     _levels(axes, UPWARDS, horizontal=False)
-    axes.set_title(_title(archive), fontsize=12)
+    axes.set_title(cells.title(archive), fontsize=12)
     _mark_normal(axes)
     figure.colorbar(image, cax=figure.add_axes((0.815, 0.45, 0.024, 0.45)), label="fitness")
     _key(figure.add_axes((0.868, 0.125, 0.115, 0.142)))
@@ -147,7 +143,7 @@ def slices(archive: Archive) -> Figure:
     """Draw a three-dimensional grid as one picture for each value of the first feature."""
     import matplotlib.pyplot as plt
 
-    values = _values(archive).reshape(archive.space.describe()["shape"])
+    values = cells.values(archive).reshape(archive.space.describe()["shape"])
     depth = values.shape[0]
     columns = 4
     lines = -(-depth // columns)
@@ -161,48 +157,59 @@ def slices(archive: Archive) -> Figure:
             axes.axis("off")
             continue
         image = axes.imshow(
-            values[k].T, origin="lower", extent=(0, 1, 0, 1), cmap=_colours(), vmin=low, vmax=high
+            values[k].T,
+            origin="lower",
+            extent=(0, 1, 0, 1),
+            cmap=cells.colours(),
+            vmin=low,
+            vmax=high,
         )
         axes.set_title(f"uniformity {k / depth:.2f}", fontsize=10)
         axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
     figure.supxlabel("deviation: mean distance from the centre (0 to 1)", fontsize=11)
     figure.supylabel("coverage: part of the fine cells visited", fontsize=11)
-    figure.suptitle(_title(archive), fontsize=11)
+    figure.suptitle(cells.title(archive), fontsize=11)
     figure.colorbar(image, ax=grid, label="fitness", shrink=0.6, pad=0.02)
     return figure
 
 
 def embedding(archive: Archive) -> Figure:
-    """Draw centroids in the plane that shows most of how the elites' behaviours differ."""
+    """Draw elites by their two measures, or in the plane that shows most of how they differ."""
     import matplotlib.pyplot as plt
 
-    behaviours = np.array([elite.measures for elite in archive.elites()], float)
-    middle = behaviours.mean(0)
-    axes_of_most = np.linalg.svd(behaviours - middle, full_matrices=False)[2][:2]
-    if len(axes_of_most) < 2:  # a single elite has no plane of its own
-        axes_of_most = np.eye(2, behaviours.shape[1])
-    shown = (behaviours - middle) @ axes_of_most.T
-    spread = ((behaviours - middle) ** 2).sum()
-    kept = (shown**2).sum() / spread if spread > 0 else 1.0
-    fitness = np.array([elite.fitness for elite in archive.elites()])
+    behaviours = archive.measures[archive.occupied].astype(float)
+    names, share = cells.features(archive), ""
+    shown = behaviours
+    if len(names) != 2:
+        shown, kept = _principal_plane(behaviours)
+        names = [
+            "first principal component of the elites' behaviour",
+            "second principal component",
+        ]
+        share = f"\nthe plane shows {kept:.0%} of the variance"
+    fitness = archive.objective[archive.occupied]
     best = int(fitness.argmax())
     figure, axes = plt.subplots(figsize=(7.6, 6.2), layout="constrained")
     x, y = shown.T
-    points = axes.scatter(x, y, c=fitness, cmap=COLOURS, s=45, edgecolor="white", lw=0.5)
+    points = axes.scatter(x, y, c=fitness, cmap=cells.COLOURS, s=45, edgecolor="white", lw=0.5)
     axes.scatter(
         x[best], y[best], s=170, facecolor="none", edgecolor="black", lw=1.5, label="best elite"
     )
-    axes.set_xlabel("first principal component of the elites' behaviour")
-    axes.set_ylabel("second principal component")
-    axes.set_title(f"{_title(archive)}\nthe plane shows {kept:.0%} of the variance", fontsize=11)
+    axes.set_xlabel(names[0])
+    axes.set_ylabel(names[1])
+    axes.set_title(f"{cells.title(archive)}{share}", fontsize=11)
     axes.legend(loc="upper right", frameon=False)
     figure.colorbar(points, ax=axes, label="fitness")
     return figure
 
 
-def _colours() -> Any:
-    """Return the colours, with grey for empty cells."""
-    import matplotlib
-
-    return matplotlib.colormaps[COLOURS].with_extremes(bad=EMPTY)
+def _principal_plane(behaviours: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return behaviours in the plane of most variance, and which part of it that is."""
+    centred = behaviours - behaviours.mean(0)
+    plane = np.linalg.svd(centred, full_matrices=False)[2][:2]
+    if len(plane) < 2:  # a single elite has no plane of its own
+        plane = np.eye(2, behaviours.shape[1])
+    shown = centred @ plane.T
+    spread = (centred**2).sum()
+    return shown, float((shown**2).sum() / spread) if spread > 0 else 1.0

@@ -1,0 +1,238 @@
+"""The folder of a run: its settings, its progress, and a checkpoint or, in the end, its archive.
+
+    config.toml      everything that made it
+    progress.csv     coverage, best, mean and QD score over evaluations
+    archive.npz      the archive, when the run is finished
+    checkpoint.npz   the archive so far; the one before it is kept too, until the run is finished
+
+Files are written to a temporary name, flushed and renamed, so that a kill or a full disk leaves
+the last good ones.  What is read back is compared and never executed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from qed.archive.archive import Archive
+from qed.errors import InputError, StoppedError, whole
+from qed.evolution.map_elites import MapElites
+from qed.streams import STREAMS
+from qed.textfile import disk, made_by, toml, unfinished, write
+
+CONFIG, PROGRESS, ARCHIVE = "config.toml", "progress.csv", "archive.npz"
+CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
+COLUMNS = ("evaluations", "coverage", "best", "mean", "qd_score")
+BEGUN = "made_by"  # the table of who began a run; the other tables must be the same to go on
+
+Tables = Mapping[str, Mapping[str, Any]]
+
+
+def claim(folder: Path, tables: Tables, resume: bool, begun: Mapping[str, str]) -> list[str]:
+    """Make a folder that of a run made by these tables, or say why it is not free for it.
+
+    ``begun`` tells with what it begins, if it does; it may be resumed with something else.
+    Returns what a user should know.
+    """
+    config = folder / CONFIG
+    notes = []
+    if resume and not config.exists():
+        raise InputError(f"folder {folder} holds no run to resume")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if config.exists():
+            there = _read(config)
+            different = _differences(there, tables, config)
+            if different:
+                raise InputError(f"folder {folder} holds another run: {'; '.join(different)}")
+            if not resume:
+                raise InputError(
+                    f"folder {folder} holds this run already; resume it (--resume, or resume=True "
+                    "in Python), or take another folder"
+                )
+            notes = _other_code(there, tables, begun)
+        elif any(file.name != unfinished(config).name for file in folder.iterdir()):
+            raise InputError(f"folder {folder} is not empty and holds no run; take another folder")
+        else:
+            # It may be resumed with another engine, but not with other random numbers.
+            write(config, toml({**tables, BEGUN: {**made_by(), **begun, "streams": STREAMS}}))
+    except OSError as error:
+        raise StoppedError(f"cannot use the folder {folder}: {error.strerror}") from error
+    return notes
+
+
+def _other_code(there: Tables, here: Tables, begun: Mapping[str, str]) -> list[str]:
+    """Say if the code of a domain was another when its run began."""
+    before, now = there[BEGUN].get("code"), begun.get("code")
+    if before is None or now is None or before == now:
+        return []
+    return [
+        f"the code of {here['run']['domain']} is not what it was when this run began: the archive "
+        "may be none that either would give"
+    ]
+
+
+def _read(config: Path) -> dict[str, dict[str, Any]]:
+    """Return the tables of a run's settings, begun with the random numbers of this version."""
+    try:
+        tables = tomllib.loads(config.read_text(encoding="utf-8"))
+        by = tables[BEGUN]
+        same, version = by.get("streams") == STREAMS, by["qed"]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise StoppedError(f"{config} is damaged: {what}") from error
+    if not same:
+        raise InputError(
+            f"folder {config.parent} was begun by an older qed ({version}), whose random numbers "
+            "were others: it cannot be resumed; take another folder, or that version"
+        )
+    return tables
+
+
+def _differences(there: Mapping[str, Any], here: Tables, config: Path) -> list[str]:
+    """Return how a folder's settings differ from the wanted ones."""
+    found = []
+    for table in dict.fromkeys([*here, *there]):
+        old, new = there.get(table, {}), here.get(table, {})
+        if table == BEGUN:
+            continue
+        if not isinstance(old, Mapping):
+            raise StoppedError(f"{config} is damaged: {table} is not a table")
+        for name in dict.fromkeys([*new, *old]):
+            if name not in old:
+                found.append(f"{name} is not told there, {new[name]!r} here")
+            elif name not in new:
+                found.append(f"{name} is {_short(old[name])} there, not told here")
+            elif old[name] != new[name]:
+                found.append(f"{name} is {_short(old[name])} there, {_short(new[name])} here")
+    return found
+
+
+def _short(value: Any) -> str:
+    """Return a value in few words."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def restore(folder: Path, search: MapElites) -> tuple[bool, list[str]]:
+    """Give a search the archive of a finished run, or the newest good checkpoint, if any.
+
+    Returns whether the run is finished, and what a user should know.
+    """
+    notes = []
+    finished = folder / ARCHIVE
+    if finished.exists():
+        try:
+            _take(search, Archive.load(finished), finished)
+            search.done = search.evaluations
+            search.history = _history(folder / PROGRESS)
+            return True, [f"{folder} is finished: there is nothing left to evolve"]
+        except ValueError as error:
+            if not any((folder / name).exists() for name in (CHECKPOINT, PREVIOUS)):
+                raise StoppedError(f"{error}; remove it to evolve the run again") from error
+            notes.append(f"{error}; going on from a checkpoint")
+    for name in (CHECKPOINT, PREVIOUS):
+        path = folder / name
+        if path.exists():
+            try:
+                archive = Archive.load(path)
+                state = archive.header.pop("state")
+                done = whole("done", state["done"], 0, search.evaluations)
+                history = [_row(row) for row in state["history"]]
+                _take(search, archive, path)
+                search.done, search.history = done, history
+                return False, notes
+            except (ValueError, KeyError, TypeError) as error:
+                notes.append(f"{path} is not usable ({error}); trying an older one")
+    return False, [*notes, f"{folder} has no checkpoint yet; starting from the beginning"]
+
+
+def _take(search: MapElites, archive: Archive, path: Path) -> None:
+    """Let a search go on with the archive of a file, or raise ValueError if it cannot be its."""
+    if archive.space.describe() != search.archive.space.describe():
+        raise ValueError(f"{path} has other cells than this run")
+    try:
+        search.adopt(archive)
+    except ValueError as error:
+        raise ValueError(f"{path} has other solutions than this run: {error}") from error
+
+
+def _row(row: Any) -> tuple[float, ...]:
+    """Return a row of the history, or raise ValueError."""
+    if len(row) != len(COLUMNS):
+        raise ValueError("its history is damaged")
+    return tuple(map(float, row))
+
+
+def save_checkpoint(folder: Path, search: MapElites) -> None:
+    """Save the state of a search, keeping the checkpoint before it."""
+    archive = search.archive
+    archive.header["state"] = {"done": search.done, "history": search.history}
+    try:
+        with _disk(folder):
+            fresh = folder / f"{CHECKPOINT}.new.npz"
+            archive.save(fresh)
+            current = folder / CHECKPOINT
+            if current.exists():
+                os.replace(current, folder / PREVIOUS)
+            os.replace(fresh, current)
+            write(folder / PROGRESS, _progress(search))
+    finally:
+        del archive.header["state"]
+
+
+def save_archive(folder: Path, search: MapElites) -> None:
+    """Save the archive of a finished search."""
+    with _disk(folder):
+        write(folder / PROGRESS, _progress(search))
+        search.archive.save(folder / ARCHIVE)
+
+
+def forget_checkpoints(folder: Path) -> None:
+    """Remove the checkpoints of a run whose archive is there: it has all that they have."""
+    if (folder / ARCHIVE).exists():
+        for name in (CHECKPOINT, PREVIOUS):
+            with contextlib.suppress(OSError):
+                (folder / name).unlink(missing_ok=True)
+
+
+def evaluations_done(folder: Path) -> int:
+    """Return how many evaluations a run had at its last checkpoint, as its folder tells."""
+    try:
+        last = (folder / PROGRESS).read_text(encoding="utf-8").splitlines()[-1]
+        return int(last.split(",")[0])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def _progress(search: MapElites) -> str:
+    """Return the history of a search as CSV."""
+    lines = [",".join(COLUMNS)]
+    for done, coverage, *rest in search.history:
+        lines.append(f"{done:.0f},{coverage:.0f}," + ",".join(f"{x:.9g}" for x in rest))
+    return "\n".join(lines) + "\n"
+
+
+def _history(path: Path) -> list[tuple[float, ...]]:
+    """Return the rows of a run's progress."""
+    with contextlib.suppress(OSError, ValueError):
+        _, *lines = path.read_text(encoding="utf-8").splitlines()
+        return [tuple(map(float, line.split(","))) for line in lines]
+    return []
+
+
+@contextlib.contextmanager
+def _disk(folder: Path) -> Iterator[None]:
+    """Say plainly if a file cannot be written; what was there before is still there."""
+    with disk(folder, "the last checkpoint is intact, make room and resume"):
+        try:
+            yield
+        except OSError:
+            for rest in folder.glob("*.new*"):
+                with contextlib.suppress(OSError):
+                    rest.unlink()
+            raise

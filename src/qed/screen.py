@@ -1,0 +1,50 @@
+"""What is shown on a terminal while something goes on, and how durations are said."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Units of time, how long they are (s), and up to where they are used (s).
+UNITS = (
+    ("s", 1.0, 100.0),
+    ("min", 60.0, 100.0 * 60.0),
+    ("h", 3600.0, 48.0 * 3600.0),
+    ("days", 86400.0, math.inf),
+)
+
+
+def console(stderr: bool = False) -> Console:
+    """Return a console; NO_COLOR keeps all escape codes away, not only those of colours."""
+    from rich.console import Console
+
+    colours = None if os.environ.get("NO_COLOR") else "auto"
+    return Console(stderr=stderr, color_system=colours, highlight=False)  # type: ignore[arg-type]
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as people say it.
+
+    >>> duration(42.3), duration(200), duration(5400), duration(1e6)
+    ('42 s', '3.3 min', '1.5 h', '12 days')
+    """
+    unit, length = next((unit, length) for unit, length, end in UNITS if seconds < end)
+    value = seconds / length
+    return f"{value:.1f} {unit}" if value < 10 else f"{value:,.0f} {unit}"
+
+
+def printable(value: object) -> str:
+    """Return a value as text without control characters, which a file's author may have chosen.
+
+    >>> printable("a" + chr(27) + "[2J"), printable(1500)
+    ('a?[2J', '1,500')
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(printable, value))
+    return "".join(letter if letter.isprintable() else "?" for letter in str(value))
