@@ -102,7 +102,7 @@ from qed.swarm.cuda.walls import (
     warm_wall,
 )
 from qed.swarm.cuda.walls import keep as keep_wall
-from qed.swarm.cuda.warp import at, ballot, lowest, together
+from qed.swarm.cuda.warp import at, ballot, in_phase, lowest, together
 from qed.swarm.laws import contact as contact_laws
 from qed.swarm.laws import geometry, motion
 from qed.swarm.laws.motion import DRIVE, LAG
@@ -262,6 +262,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             part = excess(tx - vx, ty - vy)
             free_x = within(x + LAG * (vx - part * (tx - vx)) + DRIVE * tx, side)
             free_y = within(y + LAG * (vy - part * (ty - vy)) + DRIVE * ty, side)
+            in_phase()
             if ballot(si, base, lane, may_touch) != u32(0):
                 # The others meet in sub-steps.
                 pairs_kept = warps[w, W_PAIRS]
@@ -386,6 +387,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                 jx = jy = gear = ZERO
             turn = turning
             # Sensors, at the new poses.
+            in_phase()
             live = u32(networks[network, N_LIVE])
             hearing = live >= u32(128)
             reach = limits[limit, L_RANGE]

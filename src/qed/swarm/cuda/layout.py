@@ -9,7 +9,7 @@ as the whole number of its bits, whose order is the same, by an atomic minimum.
 from __future__ import annotations
 
 LANES = 32
-WARPS = 4  # of a block: one for each quarter of a processor
+WARPS = 8  # of a block: two for each quarter of a processor
 
 # Rows: the pose, the velocity after drives, the turn rate,
 X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
