@@ -23,13 +23,13 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from qed import limits
 from qed.archive.archive import Archive
-from qed.errors import InputError, StoppedError, choice, number, whole
+from qed.errors import InputError, StoppedError, choice
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.map_elites import Batch, MapElites
 from qed.evolution.swarms import Evaluated, Evaluation, Swarms, parties
 from qed.streams import STREAMS, search_stream, trials_stream
-from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import TASKS
 from qed.textfile import disk, made_by, toml, unfinished, write
 
@@ -52,16 +52,15 @@ class Settings:
     seed: int = 1  # with task and algorithm it decides everything random
 
     def __post_init__(self) -> None:
-        most = 10**12
         checked = {
             "task": choice("task", self.task, TASKS),
             "algorithm": choice("algorithm", self.algorithm, ALGORITHMS),
-            "evaluations": whole("evaluations", self.evaluations, 1, most),
-            "initial": whole("initial", self.initial, 1, most),
-            "batch": whole("batch", self.batch, 1, 10**6),
-            "trials": whole("trials", self.trials, 1, 10**6),
-            "seconds": number("seconds", self.seconds, CYCLE, 1e6),
-            "seed": whole("seed", self.seed, 0, 2**63 - 1),
+            "evaluations": limits.evaluations(self.evaluations),
+            "initial": limits.evaluations(self.initial, "initial"),
+            "batch": limits.batch(self.batch),
+            "trials": limits.trials(self.trials),
+            "seconds": limits.seconds(self.seconds),
+            "seed": limits.seed(self.seed),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
