@@ -66,8 +66,7 @@ def test_stars_stay_stars() -> None:
 
 
 def _stars() -> str:
-    from qed.study.cells import effects, significance
-    from qed.study.layout import Key, Table
+    from qed.study.layout import Key, Table, effects, significance
 
     frame = pd.DataFrame(
         [{"task": "flocking", "p": 1e-9, "stars": "**", "paper_p_at_most": 0.3, "paper_stars": "",

@@ -17,12 +17,11 @@ from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import ALGORITHMS
 from qed.recovery.protocol import streams
 from qed.streams import evolution_trials
-from qed.study import executors, work
+from qed.study import executors, paths
 from qed.study import study as study_module
-from qed.study.collect import collect
 from qed.study.executors import maker
 from qed.study.plan import PRESETS, Name
-from qed.study.results import TABLES, Results
+from qed.study.results import TABLES, Results, collect
 from qed.study.study import Study, plan_of
 
 TINY = PRESETS["quick"].changed(
@@ -150,7 +149,7 @@ def test_the_authors_way_is_an_option(undisturbed, tmp_path):
     ours, theirs = Results.load(undisturbed), Results.load(folder)
     key = ["task", "algorithm", "replicate"]
     for _, run in theirs.runs.iterrows():
-        archive = qed.Archive.load(work.folder(folder, Name(*run[key])) / "archive.npz")
+        archive = qed.Archive.load(paths.run(folder, Name(*run[key])) / "archive.npz")
         outcome = qed.simulate(
             archive.controllers, tasks=run["task"], trials=2, seconds=10.0,
             seed=evolution_trials(archive.header),
@@ -210,7 +209,7 @@ def test_a_run_that_fails_is_reported_and_the_others_go_on(undisturbed, tmp_path
     folder = tmp_path / "one-fails"
     study = Study(folder, TINY)
     study.claim()
-    blocked = work.folder(folder, Name("patrolling", "hbd", 2))
+    blocked = paths.run(folder, Name("patrolling", "hbd", 2))
     blocked.parent.mkdir()
     blocked.write_text("in the way")
     study.work()
@@ -232,7 +231,7 @@ def test_a_run_that_fails_is_reported_and_the_others_go_on(undisturbed, tmp_path
 def test_a_damaged_map_is_reported(undisturbed, tmp_path):
     folder = tmp_path / "damaged"
     shutil.copytree(undisturbed, folder)
-    here = work.folder(folder, Name("patrolling", "qed", 1))
+    here = paths.run(folder, Name("patrolling", "qed", 1))
     (here / "normal.npz").unlink()
     content = (here / "archive.npz").read_bytes()
     (here / "archive.npz").write_bytes(content[: len(content) // 2])
