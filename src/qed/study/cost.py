@@ -1,7 +1,7 @@
 """What a study costs: in robot-steps, and in seconds of the engine that is asked for.
 
 Robot-steps are robots x control cycles x trials x controllers.  Three speeds (robot-steps/s) tell
-how long they take: of random networks in the normal environment ("sound"), of random networks in
+how long they take: of random networks in the normal environment ("healthy"), of random networks in
 QED's environments ("mixed"), and of broken swarms ("broken").  They are measured here, with all
 cores or on the GPU.  Evolved swarms are slower than random ones where they crowd together: how
 much on a GPU is known for each task.
@@ -36,8 +36,8 @@ ON_GPU = 5 * BATCH  # controllers that fill a GPU, as runs side by side do
 # A study of 60 runs with 80,000 evaluations of 50 trials on an H200: 32 minutes in all, 24 of
 # them for evolution.
 KNOWN_GPU = "NVIDIA H200"
-KNOWN = {"sound": 7.0e9, "mixed": 3.7e9, "broken": 2.2e9}
-KNOWN_CPU = {"sound": 1.2e7, "mixed": 0.55e7, "broken": 1.1e7}  # a core or two
+KNOWN = {"healthy": 7.0e9, "mixed": 3.7e9, "broken": 2.2e9}
+KNOWN_CPU = {"healthy": 1.2e7, "mixed": 0.55e7, "broken": 1.1e7}  # a core or two
 DESCRIBED = 0.7  # of the speed when SPIRIT's situations are counted too
 # What its runs had of the speed of random networks, by task.
 GPU_PACE = {
@@ -111,7 +111,7 @@ def engine(plan: Plan, backend: str = "cpu", wall: float = WALL) -> Engine:
     networks = random_networks(ON_GPU if backend == "cuda" else BATCH)
     mixed = Environment.sample(len(networks))
     cases = {
-        "sound": Case(networks, trials=plan.trials),
+        "healthy": Case(networks, trials=plan.trials),
         "mixed": Case(networks, mixed, trials=plan.trials),
         "broken": Case(networks, trials=plan.retrials, faults=Faults.sample(ROBOTS)),
     }
@@ -128,7 +128,7 @@ def engine(plan: Plan, backend: str = "cpu", wall: float = WALL) -> Engine:
 
 def evolving(plan: Plan, task: str, algorithm: str, engine: Engine) -> float:
     """Return how long (s) one run takes, of as many side by side as fill the engine."""
-    swarms = "sound" if ALGORITHMS[algorithm].environments is None else "mixed"
+    swarms = "healthy" if ALGORITHMS[algorithm].environments is None else "mixed"
     pace = GPU_PACE.get(task, min(GPU_PACE.values())) if engine.backend == "cuda" else 1.0
     return evolution(plan, algorithm) / (pace * engine.speeds[swarms])
 
