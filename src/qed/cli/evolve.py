@@ -45,16 +45,16 @@ def evolve(
     checkpoint: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 30.0,
 ) -> None:
     """Evolve an archive of controllers for a task."""
-    from qed.errors import number, whole
+    from qed import limits
+    from qed.errors import number
     from qed.evolution.swarm_run import Settings, SwarmRun
     from qed.evolution.watch import watch
     from qed.swarm.backend import chosen, described
     from qed.swarm.simulate import cores
 
-    whole("replicates", replicates, 1, 1000)
+    limits.replicates(replicates)
     every = number("checkpoint", checkpoint, 0.0, 1e9)
-    if threads is not None:
-        whole("threads", threads, 1, 1024)
+    limits.threads(threads)
     engine = chosen(backend)
     runs: list[SwarmRun] = []
     for number_ in range(seed, seed + replicates):

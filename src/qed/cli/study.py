@@ -77,7 +77,8 @@ def study(
     ] = False,
 ) -> None:
     """Evolve maps, break robots, recover, and report how well that works."""
-    from qed.errors import choice, whole
+    from qed import limits
+    from qed.errors import choice
     from qed.study.executors import maker
     from qed.study.kernels import compile_ahead
     from qed.study.plan import PRESETS
@@ -89,8 +90,7 @@ def study(
         evaluations=evaluations, initial=initial, trials=trials, retrials=retrials,
         fresh=fresh, protocol=protocol, seconds=seconds, seed=seed,
     )  # fmt: skip
-    if threads is not None:
-        whole("threads", threads, 1, 1024)
+    limits.threads(threads)
     choice("backend", backend, BACKENDS)
     open_executor = maker(executor)
     folder = out or Path("studies") / preset
@@ -132,7 +132,6 @@ def study(
 def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
     """Print what a study would do, and about how long it would take with an engine."""
     from qed.study import cost
-    from qed.study.forecast import engine, forecast
 
     screen = show.console()
     runs = len(list(plan.runs()))
@@ -153,8 +152,8 @@ def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
     for heading in ("runs", "solutions", "evolution", "recovery", "together"):
         table.add_column(heading, justify="right")
     total = 0.0
-    measured = engine(plan, backend)
-    for algorithm, (evolving, recovering) in forecast(plan, measured).items():
+    measured = cost.engine(plan, backend)
+    for algorithm, (evolving, recovering) in cost.forecast(plan, measured).items():
         total += evolving + recovering
         table.add_row(
             algorithm,

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from qed import limits
 from qed.descriptors import spirit
-from qed.errors import InputError, choice, number, whole
+from qed.errors import InputError, choice
 from qed.recovery.protocol import Streams, streams
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
@@ -58,12 +59,11 @@ class Trials:
             raise InputError(f"environment must be a qed.Environment, got {kind}")
         checked: dict[str, Any] = {
             "task": choice("task", self.task, TASKS),
-            "trials": whole("trials", self.trials, 1, 10**6),
-            "fresh": whole("fresh", self.fresh, 1, 10**6),
-            "seconds": number("seconds", self.seconds, CYCLE, 1e6),
+            "trials": limits.trials(self.trials),
+            "fresh": limits.trials(self.fresh, "fresh"),
+            "seconds": limits.seconds(self.seconds),
+            "threads": limits.threads(self.threads),
         }
-        if self.threads is not None:
-            checked["threads"] = whole("threads", self.threads, 1, 1024)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 

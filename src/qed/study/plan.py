@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
-from qed.errors import InputError, choice, number, whole
+from qed import limits
+from qed.errors import InputError, choice, whole
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.swarm_run import Settings
 from qed.recovery.protocol import INDEPENDENT, PROTOCOLS
 from qed.streams import stream
 from qed.swarm.faults import Faults
-from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import TASKS
 
 ROBOTS = 10  # of the normal environment, in which robots break
@@ -60,16 +60,16 @@ class Plan:
         checked = {
             "tasks": _several("tasks", self.tasks, TASKS),
             "algorithms": _several("algorithms", self.algorithms, ALGORITHMS),
-            "replicates": whole("replicates", self.replicates, 1, 1000),
-            "evaluations": whole("evaluations", self.evaluations, 1, 10**12),
-            "initial": whole("initial", self.initial, 1, 10**12),
-            "batch": whole("batch", self.batch, 1, 10**6),
-            "trials": whole("trials", self.trials, 1, 10**6),
-            "seconds": number("seconds", self.seconds, CYCLE, 1e6),
+            "replicates": limits.replicates(self.replicates),
+            "evaluations": limits.evaluations(self.evaluations),
+            "initial": limits.evaluations(self.initial, "initial"),
+            "batch": limits.batch(self.batch),
+            "trials": limits.trials(self.trials),
+            "seconds": limits.seconds(self.seconds),
             "faults": whole("faults", self.faults, 1, 10**5),
-            "retrials": whole("retrials", self.retrials, 1, 10**6),
-            "fresh": whole("fresh", self.fresh, 1, 10**6),
-            "seed": whole("seed", self.seed, 0, 2**63 - 1),
+            "retrials": limits.trials(self.retrials, "retrials"),
+            "fresh": limits.trials(self.fresh, "fresh"),
+            "seed": limits.seed(self.seed),
             "protocol": choice("protocol", self.protocol, PROTOCOLS),
         }
         for name, value in checked.items():

@@ -1,12 +1,4 @@
-"""A study: plan, evolve, re-evaluate, recover, report; each part done once, and resumable.
-
-study.toml      what makes the study, and the versions that began it
-runs/           one folder a run, see work
-tables/         tidy tables with one row a measurement, and the tables of the report
-figures/        the figures of the report
-report.html     all of it on one page
-failures.txt    runs that failed, and why, if any did
-"""
+"""A study: plan, evolve, re-evaluate, recover, report; each part done once, and resumable."""
 
 from __future__ import annotations
 
@@ -32,17 +24,15 @@ from qed import __version__, speed
 from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.run import forget_checkpoints
-from qed.study import work
+from qed.study import paths, work
 from qed.study.board import BREAK, EVOLVE, TRY, Board, Part, Watch
-from qed.study.collect import collect
 from qed.study.executors import Inline
 from qed.study.plan import Name, Plan
-from qed.study.results import STUDY
+from qed.study.results import collect
 from qed.swarm.backend import chosen
 from qed.textfile import disk, made_by, toml, write
 
 FORMAT = 1  # of the folder
-FAILURES = "failures.txt"
 LOOK = 2.0  # s between looks at how far other processes are
 REPLACED = 3  # times that a pool of processes is replaced after one was killed
 MANY = 10_000  # parts that wait at an executor at most
@@ -76,7 +66,7 @@ class Study:
         """Make the folder this study's, or raise an error if it is not free for it."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            if (self.folder / STUDY).exists():
+            if (self.folder / paths.SETTINGS).exists():
                 there = plan_of(self.folder)
                 different = [
                     f"{name} is {getattr(there, name)!r} there, {value!r} here"
@@ -93,7 +83,7 @@ class Study:
                 )
             else:
                 head = {"format": FORMAT, "preset": self.preset, **asdict(self.plan)}
-                write(self.folder / STUDY, toml({"study": head, "made_by": made_by()}))
+                write(self.folder / paths.SETTINGS, toml({"study": head, "made_by": made_by()}))
         except OSError as error:
             raise StoppedError(f"cannot use the folder {self.folder}: {error.strerror}") from error
 
@@ -158,7 +148,7 @@ class Study:
             return []
         if part.stage == EVOLVE:
             for name in part.names:  # a kill may have left them
-                forget_checkpoints(work.folder(self.folder, name))
+                forget_checkpoints(paths.run(self.folder, name))
             return [Part(TRY, (name,)) for name in part.names]
         if part.stage == TRY:
             return [Part(BREAK, part.names, k) for k in range(len(work.batches(self.plan)))]
@@ -172,7 +162,7 @@ class Study:
         """Write tables, figures and the report of what is finished, and return the report."""
         from qed.study import report
 
-        note = self.folder / FAILURES
+        note = self.folder / paths.FAILURES
         with disk(self.folder):
             if not collect(self.folder, self.plan):
                 raise StoppedError(f"no run of {self.folder} is finished: there is no report")
@@ -185,7 +175,7 @@ class Study:
 
 def plan_of(folder: Path) -> Plan:
     """Return the plan of a study's folder."""
-    path = folder / STUDY
+    path = folder / paths.SETTINGS
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         head, by = table["study"], table["made_by"]["qed"]
