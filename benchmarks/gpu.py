@@ -33,6 +33,7 @@ from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.swarm import compile as compiling
 from qed.swarm.cuda import available, engine, packing
 from qed.swarm.cuda.desk import Desk
+from qed.swarm.measures import wanted
 from qed.swarm.simulate import Job, Pending, checked
 from qed.swarm.tasks import TASKS
 
@@ -134,7 +135,7 @@ def throughput(quick: bool) -> list[dict[str, Any]]:
     desk = Desk()
     for label, count, env, sums in cases[:: 4 if quick else 1]:
         whole = job(count, env)
-        wants = sum({engine.WANTS[name] for name in sums})
+        wants = wanted(sums)
         begin = time.perf_counter()
         tables = packing.packed(whole, slice(0, count), engine._ground, "spirit" in sums)
         packed = time.perf_counter() - begin

@@ -156,7 +156,7 @@ def loop(law: Any, arity: int, width: int) -> Any:
         for i in range(len(found)):
             step(columns, found, i)
 
-    return njit(nogil=True, **compiling._OPTIONS)(run)
+    return njit(nogil=True, **compiling.OPTIONS)(run)
 
 
 def kernel(name: str, arity: int, width: int) -> Any:

@@ -9,6 +9,7 @@ import typer
 
 from qed.cli import show
 from qed.cli.info import SOURCE, opened
+from qed.cli.own import With, bring
 
 if TYPE_CHECKING:
     from qed.recovery.recover import Recovery
@@ -45,17 +46,27 @@ def recover(
     out: Annotated[
         Path | None, typer.Option(help="File (csv) for all numbers (default: none).")
     ] = None,
+    among: Annotated[
+        str | None,
+        typer.Option(help="Kinds of faults to draw, with commas between (default: all eight)."),
+    ] = None,
+    broken: Annotated[
+        int | None,
+        typer.Option(help="Robots that break in a drawn fault (default: each draws for itself)."),
+    ] = None,
+    files: With = None,
 ) -> None:
     """Break robots, and find the controllers of an archive that work then."""
     from qed.errors import InputError, StoppedError
     from qed.recovery.recover import recover as search
 
+    bring(files)
     archive, _, source = opened(path)
     made = archive.header.get("settings", {})
     wanted = task or made.get("task")
     if wanted is None:
         raise InputError(f"task: {source} does not say which; name one with --task")
-    combined = chosen(faults or ["10"], seed)
+    combined = chosen(faults or ["10"], seed, among, broken)
     if out is not None and out.suffix.lower() != ".csv":
         raise InputError(f"out: the file must end in .csv, got {out.name!r}")
     with show.waiting(f"trying {archive.coverage:,} controllers in each fault") as progress:
@@ -81,7 +92,9 @@ def recover(
         typer.echo(f"All numbers: {out}")
 
 
-def chosen(given: list[str], seed: int) -> list[Faults]:
+def chosen(
+    given: list[str], seed: int, among: str | None = None, broken: int | None = None
+) -> list[Faults]:
     """Return the combined faults that a user names, or so many drawn ones."""
     from qed.errors import whole
     from qed.streams import stream
@@ -91,7 +104,10 @@ def chosen(given: list[str], seed: int) -> list[Faults]:
     for words in given:
         if words.strip().lstrip("-").isdecimal():
             count = whole("faults", int(words), 1, 100_000)
-            found += [Faults.sample(10, seed=stream("fault", seed, k)) for k in range(count)]
+            found += [
+                Faults.sample(10, stream("fault", seed, k), among=among, broken=broken)
+                for k in range(count)
+            ]
         else:
             found.append(Faults(words))
     return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qed.cli.info import SOURCE, opened
+from qed.cli.own import With, bring
 from qed.cli.show import console, table, waiting
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def replay(
     backend: Annotated[
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
     ] = "auto",
+    files: With = None,
 ) -> None:
     """Show a swarm before a fault, after it, and after recovery: the same start three times.
 
@@ -72,6 +74,7 @@ def replay(
     from qed.view.words import names, origin
 
     # All that can be wrong is found before the search, which takes time.
+    bring(files)
     ending = kind(out)
     archives, sources = _opened(paths)
     wanted = _task(task, archives, sources)
@@ -125,11 +128,12 @@ def _made(archive: Archive) -> dict[str, Any]:
 
 def _task(task: str | None, archives: Sequence[Archive], sources: Sequence[Path]) -> str:
     """Return the task to show: as told, or the one that all archives were evolved for."""
-    from qed.errors import InputError, choice
-    from qed.swarm.tasks import TASKS
+    from qed.definitions import defined
+    from qed.errors import InputError
+    from qed.swarm.tasks import Task
 
     if task is not None:
-        return choice("task", task, TASKS)
+        return defined("task", task, Task)
     tasks = [_made(archive).get("task") for archive in archives]
     for own, source in zip(tasks, sources, strict=True):
         if own is None:

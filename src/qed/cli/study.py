@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qed.cli import show
+from qed.cli.own import With, bring
 
 if TYPE_CHECKING:
     from qed.study.plan import Plan
@@ -28,10 +29,10 @@ def study(
         ),
     ] = "quick",
     tasks: Annotated[
-        str | None, typer.Option(help="Tasks, with commas between; the preset's unless told.")
+        str | None, typer.Option(help="Tasks, with commas between (default: the preset's).")
     ] = None,
     algorithms: Annotated[
-        str | None, typer.Option(help="Of qed, hbd, sdbc, spirit, with commas between.")
+        str | None, typer.Option(help="Of qed, hbd, sdbc, spirit or your own, with commas between.")
     ] = None,
     replicates: Annotated[int | None, typer.Option(help="Runs of each task and algorithm.")] = None,
     faults: Annotated[
@@ -75,6 +76,14 @@ def study(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan and how long it would take; stop.")
     ] = False,
+    among: Annotated[
+        str | None,
+        typer.Option(help="Kinds of faults to draw, with commas between (default: all eight)."),
+    ] = None,
+    broken: Annotated[
+        int | None, typer.Option(help="Robots that break (default 0: each draws for itself).")
+    ] = None,
+    files: With = None,
 ) -> None:
     """Evolve maps, break robots, recover, and report how well that works."""
     from qed import limits
@@ -85,10 +94,11 @@ def study(
     from qed.study.study import Study, prepare
     from qed.swarm.backend import BACKENDS, chosen
 
+    bring(files)
     plan = PRESETS[choice("preset", preset, PRESETS)].changed(
         tasks=tasks, algorithms=algorithms, replicates=replicates, faults=faults,
         evaluations=evaluations, initial=initial, trials=trials, retrials=retrials,
-        fresh=fresh, protocol=protocol, seconds=seconds, seed=seed,
+        fresh=fresh, protocol=protocol, seconds=seconds, seed=seed, among=among, broken=broken,
     )  # fmt: skip
     limits.threads(threads)
     choice("backend", backend, BACKENDS)

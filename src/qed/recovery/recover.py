@@ -10,6 +10,7 @@ import numpy as np
 
 from qed.archive.archive import Archive
 from qed.controller.network import Controller
+from qed.definitions import defined, same_as_stored
 from qed.errors import InputError
 from qed.recovery import metrics
 from qed.recovery.protocol import INDEPENDENT, streams
@@ -18,6 +19,7 @@ from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.simulate import Ready
+from qed.swarm.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def search(
 @overload
 def recover(
     archive: Archive,
-    task: str,
+    task: str | Task,
     faults: Faults,
     *,
     trials: int = ...,
@@ -147,7 +149,7 @@ def recover(
 @overload
 def recover(
     archive: Archive,
-    task: str,
+    task: str | Task,
     faults: Sequence[Faults],
     *,
     trials: int = ...,
@@ -164,7 +166,7 @@ def recover(
 
 def recover(
     archive: Archive,
-    task: str,
+    task: str | Task,
     faults: Faults | Sequence[Faults],
     *,
     trials: int = 10,
@@ -182,7 +184,7 @@ def recover(
     Parameters
     ----------
     archive : from ``qed.evolve`` or a file
-    task : aggregation, dispersion, flocking, patrolling or border-patrolling
+    task : aggregation, dispersion, flocking, patrolling or border-patrolling, or a ``qed.Task``
     faults : a combined fault, or several; several give a list of recoveries
     trials : trials of each controller, healthy and with each fault, to choose by
     fresh : trials of the chosen controllers, which took no part in choosing
@@ -206,6 +208,7 @@ def recover(
     if not isinstance(archive, Archive):
         raise InputError(f"archive must be a qed.Archive, got {type(archive).__name__}")
     seeds = streams(seed, protocol, archive.header)
+    same_as_stored(archive.header, defined("task", task, Task))
     how = Trials(task, trials, fresh, seconds, seeds, environment or Environment(), threads)
     for fault in combined:
         how.check(fault)

@@ -17,7 +17,17 @@ from qed.study.luck import gains, measured
 from qed.study.results import Results
 
 # Okabe and Ito's colours, told apart by the colour-blind too.
-COLOURS = {"qed": "#D55E00", "hbd": "#0072B2", "sdbc": "#009E73", "spirit": "#CC79A7"}
+SPARE = ("#56B4E9", "#E69F00", "#000000", "#8C6D31", "#7F7F7F")  # for a user's algorithms
+
+
+class _Colours(dict[str, str]):
+    """A colour for each algorithm, of which users may have others than the paper."""
+
+    def __missing__(self, name: str) -> str:
+        return self.setdefault(name, SPARE[len(self) % len(SPARE)])
+
+
+COLOURS = _Colours(qed="#D55E00", hbd="#0072B2", sdbc="#009E73", spirit="#CC79A7")
 MARKERS = "osD^v"  # of tasks
 PART = "(part of the normal performance)"
 LABEL, TICK = 13, 11  # sizes of text (points), legible when a figure is halved

@@ -13,12 +13,13 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from qed.evolution.algorithms import ALGORITHMS
+from qed.definitions import defined
+from qed.evolution.algorithms import Algorithm
 from qed.speed import BATCH, Case, kernel_speed, random_networks, speeds, warm_up
 from qed.study.plan import ROBOTS, Plan
 from qed.study.work import batches
 from qed.swarm.backend import described, problem
-from qed.swarm.environment import OPTIONS, Environment
+from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE
 from qed.swarm.simulate import cores
@@ -51,10 +52,7 @@ GPU_PACE = {
 
 def robots(algorithm: str) -> float:
     """Return the mean number of robots of a swarm in evolution."""
-    if ALGORITHMS[algorithm].environments is None:
-        return float(ROBOTS)
-    options = OPTIONS["robots"]
-    return sum(options) / len(options)
+    return defined("algorithm", algorithm, Algorithm).robots
 
 
 def solutions(algorithm: str, evaluations: int) -> float:
@@ -63,16 +61,19 @@ def solutions(algorithm: str, evaluations: int) -> float:
     A map over environments fills like a board at which darts are thrown.  For the others: what
     runs had, joined by lines over the logarithm of evaluations.
     """
-    if ALGORITHMS[algorithm].environments is not None:
-        cells = math.prod(ALGORITHMS[algorithm].environments or ())
+    known = defined("algorithm", algorithm, Algorithm)
+    if known.environments is not None:
+        cells = math.prod(known.environments)
         return cells * (1.0 - math.exp(-evaluations / cells))
-    (few, first), *rest = SOLUTIONS[algorithm].items()
+    (few, first), *rest = SOLUTIONS.get(known.name, SOLUTIONS["hbd"]).items()
     for many, last in rest:
         if evaluations <= many or (many, last) == rest[-1]:
             share = math.log(evaluations / few) / math.log(many / few)
             break
         few, first = many, last
-    return max(first + share * (last - first), 0.25 * first)
+    found = max(first + share * (last - first), 0.25 * first)
+    # A map of a user's own is taken for one of HBD with as many cells.
+    return min(found, known.space(evaluations, None).cells) if known.own else found
 
 
 def evolution(plan: Plan, algorithm: str) -> float:
@@ -128,7 +129,8 @@ def engine(plan: Plan, backend: str = "cpu", wall: float = WALL) -> Engine:
 
 def evolving(plan: Plan, task: str, algorithm: str, engine: Engine) -> float:
     """Return how long (s) one run takes, of as many side by side as fill the engine."""
-    swarms = "healthy" if ALGORITHMS[algorithm].environments is None else "mixed"
+    known = defined("algorithm", algorithm, Algorithm)
+    swarms = "healthy" if known.environments is None else "mixed"
     pace = GPU_PACE.get(task, min(GPU_PACE.values())) if engine.backend == "cuda" else 1.0
     return evolution(plan, algorithm) / (pace * engine.speeds[swarms])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -21,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from qed import __version__, speed
+from qed.definitions import defined
 from qed.errors import InputError, StoppedError
-from qed.evolution.algorithms import ALGORITHMS
+from qed.evolution.algorithms import Algorithm
 from qed.evolution.run import forget_checkpoints
 from qed.study import paths, work
 from qed.study.board import BREAK, EVOLVE, TRY, Board, Part, Watch
@@ -67,11 +69,11 @@ class Study:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             if (self.folder / paths.SETTINGS).exists():
-                there = plan_of(self.folder)
+                there = _told(self.folder)
                 different = [
-                    f"{name} is {getattr(there, name)!r} there, {value!r} here"
-                    for name, value in asdict(self.plan).items()
-                    if getattr(there, name) != value
+                    f"{name} is {there[name]!r} there, {value!r} here"
+                    for name, value in self._tables()["study"].items()
+                    if name not in ("format", "preset") and there[name] != value
                 ]
                 if different:
                     raise InputError(
@@ -82,10 +84,16 @@ class Study:
                     f"out: {self.folder} is not empty and holds no study; take another folder"
                 )
             else:
-                head = {"format": FORMAT, "preset": self.preset, **asdict(self.plan)}
-                write(self.folder / paths.SETTINGS, toml({"study": head, "made_by": made_by()}))
+                text = toml({**self._tables(), "made_by": made_by()})
+                write(self.folder / paths.SETTINGS, text)
         except OSError as error:
             raise StoppedError(f"cannot use the folder {self.folder}: {error.strerror}") from error
+
+    def _tables(self) -> dict[str, dict[str, Any]]:
+        """Return what makes the study, as its file tells it."""
+        plan = json.loads(json.dumps(asdict(self.plan)))
+        head = {"format": FORMAT, "preset": self.preset, **plan, "definitions": self.plan.own}
+        return {"study": head}
 
     def work(
         self,
@@ -174,7 +182,12 @@ class Study:
 
 
 def plan_of(folder: Path) -> Plan:
-    """Return the plan of a study's folder."""
+    """Return the plan of a study's folder; what users defined must be known here."""
+    return Plan.read(_told(folder), str(folder))
+
+
+def _told(folder: Path) -> dict[str, Any]:
+    """Return what a study's folder tells of it."""
     path = folder / paths.SETTINGS
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -184,7 +197,8 @@ def plan_of(folder: Path) -> Plan:
                 f"out: {folder} was begun by qed {by}, this is {__version__}: their results must "
                 "not be mixed; take another folder, or that version"
             )
-        return Plan.read(head, str(folder))
+        Plan.complete(head, str(folder))
+        return {"definitions": [], **head}
     except OSError as error:
         raise InputError(f"{folder} holds no study: {error.strerror}") from error
     except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
@@ -200,7 +214,7 @@ def prepare(
         compiled = beside.submit(speed.warm_up) if backend == "cpu" else None
         # SPIRIT's cells are needed by all: maps are compared in its space.
         for algorithm in dict.fromkeys((*plan.algorithms, "spirit")):
-            ALGORITHMS[algorithm].space(plan.evaluations, progress)
+            defined("algorithm", algorithm, Algorithm).space(plan.evaluations, progress)
         if compiled is not None:
             compiled.result()
 

@@ -27,9 +27,9 @@ LAWS: list[Callable[..., Any]] = []
 
 # No reference counts: nothing is allocated in compiled code, and counting the thirty arrays of
 # a block at every call took longer than the simulation itself.
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": False, "_nrt": False}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": False, "_nrt": False}
 # What only compiled code calls needs no way in from Python: making one took a quarter of the time.
-_INNER = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INNER = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _LOOP = {"nogil": True, **({"pipeline_class": WideCompiler} if has_fast_wide_vectors() else {})}
 _COMPILED_ROOMS = ("controller", "descriptors", "swarm")
 _KEPT_VERSIONS = 4
@@ -38,19 +38,19 @@ _KEPT_VERSIONS = 4
 def law(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let compiled loops call this scalar function, and return it unchanged."""
     LAWS.append(function)
-    register_jitable(**_INNER)(function)
+    register_jitable(**INNER)(function)
     return function
 
 
 def loop(function: Callable[..., Any]) -> Any:
     """Compile a loop over arrays that other loops call, inlined: a block is a large argument."""
-    return njit(**_LOOP, **_INNER)(function)
+    return njit(**_LOOP, **INNER)(function)
 
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a loop that Python calls, and keep its machine code in the user's cache."""
     with kept_in(code_cache(), numba.config) as can:
-        return njit(cache=can, **_LOOP, **_OPTIONS)(function)
+        return njit(cache=can, **_LOOP, **OPTIONS)(function)
 
 
 @contextmanager

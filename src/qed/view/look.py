@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qed.swarm import robot
+from qed.swarm.faults import Fault
 
 TITLES = ("before the fault", "after the fault", "after recovery")
 NOTES = ("", "impact", "resilience")  # what the change of fitness against the first is called
@@ -72,7 +73,26 @@ SIGNS: dict[str, Sign] = {
     "ROFS": Sign("≠", GREEN, "ROFS: others heard where they are not"),
 }
 
-# What is drawn for a task besides its robots, as the legend says it.
+DEAD = "#8d949a"
+LONGEST_BADGE, LONGEST_WORDS = 4, 44  # letters
+
+
+def sign_of(fault: str) -> Sign:
+    """Return the sign of a fault; one of a user's own has the first letters of its name."""
+    if fault in SIGNS:
+        return SIGNS[fault]
+    colour, words = ORANGE, str(fault)
+    if isinstance(fault, Fault):
+        words = f"{fault.name}: {fault.meaning}" if fault.meaning != fault.name else fault.name
+        if fault.dead:
+            colour = DEAD
+        elif not fault.hits_sensors:
+            colour = PURPLE if fault.hits_wheels else GREEN
+    short = words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…"
+    return Sign(str(fault)[:LONGEST_BADGE], colour, short)
+
+
+# What is drawn for a task besides its robots, as the legend says it; for a user's own nothing is.
 MARKS: dict[str, str] = {
     "aggregation": "centre of the swarm",
     "dispersion": "to the nearest robot",

@@ -10,38 +10,21 @@ import numpy as np
 
 from qed.controller.network import Network
 from qed.swarm.cpu import rows
-from qed.swarm.cpu.cycle import (
-    AGGREGATION,
-    DISPERSION,
-    FEATURES,
-    FLOCKING,
-    PATROLLING,
-    SITUATIONS,
-    VISITS,
-    finish,
-    run,
-)
+from qed.swarm.cpu.cycle import finish, run
+from qed.swarm.cpu.own import address
 from qed.swarm.cpu.rows import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
 from qed.swarm.cpu.survey import survey
 from qed.swarm.environment import Environment
-from qed.swarm.faults import FAULTS, Faults
-from qed.swarm.laws.contact import margin, near_radius
+from qed.swarm.faults import HEALTHY, Fault, Faults, deaf_from
+from qed.swarm.laws.contact import margin
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import GRID
+from qed.swarm.limits import limits
+from qed.swarm.measures import ACTIONS, SDBC_SUMS, SITUATIONS, STATES, VISITS, Wanted
+from qed.swarm.own import Law
 
 ALL_INPUTS = (1 << 15) - 1
 CACHE_LINE = 64  # bytes
-WANTS = {
-    "centre_distance": AGGREGATION,
-    "nearest_distance": DISPERSION,
-    "flock": FLOCKING,
-    "patrol": PATROLLING,
-    "border": PATROLLING,
-    "hbd": VISITS,
-    "spread": VISITS,
-    "sdbc": FEATURES,
-    "spirit": SITUATIONS,
-}
 
 
 @dataclass(frozen=True)
@@ -62,6 +45,11 @@ class World:
     def size(self) -> int:
         """Number of trials."""
         return len(self.poses)
+
+    @property
+    def broken(self) -> Sequence[Fault]:
+        """The fault of each robot; none if all are healthy."""
+        return () if self.faults is None else self.faults.each
 
     @property
     def lanes(self) -> int:
@@ -102,12 +90,10 @@ def packed(worlds: Sequence[World], threads: int) -> Iterator[list[World]]:
         yield block
 
 
-def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False) -> Block:
+def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> Block:
     """Return a block at its start."""
-    wants = 0
-    for name in sums:
-        wants |= WANTS[name]
-    every = all_inputs or bool(wants & SITUATIONS)
+    wants = wanted.stages
+    every = all_inputs or wanted.all_inputs
     trials = sum(world.size for world in worlds)
     hidden = max(world.network.hidden for world in worlds)
     shifts = max(world.environment.robots // 2 for world in worlds)
@@ -141,8 +127,10 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
         crowd=np.zeros((trials, GRID * GRID), np.int32),
         patrol=np.zeros((trials, 2), np.int64),
         fine=np.zeros((trials, fine * fine if wants & VISITS else 1), np.int32),
-        features=np.zeros((trials, 5, 2), np.float64),
-        spirit=np.zeros((len(worlds), 1024 if wants & SITUATIONS else 1), np.int32),
+        features=np.zeros((trials, *SDBC_SUMS), np.float64),
+        spirit=np.zeros((len(worlds), STATES * ACTIONS if wants & SITUATIONS else 1), np.int32),
+        own=_aligned(max(len(wanted.laws), 1) * rows.OWN_ROWS, np.float32),
+        laws=np.array([address(law) for law in wanted.laws], np.int64),
         wants=wants,
         hidden=hidden,
     )
@@ -160,11 +148,12 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
             neuron_count=len(world.network.biases),
             obstacles=env.obstacles,
             world=trial,
-            deaf=int(any(FAULTS[name].deaf for name in world.faults or ())),
+            deaf=int(any(fault.rab_offset or fault.dead for fault in world.broken)),
             fine_side=fine_side(env.arena),
             size=env.robots * world.size,
+            odd=int(any(fault.odd for fault in world.broken)),
         )
-        block.limits[s] = _limits(world)
+        block.limits[s] = limits(env, world.noise)
         _settle(block, world, first)
         first += world.lanes
         trial += world.size
@@ -193,19 +182,6 @@ def _networks(worlds: Sequence[World]) -> tuple[np.ndarray, ...]:
         np.concatenate([world.network.biases for world in worlds]),
         np.concatenate([world.network.sources for world in worlds]),
         np.concatenate([world.network.weights for world in worlds]),
-    )
-
-
-def _limits(world: World) -> tuple[float, ...]:
-    """Return the columns of ``Block.limits``."""
-    env = world.environment
-    return (
-        env.arena,
-        env.max_speed,
-        near_radius(env.proximity_range, env.max_speed) ** 2,
-        env.rab_range**2,
-        env.rab_range,
-        env.proximity_range,
     )
 
 
@@ -243,9 +219,9 @@ def _settle(block: Block, world: World, first: int) -> None:
     lay(rows.HEADING, heading)
     lay(rows.COS, np.cos(heading))
     lay(rows.SIN, np.sin(heading))
-    faults = [FAULTS[name] for name in world.faults or ["NONE"] * env.robots]
-    lay(rows.WHEEL_LEFT, np.array([env.max_speed * fault.left for fault in faults]))
-    lay(rows.WHEEL_RIGHT, np.array([env.max_speed * fault.right for fault in faults]))
+    faults = world.broken or [HEALTHY] * env.robots
+    lay(rows.WHEEL_LEFT, np.array([env.max_speed * fault.wheels[0] for fault in faults]))
+    lay(rows.WHEEL_RIGHT, np.array([env.max_speed * fault.wheels[1] for fault in faults]))
     lay(rows.GAIN, np.array([fault.gain for fault in faults]))
     noises = [world.noise if fault.noise is None else fault.noise for fault in faults]
     lay(rows.AMPLITUDE, np.array(noises))
@@ -253,8 +229,11 @@ def _settle(block: Block, world: World, first: int) -> None:
     lay(rows.REAR_AMPLITUDE, np.array(world.noise))
     lay(rows.SIDE, np.array(env.arena))
     lay(rows.MARGIN, np.array(margin(env.max_speed)))
-    deaf = np.repeat([fault.deaf for fault in faults], world.size)
-    block.n[rows.FAULTY_EAR + first : rows.FAULTY_EAR + first + size] = deaf
+    lay(rows.DEAF_FROM, np.array([deaf_from(fault) for fault in faults]))
+    ears = [rows.MISHEARS * fault.rab_offset | rows.SILENT * fault.dead for fault in faults]
+    hit = [sum(1 << sensor for sensor in fault.sensors) for fault in faults]
+    for row, values in ((rows.FAULTY_EAR, ears), (rows.HIT, hit)):
+        block.n[row + first : row + first + size] = np.repeat(values, world.size)
     trial = np.tile(first + np.arange(world.size), env.robots)
     block.n[rows.TRIAL + first : rows.TRIAL + first + size] = trial
     block.keys[here] = world.keys.T.ravel()
@@ -266,7 +245,9 @@ def _settle(block: Block, world: World, first: int) -> None:
             block.obstacles[row : row + size] = np.tile(world.obstacles[:, o, axis], env.robots)
 
 
-def results(block: Block, worlds: Sequence[World], cycles: int) -> list[dict[str, np.ndarray]]:
+def results(
+    block: Block, worlds: Sequence[World], cycles: int, laws: Sequence[Law] = ()
+) -> list[dict[str, np.ndarray]]:
     """Return, for each world, the sums of its trials by name, after so many cycles."""
     patrols = np.zeros((len(block.patrol), 2))
     finish(block, cycles, patrols)
@@ -275,10 +256,10 @@ def results(block: Block, worlds: Sequence[World], cycles: int) -> list[dict[str
         segment = Segment(*block.segments[s].tolist())
         here = slice(segment.world, segment.world + segment.trials)
 
-        def total(row: int, segment: Segment = segment) -> np.ndarray:
+        def total(row: int, segment: Segment = segment, of: np.ndarray = block.f) -> np.ndarray:
             """Add up a float row over the robots of each trial."""
             size = segment.robots * segment.trials
-            lanes = block.f[row + segment.first : row + segment.first + size]
+            lanes = of[row + segment.first : row + segment.first + size]
             summed: np.ndarray = np.add.reduce(
                 lanes.reshape(segment.robots, segment.trials), 0, np.float64
             )
@@ -293,6 +274,8 @@ def results(block: Block, worlds: Sequence[World], cycles: int) -> list[dict[str
             "radius": total(rows.CENTRE),
             "features": block.features[here],
         }
+        for k, law in enumerate(laws):
+            sums[law.key] = total(k * rows.OWN_ROWS, of=block.own)
         if block.wants & VISITS:
             sums["visits"] = block.fine[here, : segment.fine_side**2]
             sums["spread"] = survey(sums["visits"])

@@ -18,10 +18,13 @@ from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
 from qed.swarm.cpu.rows import (
     COS,
     DEAF,
+    DEAF_FROM,
     FAULTY_EAR,
     L_RAB,
     LIVE,
+    MISHEARS,
     OBSTACLES,
+    ODD,
     PAIR_STRIDE,
     PLACE,
     RAB,
@@ -49,6 +52,7 @@ from qed.swarm.cpu.rows import (
     S_TRIAL,
     S_X,
     S_Y,
+    SILENT,
     SIN,
     STRIDE,
     TRIAL,
@@ -81,6 +85,20 @@ def listen(b: Any, s: int, seen: int, cycle: int) -> None:
     occlude(b, b.segments[s], seen)
     hear_all(b, s, seen, cycle)
     scale(b, s)
+    if b.segments[s, ODD]:
+        weaken(b, s)
+
+
+@loop
+def weaken(b: Any, s: int) -> None:
+    """Let robots with a weak ear hear nobody beyond its reach."""
+    f, a = b.f, b.a
+    first, _, _, _, lanes = span(b.segments, s)
+    for c in range(CONES):
+        if (b.segments[s, LIVE] >> (SENSORS + c)) & 1:
+            row = RAB + c * STRIDE + first
+            for i in range(lanes):
+                a[row + i] = ONE if a[row + i] > f[DEAF_FROM + first + i] else a[row + i]
 
 
 @loop
@@ -251,8 +269,10 @@ def hear(b: Any, segment: Any, e: int, cycle: int) -> None:
     if segment[DEAF]:
         robot_i = (i - m[S_TRIAL + e]) // index(segment[TRIALS])
         robot_k = (k - m[S_TRIAL + e]) // index(segment[TRIALS])
-        hear_wrong(b, i, robot_k, p[S_DX + e], p[S_DY + e], cycle)
-        hear_wrong(b, k, robot_i, -p[S_DX + e], -p[S_DY + e], cycle)
+        if not b.n[FAULTY_EAR + k] & SILENT:
+            hear_wrong(b, i, robot_k, p[S_DX + e], p[S_DY + e], cycle)
+        if not b.n[FAULTY_EAR + i] & SILENT:
+            hear_wrong(b, k, robot_i, -p[S_DX + e], -p[S_DY + e], cycle)
     else:
         distance = p[S_DISTANCE + e]
         nearest(b.a, m[S_CONE_I + e], i, distance)
@@ -272,7 +292,7 @@ def hear_wrong(b: Any, me: int, other: int, dx: Any, dy: Any, cycle: int) -> Non
     f = b.f
     c, s = f[COS + me], f[SIN + me]
     forward, left = c * dx + s * dy, c * dy - s * dx
-    if b.n[FAULTY_EAR + me]:
+    if b.n[FAULTY_EAR + me] & MISHEARS:
         bits = draw(b.keys[me], cycle, EAR_PURPOSE + other)
         turn_c, turn_s = cos_sin(PI * high_noise(bits))
         forward, left = misheard(forward, left, low_noise(bits), turn_c, turn_s)

@@ -16,6 +16,8 @@ from qed.swarm.cpu import rows
 from qed.swarm.cpu.block import World, build, packed, results, run, trials_at_once
 from qed.swarm.cpu.rows import Block
 from qed.swarm.environment import Environment
+from qed.swarm.measures import MEASURES, wanted
+from qed.swarm.own import Law
 from qed.swarm.placing import noise_keys, place
 from qed.swarm.robot import CONES
 from qed.swarm.tasks import Task
@@ -60,18 +62,19 @@ def places_of(job: Any, env: Environment, seed: int) -> tuple[np.ndarray, np.nda
 
 
 def simulate(
-    job: Any, sums: Sequence[str], threads: int, progress: Callable[[int], Any] | None
+    job: Any, sums: Sequence[str | Law], threads: int, progress: Callable[[int], Any] | None
 ) -> list[dict[str, np.ndarray]]:
     """Return, for each controller, the wanted sums of all its trials."""
+    wants = wanted(sums)
     worlds = worlds_of(job)
     announce_compilation()
     blocks = list(packed(worlds, threads))
-    ready(build(blocks[0], sums))
+    ready(build(blocks[0], wants))
 
     def work(some: list[World]) -> list[dict[str, np.ndarray]]:
-        block = build(some, sums)
+        block = build(some, wants)
         run(block, 1, job.cycles + 1, 0)
-        return results(block, some, job.cycles)
+        return results(block, some, job.cycles, wants.laws)
 
     found: list[list[dict[str, np.ndarray]]] = [[] for _ in job.controllers]
     with ThreadPoolExecutor(threads) as pool:
@@ -88,16 +91,17 @@ def simulate(
     return [_joined(parts) for parts in found]
 
 
-def watch(job: Any, trial: int, task: str, scored: Task) -> Trace:
+def watch(job: Any, trial: int, scored: Task) -> Trace:
     """Return what happens in one trial of a job of one controller, cycle by cycle."""
     [whole] = [w for w in worlds_of(job) if w.trials.start <= trial < w.trials.stop]
     here = slice(trial - whole.trials.start, trial - whole.trials.start + 1)
     world = replace(
         whole, poses=whole.poses[here], obstacles=whole.obstacles[here], keys=whole.keys[here]
     )
-    block = build([world], [scored.sums], all_inputs=True)
+    wants = wanted([scored.sums])
+    block = build([world], wants, all_inputs=True)
     announce_compilation()
-    seen = empty(job, task, world)
+    seen = empty(job, scored.name, world)
     robots = world.environment.robots
 
     def row(values: np.ndarray, at: int) -> np.ndarray:
@@ -115,17 +119,20 @@ def watch(job: Any, trial: int, task: str, scored: Task) -> Trace:
             seen.proximity[t, :, s] = row(block.a, rows.PROXIMITY + s * rows.STRIDE)
         for c in range(CONES):
             seen.rab[t, :, c] = row(block.a, rows.RAB + c * rows.STRIDE)
-        [sums] = results(block, [world], t + 1)
-        seen.score[t] = scored.score(sums[scored.sums], t + 1, world.environment)[0]
+        [sums] = results(block, [world], t + 1, wants.laws)
+        seen.score[t] = scored.fitness(sums, t + 1, world.environment)[0]
     return seen
 
 
 def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Join the trials of a controller; situations are pooled over them."""
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    if "situations" in joined:
-        joined["situations"] = np.stack([part["situations"] for part in parts]).sum(0)
-    return joined
+    """Join the trials of a controller, or add them up where a measure is pooled over them."""
+    pooled = {name for name in parts[0] if name in MEASURES and MEASURES[name].pooled}
+    return {
+        name: np.stack([part[name] for part in parts]).sum(0)
+        if name in pooled
+        else np.concatenate([part[name] for part in parts])
+        for name in parts[0]
+    }
 
 
 def ready(block: Block) -> None:

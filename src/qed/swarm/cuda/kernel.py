@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 from numba import cuda, float32, int32
@@ -12,6 +13,7 @@ from numpy import int32 as i32
 from numpy import int64 as i64
 from numpy import uint32 as u32
 
+from qed.definitions import digest_of
 from qed.swarm.cuda import contact, sensing, tally
 from qed.swarm.cuda.brain import think
 from qed.swarm.cuda.device import device, launchable
@@ -21,7 +23,9 @@ from qed.swarm.cuda.layout import (
     CENTRES,
     COS,
     F_AMPLITUDE,
+    F_DEAF_FROM,
     F_GAIN,
+    F_HIT,
     F_LEFT,
     F_OFFSET,
     F_RIGHT,
@@ -77,7 +81,7 @@ from qed.swarm.cuda.layout import (
     X,
     Y,
 )
-from qed.swarm.cuda.listening import clear_cones, listen, scale_cones
+from qed.swarm.cuda.listening import clear_cones, listen, scale_cones, weaken_cones
 from qed.swarm.cuda.obstacles import (
     NO_BLOCK,
     REACH,
@@ -91,6 +95,7 @@ from qed.swarm.cuda.obstacles import (
     warm_obstacles,
     within_reach,
 )
+from qed.swarm.cuda.own import adding
 from qed.swarm.cuda.pairs import has_come_far, list_pairs, sort_out
 from qed.swarm.cuda.places import rows_of
 from qed.swarm.cuda.walls import (
@@ -107,7 +112,20 @@ from qed.swarm.laws import contact as contact_laws
 from qed.swarm.laws import geometry, motion
 from qed.swarm.laws.motion import DRIVE, LAG
 from qed.swarm.laws.scoring import GRID
-from qed.swarm.robot import CYCLE, SUBSTEPS
+from qed.swarm.measures import (
+    AGGREGATION,
+    DISPERSION,
+    FEATURES,
+    FLOCKING,
+    OTHERS,
+    PAIRED,
+    PATROLLING,
+    SITUATIONS,
+    SPEEDS,
+    VISITS,
+)
+from qed.swarm.own import Law
+from qed.swarm.robot import CYCLE, FRONT_SENSORS, SUBSTEPS
 
 cos_sin = device(geometry.cos_sin)
 wrap = device(geometry.wrap)
@@ -118,11 +136,8 @@ turn_rate = device(motion.turn_rate)
 turned = device(motion.turned)
 within = device(motion.within)
 
-# Bits of what is wanted.
-AGGREGATION, DISPERSION, FLOCKING, PATROLLING, VISITS, FEATURES, SITUATIONS = (
-    1 << n for n in range(7)
-)
 PROXIMITY_BITS = (1 << 7) - 1
+FRONT_BITS = (1 << FRONT_SENSORS) - 1
 FLUSH = 2000  # cycles after which counts go to the GPU's memory
 PER_CYCLE = f32(1.0 / CYCLE)
 ZERO = f32(0.0)
@@ -135,7 +150,14 @@ AHEAD = f32(1.0)  # s; pairs are listed that may meet while no robot drives long
 
 
 @cache
-def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool) -> Any:
+def kernel(
+    wants: int,
+    with_obstacles: bool,
+    with_faults: bool,
+    with_deaf: bool,
+    with_odd: bool = False,
+    laws: tuple[Law, ...] = (),
+) -> Any:
     """Return the kernel that adds up what is wanted, and knows what is asked of it.
 
     What is not wanted is not compiled, and few loops are unrolled: a GPU holds little code.
@@ -143,8 +165,12 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
     neuron_place = rows_of(with_faults) * LANES
     patrols = bool(wants & PATROLLING)
     counts = bool(wants & SITUATIONS)
-    need_others = bool(wants & (DISPERSION | FEATURES))
-    need_speed = bool(wants & (FLOCKING | FEATURES))
+    need_others = bool(wants & (DISPERSION | FEATURES | OTHERS))
+    need_speed = bool(wants & (FLOCKING | FEATURES | SPEEDS))
+    paired = bool(wants & PAIRED)
+    own = bool(laws)
+    nothing_yet = (f32(0.0),) * len(laws)
+    columns = SUMS + len(laws)
 
     def run(warps, limits, poses, keys, faults, centres, networks, tables, kept, blocks, sums,
             visits, spirit, count, cycles, stride, iterations, links, fine_cells):  # fmt: skip
@@ -187,6 +213,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
         pairs = i32(0)
         near = i32(0)
         centre_sum = nearest_sum = flock_sum = radius_sum = ZERO
+        own_sums = nothing_yet
         inner = i64(0)
         border = i64(0)
         fine = i32(-1)
@@ -216,7 +243,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             blocks[at(blocks_kept + e * i32(LANES))] = f32(-1.0)
             e = i32(e + i32(1))
         if active and robot == 0:
-            for column in range(SUMS):
+            for column in range(columns):
                 sums[out, column] = 0.0
         if wants & VISITS:
             e = i32(lane)
@@ -423,7 +450,7 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             listen(
                 sf, si, base, lane, before, audible, work_place, robots, live, cycle,
                 obstacles,
-                (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS]),
+                (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS], with_odd),
                 with_obstacles, with_deaf,
             )  # fmt: skip
             if (live & u32(PROXIMITY_BITS)) != u32(0):
@@ -433,7 +460,13 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                 )  # fmt: skip
             if hearing:
                 scale_cones(sf, me, ONE / limits[limit, L_RAB])
-            sensing.read(sf, me, live, key, cycle, ONE / reach, limits[limit, L_NOISE], with_faults)
+            hit = i32(FRONT_BITS)
+            if with_odd:
+                weaken_cones(sf, me, faults[fault, F_DEAF_FROM])
+                hit = i32(faults[fault, F_HIT])
+            sensing.read(
+                sf, me, live, key, cycle, ONE / reach, limits[limit, L_NOISE], with_faults, hit
+            )
             # Networks.
             own_neurons = (networks[network, N_FIRST], networks[network, N_STOP])
             left, right = think(
@@ -485,6 +518,18 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
                 tally.features(
                     sf, base, first, me, robot if active else i32(5), robots, values, sums, out
                 )
+            if paired:
+                sf[VX + me] = old_heading
+                sf[VY + me] = speed
+                together()
+            if own:
+                if active:
+                    own_sums = add_own(
+                        sf, me, (i32(base + first), robot, robots), (x, y, heading),
+                        (old_heading, speed), (side, top_speed, nearest), cycle, own_sums,
+                    )  # fmt: skip
+            if paired:
+                together()
             if counts:
                 count_place = i32(base + warps[w, W_COUNTS])
                 if active:
@@ -525,6 +570,22 @@ def kernel(wants: int, with_obstacles: bool, with_faults: bool, with_deaf: bool)
             tally.write_total(sf, base, first, robots, me, flock_sum, sums, out, S_FLOCK, leads)
         if wants & VISITS:
             tally.write_total(sf, base, first, robots, me, radius_sum, sums, out, S_RADIUS, leads)
+        if own:
+            for each in range(columns - SUMS):
+                tally.write_total(
+                    sf, base, first, robots, me, own_sums[each], sums, out, SUMS + each, leads
+                )
 
-    kind = f"{wants}-{with_obstacles:d}{with_faults:d}{with_deaf:d}"
-    return launchable(run, kind, max_registers=REGISTERS)
+    kind = f"{wants}-{with_obstacles:d}{with_faults:d}{with_deaf:d}{with_odd:d}"
+    whole = run
+    if own:
+        # Numba knows code by its file and its inner values; laws are neither, and name a folder.
+        kind += "-" + digest_of(*(law.key for law in laws))
+        scope = {**globals(), "add_own": adding(laws)}
+        whole = FunctionType(run.__code__, scope, run.__name__, None, run.__closure__)
+    return launchable(whole, kind, max_registers=REGISTERS)
+
+
+def add_own(*_: Any) -> Any:
+    """Stand for what adds up users' laws."""
+    raise NotImplementedError

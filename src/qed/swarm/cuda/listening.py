@@ -15,6 +15,7 @@ from qed.swarm.cuda.layout import (
     DOUBTED,
     DOUBTS,
     F_DEAF,
+    F_SILENT,
     FIRST,
     LANES,
     RAB,
@@ -64,6 +65,14 @@ def scale_cones(sf, me, per_range):
 
 
 @stage
+def weaken_cones(sf, me, deaf_from):
+    """Let a robot with a weak ear hear nobody beyond its reach."""
+    for c in range(CONES):
+        if sf[RAB + c * LANES + me] > deaf_from:
+            sf[RAB + c * LANES + me] = ONE
+
+
+@stage
 def apart(sf, m, o):
     """Return the way from one robot to another (m), and its square (m2)."""
     dx = sf[X + o] - sf[X + m]
@@ -93,12 +102,17 @@ def hear_wrong(sf, si, m, key, other, dx, dy, cycle):
 @stage
 def hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle):
     """Let both robots of a pair hear each other, each as well as it can."""
-    first_place, keys, faults, first_fault = deaf
+    first_place, keys, faults, first_fault, some_silent = deaf
     for side in range(2):
         me = i if side == 0 else k
         other = k if side == 0 else i
         m = at(base + me)
         first = si[FIRST + m]
+        silent = f32(0.0)
+        if some_silent:
+            silent = faults[at(first_fault + other - first), F_SILENT]
+        if silent != f32(0.0):
+            continue
         if faults[at(first_fault + me - first), F_DEAF] != f32(0.0):
             dx, dy, _ = apart(sf, m, at(base + other))
             hear_wrong(sf, si, m, keys[at(first_place + me)], other - first, dx, dy, cycle)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from qed.swarm.cuda.layout import (
     L_RAB2,
     L_SIDE,
     LANES,
-    LIMITS,
     N_FIRST,
     N_LINK,
     N_LIVE,
@@ -41,9 +39,8 @@ from qed.swarm.cuda.layout import (
     WARP_FIELDS,
 )
 from qed.swarm.environment import Environment
-from qed.swarm.faults import FAULTS, Faults
-from qed.swarm.laws.contact import margin, near_radius
-from qed.swarm.laws.describing import fine_side
+from qed.swarm.faults import HEALTHY, Faults, deaf_from
+from qed.swarm.limits import limits as limits_of
 from qed.swarm.placing import noise_keys, place
 
 ALL_INPUTS = (1 << 15) - 1
@@ -101,6 +98,7 @@ class Packed:
     with_obstacles: bool
     with_faults: bool
     with_deaf: bool
+    with_odd: bool  # faults beyond the paper's
 
 
 def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
@@ -121,13 +119,14 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         first, obstacle = ground.find(job, env, seed)
         rows.append((env.robots, env.obstacles, k, first, obstacle, faults[broken]))
     worlds = np.array(rows)
-    limits = np.array([_limits(env, job.noise) for env in environments], np.float32)
+    limits = np.array([limits_of(env, job.noise) for env in environments], np.float32)
     networks = _networks([b.network() for b in job.controllers[some]], all_inputs)
     warps, kept, blocks = _warps(worlds, job.trials)
     # The dearest first, so that none is left over at the end.
     cost = _instructions(worlds, limits, networks)
     dearest = np.argsort(-cost[warps[:, W_NETWORK]], kind="stable")
     cells = limits[:, L_FINE].astype(np.int32) ** 2
+    kinds = {one for *_, fault in faults if fault is not None for one in fault.each}
     return Packed(
         warps=warps[dearest],
         limits=limits,
@@ -140,7 +139,8 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         cells=np.repeat(cells, job.trials),
         with_obstacles=bool(worlds[:, 1].any()),
         with_faults=any(fault is not None for *_, fault in faults),
-        with_deaf=any(FAULTS[name].deaf for *_, fault in faults for name in fault or ()),
+        with_deaf=any(one.rab_offset or one.dead for one in kinds),
+        with_odd=any(one.odd for one in kinds),
     )
 
 
@@ -187,40 +187,24 @@ def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
 
 def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray:
     """Return a row for each robot: wheels, front sensors, hearing."""
-    table = [FAULTS[name] for name in faults or ["NONE"] * env.robots]
+    table = [HEALTHY] * env.robots if faults is None else faults.each
     return np.array(
         [
             (
-                env.max_speed * fault.left,
-                env.max_speed * fault.right,
+                env.max_speed * fault.wheels[0],
+                env.max_speed * fault.wheels[1],
                 fault.gain,
                 noise if fault.noise is None else fault.noise,
                 fault.offset,
-                fault.deaf,
+                fault.rab_offset,
+                sum(1 << sensor for sensor in fault.sensors),
+                deaf_from(fault),
+                fault.dead,
             )
             for fault in table
         ],
         np.float32,
     )
-
-
-@lru_cache(maxsize=10_000)
-def _limits(env: Environment, noise: float) -> tuple[float, ...]:
-    """Return the row of an environment."""
-    row = (
-        env.arena,
-        env.max_speed,
-        near_radius(env.proximity_range, env.max_speed) ** 2,
-        env.rab_range**2,
-        env.rab_range,
-        env.proximity_range,
-        margin(env.max_speed),
-        noise,
-        env.obstacles,
-        fine_side(env.arena),
-    )
-    assert len(row) == LIMITS
-    return row
 
 
 def _instructions(worlds: np.ndarray, limits: np.ndarray, networks: dict[str, Any]) -> np.ndarray:

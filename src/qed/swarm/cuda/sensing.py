@@ -26,7 +26,6 @@ from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS
 from qed.swarm.robot import (
     BODY_OUTER_RADIUS,
-    FRONT_SENSORS,
     OBSTACLE_RADIUS,
     SENSOR_REACH,
 )
@@ -227,8 +226,11 @@ def read_one(sf, place, me, chance_, per_range, noise, faulty):
 
 
 @stage
-def read(sf, me, live, key, cycle, per_range, noise, with_faults):
-    """Read all proximity sensors that are live; each two share a random number."""
+def read(sf, me, live, key, cycle, per_range, noise, with_faults, hit):
+    """Read all proximity sensors that are live; each two share a random number.
+
+    ``hit`` has a bit for each sensor that a fault may hit.
+    """
     rest = u32(live & u32(ALL_SENSORS))
     sensor = i32(0)
     while rest != u32(0):
@@ -237,10 +239,10 @@ def read(sf, me, live, key, cycle, per_range, noise, with_faults):
             place = INPUTS + at(sensor * i32(LANES)) + me
             bits = draw(key, cycle, sensor)
             if rest & u32(1):
-                front = with_faults and sensor < i32(FRONT_SENSORS)
-                read_one(sf, place, me, low_noise(bits), per_range, noise, front)
+                faulty = with_faults and (hit >> sensor) & i32(1) != i32(0)
+                read_one(sf, place, me, low_noise(bits), per_range, noise, faulty)
             if rest & u32(2):
-                front = with_faults and sensor + i32(1) < i32(FRONT_SENSORS)
-                read_one(sf, place + LANES, me, high_noise(bits), per_range, noise, front)
+                faulty = with_faults and (hit >> (sensor + i32(1))) & i32(1) != i32(0)
+                read_one(sf, place + LANES, me, high_noise(bits), per_range, noise, faulty)
         rest = u32(rest >> u32(2))
         sensor = i32(sensor + i32(2))

@@ -29,6 +29,7 @@ from qed.swarm.cuda.warp import at, together
 from qed.swarm.laws import describing, scoring
 from qed.swarm.laws.describing import PER_FINE_CELL
 from qed.swarm.laws.scoring import GRID
+from qed.swarm.measures import ACTIONS, GROUPS
 
 flock = device(scoring.flock)
 faded = device(scoring.faded)
@@ -172,23 +173,23 @@ def features(sf, base, first, me, begin, robots, values, sums, out):
 
 
 @stage
-def active_group(sf, me, a, b, c, d):
+def active_group(sf, me, group):
     """Tell whether one of a group of inputs is active."""
-    first = min(sf[INPUTS + a * LANES + me], sf[INPUTS + b * LANES + me])
-    second = min(sf[INPUTS + c * LANES + me], sf[INPUTS + d * LANES + me])
+    first = min(sf[INPUTS + group[0] * LANES + me], sf[INPUTS + group[1] * LANES + me])
+    second = min(sf[INPUTS + group[2] * LANES + me], sf[INPUTS + group[3] * LANES + me])
     return i32(1) if min(first, second) < ZERO else i32(0)
 
 
 @stage
 def situation(sf, me, left, right):
     """Return SPIRIT's index of a robot's sensory state and action."""
-    state = i32(32) * active_group(sf, me, 0, 1, 1, 1)
-    state += i32(16) * active_group(sf, me, 2, 2, 2, 2)
-    state += i32(8) * active_group(sf, me, 3, 4, 4, 4)
-    state += i32(4) * active_group(sf, me, 5, 6, 6, 6)
-    state += i32(2) * active_group(sf, me, 7, 8, 13, 14)
-    state += active_group(sf, me, 9, 10, 11, 12)
-    return i32(16) * state + action(left, right)
+    state = i32(32) * active_group(sf, me, GROUPS[0])
+    state += i32(16) * active_group(sf, me, GROUPS[1])
+    state += i32(8) * active_group(sf, me, GROUPS[2])
+    state += i32(4) * active_group(sf, me, GROUPS[3])
+    state += i32(2) * active_group(sf, me, GROUPS[4])
+    state += active_group(sf, me, GROUPS[5])
+    return i32(ACTIONS) * state + action(left, right)
 
 
 @stage
