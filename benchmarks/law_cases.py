@@ -22,7 +22,7 @@ import qed.swarm.laws
 from qed.swarm import robot
 from qed.swarm.compile import LAWS
 from qed.swarm.cpu.rows import Segment
-from qed.swarm.laws.geometry import EDGES, FAR, between_ends, by_number, one_more_corner
+from qed.swarm.laws.geometry import EDGES, FAR, between_ends
 
 Columns = tuple[np.ndarray, ...]
 
@@ -188,12 +188,12 @@ CASES: dict[str, Kind] = {
     "contact.patience": args(Whole(1, 63), Whole(1, 63)),
     "contact.press": args(PRESSED, SHARE, VELOCITY),
     "contact.pulled": args(VELOCITY, VELOCITY, SPIN, VELOCITY, VELOCITY, SPIN, WHEEL, WHEEL, SPIN),
-    "contact.push": args(
-        VELOCITY, VELOCITY, SPIN, SPIN, *[LEVER] * 4, PRESSED, VELOCITY, SHARE | some(0.0), SHARE
-    ),
+    "contact.coupling": args(*[LEVER] * 8),
+    "contact.push": args(VELOCITY, VELOCITY, PRESSED, VELOCITY, SHARE | some(0.0), SHARE),
     "contact.remembered": args(CORNER, CORNER, CORNER, PRESSED, PRESSED),
     "contact.rub": args(VELOCITY, SHARE, VELOCITY, Real(0.0, 0.5)),
     "contact.share": LEVER,
+    "contact.spinning": args(SPIN, SPIN, *[LEVER] * 4),
     "contact.torque": args(LEVER, LEVER, PRESSED, VELOCITY),
     "describing.action": args(WHEEL, WHEEL),
     "describing.midpoint_distances": args(PLACE, PLACE, SIDE),
@@ -209,7 +209,6 @@ CASES: dict[str, Kind] = {
         lambda *values: abs(values[9] - values[12]) > 0.02,  # corners apart across the normal
     ),
     "geometry.beyond": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
-    "geometry.by_number": args(TWO_CORNERS, SLOPE),
     "geometry.cos_sin": ANGLE,
     "geometry.entry": args(BOUND, BOUND),
     "geometry.face_to_face": args(DIRECTION, DIRECTION, DIRECTION, TRUTH),
@@ -219,7 +218,6 @@ CASES: dict[str, Kind] = {
     "geometry.from_point": args(*[NEARBY] * 5),
     "geometry.nearer": args(*[NEARBY] * 6),
     "geometry.nearer_edge": args(*[NEARBY] * 5, EDGE),
-    "geometry.one_more_corner": args(TWO_CORNERS, DIRECTION, NEARBY, NEARBY, CORNER),
     "geometry.one_over": args(Either((Real(1e-4, 25.0), some(0.0)))),
     "geometry.off_line": Where(
         args(*[AWAY] * 4),
@@ -263,18 +261,6 @@ CASES: dict[str, Kind] = {
 
 
 @register_jitable
-def _one_more_corner(
-    a: Any, b: Any, k: Any, c: Any, d: Any, m: Any, mx: Any, uy: Any, x: Any, y: Any, number: Any
-) -> Any:
-    return one_more_corner((a, b, k, c, d, m), mx, uy, x, y, number)
-
-
-@register_jitable
-def _by_number(a: Any, b: Any, k: Any, c: Any, d: Any, m: Any, ux: Any) -> Any:
-    return by_number((a, b, k, c, d, m), ux)
-
-
-@register_jitable
 def _between_ends(
     along: Any, across: Any, a: Any, b: Any, k: Any, c: Any, d: Any, m: Any,
     p: Any, q: Any, n: Any, r: Any, s: Any, o: Any, face: Any, rising: Any,
@@ -284,8 +270,6 @@ def _between_ends(
 
 FLAT = {
     "geometry.between_ends": _between_ends,
-    "geometry.by_number": _by_number,
-    "geometry.one_more_corner": _one_more_corner,
 }
 
 

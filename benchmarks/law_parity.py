@@ -22,7 +22,7 @@ from law_cases import BY_NAME, CASES, Columns, draw, parts
 from numba import cuda, njit
 
 from qed.swarm import compile as compiling
-from qed.swarm.cuda import available, contact, obstacles, sensing, walls
+from qed.swarm.cuda import available, contact, obstacles, sensing
 from qed.swarm.cuda.device import ROUGHLY, SIMULATED, device, stage
 
 STEP = 2.0**-23  # between single-precision numbers, relative to them
@@ -81,7 +81,6 @@ TOLERANCES = {
     # Corners that are almost as far as each other are clipped along a steep line.
     "geometry.between_ends": Tolerance(steps=128.0, nudge=8.0),
     "geometry.beyond": JUMPING,
-    "geometry.by_number": EXACT,
     "geometry.clip_face": POLE,
     "geometry.entry": EXACT,
     "geometry.faces": JUMPING,
@@ -90,7 +89,6 @@ TOLERANCES = {
     "geometry.from_point": POLE,
     "geometry.nearer": JUMPING,
     "geometry.nearer_edge": JUMPING,
-    "geometry.one_more_corner": JUMPING,
     "geometry.ray_body": JUMPING,
     "geometry.ray_disc": JUMPING,
     "geometry.separation": JUMPING,
@@ -107,12 +105,17 @@ TOLERANCES = {
 }
 
 
+@stage
+def beyond(dx, dy, c, s, other_c, other_s):  # type: ignore[no-untyped-def]
+    """Look at all faces at once; the engine's lanes share them."""
+    return contact.beyond(dx, dy, c, s, other_c, other_s, 0, contact.FACE_COUNT)
+
+
 # For laws about all faces of a body the GPU engine has loops of its own.
 LOOPS = {
-    "geometry.beyond": contact.beyond,
+    "geometry.beyond": beyond,
     "geometry.body_point": obstacles.body_point,
     "geometry.ray_body": sensing.meets_body,
-    "geometry.two_farthest_corners": walls.two_farthest_corners,
 }
 
 

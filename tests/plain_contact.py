@@ -70,22 +70,30 @@ class Pair:
         """Renew the impulses from the present velocities; return their change, as a force."""
         me, you = self.me, self.you
         before = [(point.press, point.rub) for point in self.points]
-        un, ut = along(me.vx - you.vx, me.vy - you.vy, *self.normal)
-        spin, other = me.turn, you.turn
-        for point in self.points:
-            if point.inside:
-                shares = (
-                    law.pair_share(point.lever, point.other_lever) * self.part,
-                    law.pair_share(point.arm, point.other_arm) * self.part,
-                )
-                levers = (point.arm, point.lever, point.other_arm, point.other_lever)
-                un, ut, spin, other, point.press, point.rub = law.push(
-                    un, ut, spin, other, *levers, point.press, point.rub, *shares
-                )
+        speeds = along(me.vx - you.vx, me.vy - you.vy, *self.normal)
+        one, two = self.points
+        self.push_at(one, *speeds)
+        dp, dr = one.press - before[0][0], one.rub - before[0][1]
+        press_stops, rub_stops, press_slows, rub_slows = law.coupling(*one.levers, *two.levers)
+        closing = speeds[0] - (press_stops * dp + rub_stops * dr)
+        sliding = speeds[1] - (press_slows * dp + rub_slows * dr)
+        self.push_at(two, closing, sliding)
         dp = sum((p.press - press for p, (press, _) in zip(self.points, before, strict=True)), ZERO)
         dr = sum((p.rub - rub for p, (_, rub) in zip(self.points, before, strict=True)), ZERO)
         nx, ny = self.normal
         return dp * nx - dr * ny, dp * ny + dr * nx
+
+    def push_at(self, point, closing, sliding):
+        """Renew the impulses at a point whose robots close in and slide like this."""
+        if point.inside:
+            shares = (
+                law.pair_share(point.lever, point.other_lever) * self.part,
+                law.pair_share(point.arm, point.other_arm) * self.part,
+            )
+            more, farther = law.spinning(self.me.turn, self.you.turn, *point.levers)
+            point.press, point.rub = law.push(
+                closing + more, sliding + farther, point.press, point.rub, *shares
+            )
 
 
 def along(vx, vy, nx, ny):
@@ -188,6 +196,7 @@ def pair_point(world, me, you, found, number):
     key = (me.number, you.number, number)
     point = Point(arm, lever, gap < ZERO, world.kept.get(key, (ZERO, ZERO)))
     point.other_arm, point.other_lever = other_arm, other_lever
+    point.levers = (arm, lever, other_arm, other_lever)
     world.points[key] = point
     return point
 

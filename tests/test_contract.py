@@ -13,7 +13,7 @@ import qed
 from qed.definitions import known
 from qed.evolution.algorithms import Algorithm
 from qed.study import cost
-from qed.study.forecast import KNOWN_CPU, Engine, forecast
+from qed.study.cost import KNOWN_CPU, Engine, forecast
 from qed.study.kernels import kernels
 from qed.study.plan import PRESETS, Name
 from qed.swarm.faults import Fault

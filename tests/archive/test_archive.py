@@ -239,7 +239,7 @@ def test_adding_is_fast() -> None:
     times = []
     for _ in range(50):
         cells, objective = rng.integers(0, 4096, 80), rng.random(80)
-        begin = time.perf_counter()
+        begin = time.thread_time()
         archive.add(batch, objective, measures)
-        times.append(time.perf_counter() - begin)
+        times.append(time.thread_time() - begin)
     assert sorted(times)[10] < 2e-3

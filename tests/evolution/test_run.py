@@ -83,7 +83,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_archive(
     kills = 0
     resume: list[str] = []
     while not (folder / ARCHIVE).exists():
-        if kills >= 10:
+        if kills >= 7:
             subprocess.run([*command, *resume], check=True, capture_output=True)
             break
         process = subprocess.Popen(

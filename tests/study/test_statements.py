@@ -144,7 +144,7 @@ def like_its_tests() -> Results:
             for metric, column in by_task.METRICS.items():
                 values = np.linspace(0, 1, n)
                 if name != "qed":
-                    delta = by_task.printed(metric, task, name).delta
+                    delta = by_task.tested(metric, task, name).delta
                     delta += 0.004 * np.sign(delta) * (delta < 0.42)
                     below = int(n * (1 + delta) / 2)
                     values = np.where(np.arange(n) < below, -1.0, 2.0)
@@ -223,7 +223,7 @@ def test_the_papers_effects_and_tests_are_read_from_its_table() -> None:
     assert won is not None
     assert won.ours == "13 of 15; not against HBD in aggregation, SDBC in patrolling"
     # A delta that the paper rounds up to the bound of large effects is none.
-    assert by_task.printed("resilience", "aggregation", "sdbc").effect == "medium"
+    assert by_task.tested("resilience", "aggregation", "sdbc").effect == "medium"
 
 
 def test_what_a_study_lacks_is_not_checkable() -> None:

@@ -54,8 +54,9 @@ def evolve(
     files: With = None,
 ) -> None:
     """Evolve an archive of controllers for a task."""
+    from qed import limits
     from qed.definitions import defined
-    from qed.errors import number, whole
+    from qed.errors import number
     from qed.evolution.algorithms import Algorithm
     from qed.evolution.swarm_run import Settings, SwarmRun
     from qed.evolution.watch import watch
@@ -66,10 +67,9 @@ def evolve(
     chosen_algorithm = defined("algorithm", algorithm, Algorithm)
     if attributes is not None:
         chosen_algorithm = chosen_algorithm.with_attributes(attributes)
-    whole("replicates", replicates, 1, 1000)
+    limits.replicates(replicates)
     every = number("checkpoint", checkpoint, 0.0, 1e9)
-    if threads is not None:
-        whole("threads", threads, 1, 1024)
+    limits.threads(threads)
     engine = chosen(backend)
     runs: list[SwarmRun] = []
     for number_ in range(seed, seed + replicates):
@@ -84,9 +84,6 @@ def evolve(
                 settings, folder, resume=resume, threads=threads, progress=progress, backend=engine
             )
             runs.append(run)
-    for run in runs:
-        for note in run.notes:
-            typer.echo(f"qed: {note}", err=True)
     typer.echo(f"qed: simulating on {described(engine, threads or cores())}", err=True)
     # A cluster's request to stop is the same as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

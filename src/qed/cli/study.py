@@ -89,7 +89,8 @@ def study(
     files: With = None,
 ) -> None:
     """Evolve maps, break robots, recover, and report how well that works."""
-    from qed.errors import choice, whole
+    from qed import limits
+    from qed.errors import choice
     from qed.study.executors import maker
     from qed.study.kernels import compile_ahead
     from qed.study.plan import PRESETS
@@ -104,8 +105,7 @@ def study(
     )  # fmt: skip
     if attributes is not None:
         plan = plan.over(attributes)
-    if threads is not None:
-        whole("threads", threads, 1, 1024)
+    limits.threads(threads)
     choice("backend", backend, BACKENDS)
     open_executor = maker(executor)
     folder = out or Path("studies") / preset
@@ -147,7 +147,6 @@ def study(
 def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
     """Print what a study would do, and about how long it would take with an engine."""
     from qed.study import cost
-    from qed.study.forecast import engine, forecast
 
     screen = show.console()
     runs = len(list(plan.runs()))
@@ -168,8 +167,8 @@ def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
     for heading in ("runs", "solutions", "evolution", "recovery", "together"):
         table.add_column(heading, justify="right")
     total = 0.0
-    measured = engine(plan, backend)
-    for algorithm, (evolving, recovering) in forecast(plan, measured).items():
+    measured = cost.engine(plan, backend)
+    for algorithm, (evolving, recovering) in cost.forecast(plan, measured).items():
         total += evolving + recovering
         table.add_row(
             algorithm,

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from qed import limits
 from qed.archive.archive import Archive
 from qed.definitions import defined
-from qed.errors import InputError, number, whole
+from qed.errors import InputError, number
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.run import Run, drive
 from qed.evolution.swarm_run import Settings, SwarmRun
@@ -74,8 +75,7 @@ def evolve(
         seed=seed,
     )
     every = number("checkpoint", checkpoint, 0.0, 1e9)
-    if threads is not None:
-        threads = whole("threads", threads, 1, 1024)
+    threads = limits.threads(threads)
     if resume and out is None:
         raise InputError("resume needs out, the folder of the run to go on with")
     engine = chosen(backend)

@@ -32,29 +32,48 @@ BEGUN = "made_by"  # the table of who began a run; the other tables must be the 
 Tables = Mapping[str, Mapping[str, Any]]
 
 
-def claim(folder: Path, tables: Tables, resume: bool, begun: Mapping[str, Any]) -> None:
-    """Make a folder that of a run made by these tables, or say why it is not free for it."""
+def claim(folder: Path, tables: Tables, resume: bool, begun: Mapping[str, str]) -> list[str]:
+    """Make a folder that of a run made by these tables, or say why it is not free for it.
+
+    ``begun`` tells with what it begins, if it does; it may be resumed with something else.
+    Returns what a user should know.
+    """
     config = folder / CONFIG
+    notes = []
     if resume and not config.exists():
-        raise InputError(f"out: {folder} holds no run to resume")
+        raise InputError(f"folder {folder} holds no run to resume")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if config.exists():
-            different = _differences(_read(config), tables, config)
+            there = _read(config)
+            different = _differences(there, tables, config)
             if different:
-                raise InputError(f"out: {folder} holds another run: {'; '.join(different)}")
+                raise InputError(f"folder {folder} holds another run: {'; '.join(different)}")
             if not resume:
                 raise InputError(
-                    f"out: {folder} holds this run already; resume it (--resume), or take "
-                    "another folder"
+                    f"folder {folder} holds this run already; resume it (--resume, or resume=True "
+                    "in Python), or take another folder"
                 )
+            notes = _other_code(there, tables, begun)
         elif any(file.name != unfinished(config).name for file in folder.iterdir()):
-            raise InputError(f"out: {folder} is not empty and holds no run; take another folder")
+            raise InputError(f"folder {folder} is not empty and holds no run; take another folder")
         else:
             # It may be resumed with another engine, but not with other random numbers.
             write(config, toml({**tables, BEGUN: {**made_by(), **begun, "streams": STREAMS}}))
     except OSError as error:
         raise StoppedError(f"cannot use the folder {folder}: {error.strerror}") from error
+    return notes
+
+
+def _other_code(there: Tables, here: Tables, begun: Mapping[str, str]) -> list[str]:
+    """Say if the code of a domain was another when its run began."""
+    before, now = there[BEGUN].get("code"), begun.get("code")
+    if before is None or now is None or before == now:
+        return []
+    return [
+        f"the code of {here['run']['domain']} is not what it was when this run began: the archive "
+        "may be none that either would give"
+    ]
 
 
 def _read(config: Path) -> dict[str, dict[str, Any]]:
@@ -68,7 +87,7 @@ def _read(config: Path) -> dict[str, dict[str, Any]]:
         raise StoppedError(f"{config} is damaged: {what}") from error
     if not same:
         raise InputError(
-            f"out: {config.parent} was begun by an older qed ({version}), whose random numbers "
+            f"folder {config.parent} was begun by an older qed ({version}), whose random numbers "
             "were others: it cannot be resumed; take another folder, or that version"
         )
     return tables

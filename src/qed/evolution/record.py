@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -9,24 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from qed import limits
 from qed.archive.archive import Archive
 from qed.archive.grid import Environments
 from qed.archive.recipes import digest
 from qed.archive.space import Space
-from qed.errors import InputError, whole
+from qed.errors import InputError
 from qed.evolution.map_elites import Domain, MapElites
 from qed.streams import STREAMS, stream
-
-MOST = 10**12  # evaluations
 
 
 def sizes(evaluations: Any, initial: Any, batch: Any, seed: Any) -> dict[str, int]:
     """Return how much and how a run searches, checked."""
     return {
-        "evaluations": whole("evaluations", evaluations, 1, MOST),
-        "initial": whole("initial", initial, 1, MOST),
-        "batch": whole("batch", batch, 1, 10**6),
-        "seed": whole("seed", seed, 0, 2**63 - 1),
+        "evaluations": limits.evaluations(evaluations),
+        "initial": limits.evaluations(initial, "initial"),
+        "batch": limits.batch(batch),
+        "seed": limits.seed(seed),
     }
 
 
@@ -92,6 +93,14 @@ class Record:
             if points is not None and len(points):
                 found["cells"]["digest"] = digest(points)
         return found
+
+    def code(self) -> dict[str, str]:
+        """Return a digest of the text of the domain's class, where it can be read."""
+        try:
+            text = inspect.getsource(type(self.domain))
+        except (OSError, TypeError):  # an interactive session
+            return {}
+        return {"code": hashlib.sha256(text.encode()).hexdigest()[:16]}
 
     def search(self) -> MapElites:
         """Return a new search."""

@@ -69,7 +69,9 @@ class Run:
         resume: bool = False,
     ) -> None:
         record = Record(domain, cells, sizes(evaluations, initial, batch, seed))
-        self._open(folder, record.tables(), record.search, resume)
+        if resume and folder is None:
+            raise InputError("resume needs the folder of the run to go on with")
+        self._open(folder, record.tables(), record.search, resume, record.code())
 
     def _open(
         self,
@@ -77,14 +79,14 @@ class Run:
         tables: Tables,
         search: Callable[[], MapElites],
         resume: bool,
-        begun: Mapping[str, Any] | None = None,
+        begun: Mapping[str, str],
     ) -> None:
         """Take the folder, if it is free for the run of these tables, and only then the search."""
         self.folder = None if folder is None else Path(folder)
         self.notes: list[str] = []  # what a user should know about how it began
         self.kept = False  # whether its archive is in the folder
         if self.folder is not None:
-            files.claim(self.folder, tables, resume, begun or {})
+            self.notes += files.claim(self.folder, tables, resume, begun)
         self.search = search()
         if self.search.evaluations <= self.search.initial:
             self.notes.append(

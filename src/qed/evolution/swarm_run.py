@@ -10,16 +10,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from qed import limits
 from qed.archive.archive import Archive
 from qed.definitions import Definition, defined
-from qed.errors import number, whole
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.map_elites import MapElites
 from qed.evolution.record import sizes
 from qed.evolution.run import Run
 from qed.evolution.swarms import Swarms
 from qed.streams import STREAMS, search_stream, trials_stream
-from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import Task
 
 
@@ -41,8 +40,8 @@ class Settings:
             "task": defined("task", self.task, Task),
             "algorithm": defined("algorithm", self.algorithm, Algorithm),
             **sizes(self.evaluations, self.initial, self.batch, self.seed),
-            "trials": whole("trials", self.trials, 1, 10**6),
-            "seconds": number("seconds", self.seconds, CYCLE, 1e6),
+            "trials": limits.trials(self.trials),
+            "seconds": limits.seconds(self.seconds),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)

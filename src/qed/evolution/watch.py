@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -18,6 +19,9 @@ def watch(runs: Sequence[Run], every: float = 30.0) -> None:
 
     A checkpoint is made every so many seconds.  Ctrl-C saves all runs first.
     """
+    for run in runs:
+        for note in run.notes:
+            print(f"qed: {note}", file=sys.stderr, flush=True)
     with Display(runs) as show:
         for _ in drive(runs, every):
             show()
@@ -55,14 +59,11 @@ class Display:
     ) -> None:
         """Show the last state and stop."""
         if not self.live and self._done() > self.at_begin:
-            self._print(self.words(self._done(), time.monotonic()))
+            print(self.words(self._done(), time.monotonic()), file=sys.stderr, flush=True)
         self.bar.stop()
 
     def _done(self) -> int:
         return sum(run.search.done for run in self.runs)
-
-    def _print(self, line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
 
     def __call__(self) -> None:
         """Show the present state."""
@@ -72,21 +73,20 @@ class Display:
             self.bar.update(self.task, completed=done, description=self.words(done, now))
         elif now - self.last >= EVERY:
             self.last = now
-            self._print(self.words(done, now))
+            print(self.words(done, now), file=sys.stderr, flush=True)
 
     def words(self, done: int, now: float) -> str:
         """Return the state in about 75 columns."""
-        archives = [run.archive for run in self.runs]
-        count = len(archives)
+        archives = [run.archive for run in self.runs if len(run.archive)]  # others will begin
         rate = (done - self.at_begin) / max(now - self.begin, 1e-9)
         left = duration((self.total - done) / rate) if rate > 0 else "?"
         so_far = f"{done / 1e6:.2f}M" if done >= 1e6 else f"{done:,}"
         pace = getattr(self.runs[0].domain, "pace", None)
         return ", ".join(
             [
-                f"{so_far}: {sum(a.coverage for a in archives) / count:,.0f} cells",
-                f"best {max(a.best.fitness for a in archives):.3f}",
-                f"mean {sum(a.mean for a in archives) / count:.3f}",
+                f"{so_far}: {sum(map(len, archives)) / len(self.runs):,.0f} cells",
+                f"best {max((a.best.fitness for a in archives), default=math.nan):.3f}",
+                f"mean {sum(a.mean for a in archives) / max(len(archives), 1):.3f}",
                 f"{rate:,.0f}/s",
                 *([] if pace is None else [pace(rate)]),
                 f"{left} left",

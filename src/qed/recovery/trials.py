@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from qed import limits
 from qed.definitions import defined
 from qed.descriptors import spirit
-from qed.errors import InputError, number, whole
+from qed.errors import InputError
 from qed.recovery.protocol import Streams, streams
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
@@ -59,12 +60,11 @@ class Trials:
             raise InputError(f"environment must be a qed.Environment, got {kind}")
         checked: dict[str, Any] = {
             "task": defined("task", self.task, Task),
-            "trials": whole("trials", self.trials, 1, 10**6),
-            "fresh": whole("fresh", self.fresh, 1, 10**6),
-            "seconds": number("seconds", self.seconds, CYCLE, 1e6),
+            "trials": limits.trials(self.trials),
+            "fresh": limits.trials(self.fresh, "fresh"),
+            "seconds": limits.seconds(self.seconds),
+            "threads": limits.threads(self.threads),
         }
-        if self.threads is not None:
-            checked["threads"] = whole("threads", self.threads, 1, 1024)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 

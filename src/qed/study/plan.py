@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
+from qed import limits
 from qed.definitions import Definition, Some, defined, known, one_each
-from qed.errors import InputError, choice, number, whole
+from qed.errors import InputError, choice, whole
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.swarm_run import Settings
 from qed.recovery.protocol import INDEPENDENT, PROTOCOLS
 from qed.streams import stream
 from qed.swarm.environment import Attributes
 from qed.swarm.faults import FAULTS, Fault, Faults
-from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import TASKS, Task
 
 ROBOTS = 10  # of the normal environment, in which robots break
@@ -68,16 +68,16 @@ class Plan:
         checked = {
             "tasks": _several("tasks", self.tasks, Task),
             "algorithms": _several("algorithms", self.algorithms, Algorithm),
-            "replicates": whole("replicates", self.replicates, 1, 1000),
-            "evaluations": whole("evaluations", self.evaluations, 1, 10**12),
-            "initial": whole("initial", self.initial, 1, 10**12),
-            "batch": whole("batch", self.batch, 1, 10**6),
-            "trials": whole("trials", self.trials, 1, 10**6),
-            "seconds": number("seconds", self.seconds, CYCLE, 1e6),
+            "replicates": limits.replicates(self.replicates),
+            "evaluations": limits.evaluations(self.evaluations),
+            "initial": limits.evaluations(self.initial, "initial"),
+            "batch": limits.batch(self.batch),
+            "trials": limits.trials(self.trials),
+            "seconds": limits.seconds(self.seconds),
             "faults": whole("faults", self.faults, 1, 10**5),
-            "retrials": whole("retrials", self.retrials, 1, 10**6),
-            "fresh": whole("fresh", self.fresh, 1, 10**6),
-            "seed": whole("seed", self.seed, 0, 2**63 - 1),
+            "retrials": limits.trials(self.retrials, "retrials"),
+            "fresh": limits.trials(self.fresh, "fresh"),
+            "seed": limits.seed(self.seed),
             "protocol": choice("protocol", self.protocol, PROTOCOLS),
             "among": _several("among", self.among, Fault),
             "broken": whole("broken", self.broken, 0, ROBOTS),

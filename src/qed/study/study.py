@@ -1,12 +1,4 @@
-"""A study: plan, evolve, re-evaluate, recover, report; each part done once, and resumable.
-
-study.toml      what makes the study, and the versions that began it
-runs/           one folder a run, see work
-tables/         tidy tables with one row a measurement, and the tables of the report
-figures/        the figures of the report
-report.html     all of it on one page
-failures.txt    runs that failed, and why, if any did
-"""
+"""A study: plan, evolve, re-evaluate, recover, report; each part done once, and resumable."""
 
 from __future__ import annotations
 
@@ -34,17 +26,15 @@ from qed.definitions import defined
 from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.run import forget_checkpoints
-from qed.study import work
+from qed.study import paths, work
 from qed.study.board import BREAK, EVOLVE, TRY, Board, Part, Watch
-from qed.study.collect import collect
 from qed.study.executors import Inline
 from qed.study.plan import Name, Plan
-from qed.study.results import STUDY
+from qed.study.results import collect
 from qed.swarm.backend import chosen
 from qed.textfile import disk, made_by, toml, write
 
 FORMAT = 1  # of the folder
-FAILURES = "failures.txt"
 LOOK = 2.0  # s between looks at how far other processes are
 REPLACED = 3  # times that a pool of processes is replaced after one was killed
 MANY = 10_000  # parts that wait at an executor at most
@@ -78,7 +68,7 @@ class Study:
         """Make the folder this study's, or raise an error if it is not free for it."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            if (self.folder / STUDY).exists():
+            if (self.folder / paths.SETTINGS).exists():
                 there = _told(self.folder)
                 different = [
                     f"{name} is {there[name]!r} there, {value!r} here"
@@ -94,7 +84,8 @@ class Study:
                     f"out: {self.folder} is not empty and holds no study; take another folder"
                 )
             else:
-                write(self.folder / STUDY, toml({**self._tables(), "made_by": made_by()}))
+                text = toml({**self._tables(), "made_by": made_by()})
+                write(self.folder / paths.SETTINGS, text)
         except OSError as error:
             raise StoppedError(f"cannot use the folder {self.folder}: {error.strerror}") from error
 
@@ -165,7 +156,7 @@ class Study:
             return []
         if part.stage == EVOLVE:
             for name in part.names:  # a kill may have left them
-                forget_checkpoints(work.folder(self.folder, name))
+                forget_checkpoints(paths.run(self.folder, name))
             return [Part(TRY, (name,)) for name in part.names]
         if part.stage == TRY:
             return [Part(BREAK, part.names, k) for k in range(len(work.batches(self.plan)))]
@@ -179,7 +170,7 @@ class Study:
         """Write tables, figures and the report of what is finished, and return the report."""
         from qed.study import report
 
-        note = self.folder / FAILURES
+        note = self.folder / paths.FAILURES
         with disk(self.folder):
             if not collect(self.folder, self.plan):
                 raise StoppedError(f"no run of {self.folder} is finished: there is no report")
@@ -197,7 +188,7 @@ def plan_of(folder: Path) -> Plan:
 
 def _told(folder: Path) -> dict[str, Any]:
     """Return what a study's folder tells of it."""
-    path = folder / STUDY
+    path = folder / paths.SETTINGS
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         head, by = table["study"], table["made_by"]["qed"]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from qed.evolution.algorithms import cells_in_words
-from qed.study import least, paper, winners
+from qed.study import least, luck, paper
 from qed.study.plan import PRESETS
 from qed.study.results import Results
 from qed.study.words import listed, many
@@ -60,7 +60,7 @@ def sentences(results: Results, frames: Mapping[str, pd.DataFrame]) -> list[str]
     return [
         *told,
         *_significance(frames.get("table-s3a")),
-        *winners.sentence(results),
+        *luck.sentence(results),
         *_coverage(results),
     ]
 

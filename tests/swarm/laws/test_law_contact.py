@@ -21,6 +21,8 @@ press = plain(contact.press)
 rub = plain(contact.rub)
 hold = plain(contact.hold)
 push = plain(contact.push)
+spinning = plain(contact.spinning)
+coupling = plain(contact.coupling)
 torque = plain(contact.torque)
 fixed = plain(contact.fixed)
 nearer_wall = plain(contact.nearer_wall)
@@ -201,11 +203,21 @@ def test_a_robot_that_leaves_a_wall_is_not_held():
 
 
 def pushed(un, ut, spins, levers, pressed, part):
-    """Return what pushing does, and the impulses it began with."""
+    """Return what pushing does to two robots, and the impulses it began with."""
     arm_i, lever_i, arm_k, lever_k = levers
     rubbed = f32(part) * (contact.FRICTION * f32(pressed))
     shares = pair_share(lever_i, lever_k), pair_share(arm_i, arm_k)
-    return push(un, ut, *spins, *levers, pressed, rubbed, *shares), pressed, rubbed
+    closing, sliding = spinning(*spins, *levers)
+    new_press, new_rub = push(f32(un) + closing, f32(ut) + sliding, pressed, rubbed, *shares)
+    dp, dr = float(new_press) - pressed, float(new_rub) - float(rubbed)
+    # What one loses the other gains, so the speed between them changes twice.
+    moved = (
+        un - 2 * dp,
+        ut - 2 * dr,
+        spins[0] - EASE * (arm_i * dr - lever_i * dp),
+        spins[1] + EASE * (arm_k * dr - lever_k * dp),
+    )
+    return (*moved, new_press, new_rub), pressed, rubbed
 
 
 SPINS = st.tuples(SPIN, SPIN)
@@ -214,18 +226,40 @@ LEVERS = st.tuples(ARM, LEVER, ARM.map(lambda arm: -arm), LEVER)
 
 @examples
 @given(SPEED, SPEED, SPINS, LEVERS, PRESSED, RUBBED)
-def test_pushing_balances_momentum_within_the_friction_cone(un, ut, spins, levers, pressed, part):
+def test_pushing_stays_within_the_friction_cone(un, ut, spins, levers, pressed, part):
+    (*_, new_press, new_rub), _, _ = pushed(un, ut, spins, levers, pressed, part)
+    assert new_press >= 0.0
+    assert abs(new_rub) <= contact.FRICTION * new_press
+
+
+@examples
+@given(SPINS, LEVERS)
+def test_spins_move_a_point_as_they_turn_it(spins, levers):
+    arm_i, lever_i, arm_k, lever_k = levers
+    # A point at (arm, lever) of a robot that spins moves with spin x (-lever, arm).
+    first = np.array([-lever_i, arm_i]) * spins[0]
+    second = np.array([-lever_k, arm_k]) * spins[1]
+    assert spinning(*spins, *levers) == pytest.approx(tuple(first - second), abs=2e-6)
+
+
+@examples
+@given(SPEED, SPEED, SPINS, LEVERS, LEVERS, PRESSED, RUBBED)
+def test_impulses_at_a_point_change_the_speeds_at_another(
+    un, ut, spins, levers, other, pressed, part
+):
     (new_n, new_t, spin_i, spin_k, new_press, new_rub), press0, rub0 = pushed(
         un, ut, spins, levers, pressed, part
     )
-    assert new_press >= 0.0
-    assert abs(new_rub) <= contact.FRICTION * new_press
     dp, dr = float(new_press) - press0, float(new_rub) - float(rub0)
-    # What one loses the other gains, so the speed between them changes twice.
-    assert (new_n, new_t) == pytest.approx((un - 2 * dp, ut - 2 * dr), abs=3e-6)
-    arm_i, lever_i, arm_k, lever_k = levers
-    assert spin_i == pytest.approx(spins[0] - EASE * (arm_i * dr - lever_i * dp), abs=2e-5)
-    assert spin_k == pytest.approx(spins[1] + EASE * (arm_k * dr - lever_k * dp), abs=2e-5)
+    closing, sliding = map(float, spinning(*spins, *other))
+    press_stops, rub_stops, press_slows, rub_slows = map(float, coupling(*levers, *other))
+    later = spinning(spin_i, spin_k, *other)
+    assert new_n + later[0] == pytest.approx(
+        un + closing - (press_stops * dp + rub_stops * dr), abs=3e-5
+    )
+    assert new_t + later[1] == pytest.approx(
+        ut + sliding - (press_slows * dp + rub_slows * dr), abs=3e-5
+    )
 
 
 @examples
@@ -261,10 +295,9 @@ def test_a_fresh_push_takes_energy(un, ut, spins, levers):
 
 
 def test_robots_that_meet_at_their_middles_share_their_speed():
-    n, t, spin_i, spin_k, pressed, rubbed = push(
-        0.2, 0.0, 0.0, 0.0, 0.055, 0.0, -0.055, 0.0, 0.0, 0.0, 0.5, 0.5
-    )
-    assert (n, t, spin_i, spin_k, rubbed) == (0.0, 0.0, 0.0, 0.0, 0.0)
+    (n, *rest, pressed, rubbed), _, _ = pushed(0.2, 0.0, (0, 0), (0.055, 0, -0.055, 0), 0.0, 0.0)
+    assert n == pytest.approx(0.0, abs=1e-8)
+    assert (*rest, rubbed) == (0.0, 0.0, 0.0, 0.0)
     assert pressed == f32(0.1)
 
 

@@ -13,8 +13,6 @@ from swarm.laws.polygon import BODY, cross, heading, placed, samples, turned
 from qed.swarm.laws import geometry
 
 two_farthest_corners = plain(geometry.two_farthest_corners)
-one_more_corner = geometry.one_more_corner
-by_number = geometry.by_number
 face_to_face = plain(geometry.face_to_face)
 ahead = plain(geometry.ahead)
 beyond = plain(geometry.beyond)
@@ -66,28 +64,6 @@ def test_corners_are_the_same_in_a_mirror(angle):
     along, across, number, more, aside, other = two_farthest_corners(ux, uy)
     mirrored = two_farthest_corners(-ux, uy)
     assert mirrored == (more, -aside, 8 - other, along, -across, 8 - number)
-
-
-@pytest.mark.parametrize(
-    ("along", "kept"),
-    [
-        (1, (3, 1, 2, 2)),
-        (2, (3, 1, 2, 2)),
-        (2.5, (3, 1, 2.5, 5)),
-        (3, (3, 1, 3, 5)),
-        (4, (4, 5, 3, 1)),
-    ],
-)
-def test_one_more_corner_is_kept_if_it_is_farther_than_one_of_two(along, kept):
-    found = one_more_corner((3, 30, 1, 2, 20, 2), 1, 0, along, 50, 5)
-    assert (found[0], found[2], found[3], found[5]) == kept
-    assert [found[1], found[4]] == [{1: 30, 2: 20, 5: 50}[number] for number in kept[1::2]]
-
-
-def test_corners_by_number_and_side():
-    assert by_number((3, 30, 6, 2, 20, 5), 1) == (2, 20, 5, 3, 30, 6)
-    assert by_number((3, 30, 6, 2, 20, 5), -1) == (3, -30, 2, 2, -20, 3)
-    assert by_number((3, 30, 4, 2, 20, 5), 0) == (3, 30, 4, 2, 20, 5)
 
 
 @examples

@@ -26,9 +26,8 @@ from qed.swarm.cpu.rows import (
     P_Y,
     PARTNERS,
     PLACE,
-    T_ARM_I,
-    T_ARM_K,
     T_AT,
+    T_CLOSING,
     T_COS_I,
     T_COS_K,
     T_DX,
@@ -39,17 +38,20 @@ from qed.swarm.cpu.rows import (
     T_GAP,
     T_I,
     T_K,
-    T_LEVER_I,
-    T_LEVER_K,
     T_NORMAL_SHARE,
     T_NX,
     T_NY,
     T_ONE,
     T_PART,
     T_PRESS,
+    T_PRESS_SLOWS,
+    T_PRESS_STOPS,
     T_RUB,
+    T_RUB_SLOWS,
+    T_RUB_STOPS,
     T_SIN_I,
     T_SIN_K,
+    T_SLIDING,
     T_TANGENT_SHARE,
     T_TURN_I,
     T_TURN_K,
@@ -61,10 +63,12 @@ from qed.swarm.cpu.rows import (
 from qed.swarm.cpu.squeezing import squeeze
 from qed.swarm.laws.contact import (
     FROM_FIXED,
+    coupling,
     fixed,
     pair_share,
     patience,
     push,
+    spinning,
 )
 from qed.swarm.laws.geometry import beyond, first_face, touching_points
 from qed.swarm.robot import BODY_OUTER_RADIUS
@@ -107,30 +111,36 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
                 p[T_FACE + e] > ZERO,
             )
         )
-        part1 = p[T_PART + e] if gap < ZERO else ZERO
-        part2 = p[T_PART + e] if more_gap < ZERO else ZERO
-        p[T_ONE + T_ARM_I + e] = arm_i
-        p[T_ONE + T_LEVER_I + e] = lever_i
-        p[T_ONE + T_ARM_K + e] = arm_k
-        p[T_ONE + T_LEVER_K + e] = lever_k
-        p[T_ONE + T_NORMAL_SHARE + e] = pair_share(lever_i, lever_k) * part1
-        p[T_ONE + T_TANGENT_SHARE + e] = pair_share(arm_i, arm_k) * part1
-        p[T_ONE + T_PRESS + e] = p[T_ONE + T_PRESS + e] if gap < ZERO else ZERO
-        p[T_ONE + T_RUB + e] = p[T_ONE + T_RUB + e] if gap < ZERO else ZERO
-        p[T_TWO + T_ARM_I + e] = more_i
-        p[T_TWO + T_LEVER_I + e] = farther_i
-        p[T_TWO + T_ARM_K + e] = more_k
-        p[T_TWO + T_LEVER_K + e] = farther_k
-        p[T_TWO + T_NORMAL_SHARE + e] = pair_share(farther_i, farther_k) * part2
-        p[T_TWO + T_TANGENT_SHARE + e] = pair_share(more_i, more_k) * part2
-        p[T_TWO + T_PRESS + e] = p[T_TWO + T_PRESS + e] if more_gap < ZERO else ZERO
-        p[T_TWO + T_RUB + e] = p[T_TWO + T_RUB + e] if more_gap < ZERO else ZERO
+        press_stops, rub_stops, press_slows, rub_slows = coupling(
+            arm_i, lever_i, arm_k, lever_k, more_i, farther_i, more_k, farther_k
+        )
+        p[T_PRESS_STOPS + e] = press_stops
+        p[T_RUB_STOPS + e] = rub_stops
+        p[T_PRESS_SLOWS + e] = press_slows
+        p[T_RUB_SLOWS + e] = rub_slows
+        put_point(p, T_ONE + e, e, arm_i, lever_i, arm_k, lever_k, gap)
+        put_point(p, T_TWO + e, e, more_i, farther_i, more_k, farther_k, more_gap)
     for e in range(whole(pairs)):
         p[C_PRESS1 + e] = ZERO
         p[C_RUB1 + e] = ZERO
         p[C_PRESS2 + e] = ZERO
         p[C_RUB2 + e] = ZERO
     return touching
+
+
+@loop
+def put_point(
+    p: Any, at: Any, e: Any, arm_i: Any, lever_i: Any, arm_k: Any, lever_k: Any, gap: Any
+) -> None:
+    """Write how a point moves as its robots spin, and what part of that is corrected at once."""
+    closing, sliding = spinning(p[T_TURN_I + e], p[T_TURN_K + e], arm_i, lever_i, arm_k, lever_k)
+    part = p[T_PART + e] if gap < ZERO else ZERO
+    p[at + T_CLOSING] = closing
+    p[at + T_SLIDING] = sliding
+    p[at + T_NORMAL_SHARE] = pair_share(lever_i, lever_k) * part
+    p[at + T_TANGENT_SHARE] = pair_share(arm_i, arm_k) * part
+    p[at + T_PRESS] = p[at + T_PRESS] if gap < ZERO else ZERO
+    p[at + T_RUB] = p[at + T_RUB] if gap < ZERO else ZERO
 
 
 @loop
@@ -227,6 +237,24 @@ def warm_pairs(b: Any, touching: int) -> None:
 
 
 @loop
+def push_at(p: Any, at: Any, closing: Any, sliding: Any) -> Any:
+    """Let two robots push each other at a point; return the change of its impulses."""
+    old_press = p[at + T_PRESS]
+    old_rub = p[at + T_RUB]
+    pressed, rubbed = push(
+        closing + p[at + T_CLOSING],
+        sliding + p[at + T_SLIDING],
+        old_press,
+        old_rub,
+        p[at + T_NORMAL_SHARE],
+        p[at + T_TANGENT_SHARE],
+    )
+    p[at + T_PRESS] = pressed
+    p[at + T_RUB] = rubbed
+    return pressed - old_press, rubbed - old_rub
+
+
+@loop
 def push_pairs(b: Any, touching: int) -> None:
     """Correct all pairs at once, each from the velocities before the iteration."""
     f, p, m = b.f, b.p, b.m
@@ -240,44 +268,14 @@ def push_pairs(b: Any, touching: int) -> None:
         ny = p[T_NY + e]
         ux = p[T_UX + e]
         uy = p[T_UY + e]
-        press1 = p[T_ONE + T_PRESS + e]
-        rub1 = p[T_ONE + T_RUB + e]
-        press2 = p[T_TWO + T_PRESS + e]
-        rub2 = p[T_TWO + T_RUB + e]
-        un, ut, spin_i, spin_k, new_press1, new_rub1 = push(
-            ux * nx + uy * ny,
-            uy * nx - ux * ny,
-            p[T_TURN_I + e],
-            p[T_TURN_K + e],
-            p[T_ONE + T_ARM_I + e],
-            p[T_ONE + T_LEVER_I + e],
-            p[T_ONE + T_ARM_K + e],
-            p[T_ONE + T_LEVER_K + e],
-            press1,
-            rub1,
-            p[T_ONE + T_NORMAL_SHARE + e],
-            p[T_ONE + T_TANGENT_SHARE + e],
-        )
-        _, _, _, _, new_press2, new_rub2 = push(
-            un,
-            ut,
-            spin_i,
-            spin_k,
-            p[T_TWO + T_ARM_I + e],
-            p[T_TWO + T_LEVER_I + e],
-            p[T_TWO + T_ARM_K + e],
-            p[T_TWO + T_LEVER_K + e],
-            press2,
-            rub2,
-            p[T_TWO + T_NORMAL_SHARE + e],
-            p[T_TWO + T_TANGENT_SHARE + e],
-        )
-        p[T_ONE + T_PRESS + e] = new_press1
-        p[T_ONE + T_RUB + e] = new_rub1
-        p[T_TWO + T_PRESS + e] = new_press2
-        p[T_TWO + T_RUB + e] = new_rub2
-        dp = (new_press1 - press1) + (new_press2 - press2)
-        dr = (new_rub1 - rub1) + (new_rub2 - rub2)
+        un = ux * nx + uy * ny
+        ut = uy * nx - ux * ny
+        dp, dr = push_at(p, T_ONE + e, un, ut)
+        un -= p[T_PRESS_STOPS + e] * dp + p[T_RUB_STOPS + e] * dr
+        ut -= p[T_PRESS_SLOWS + e] * dp + p[T_RUB_SLOWS + e] * dr
+        more, farther = push_at(p, T_TWO + e, un, ut)
+        dp += more
+        dr += farther
         m[T_FX + e] = fixed(dp * nx - dr * ny)
         m[T_FY + e] = fixed(dp * ny + dr * nx)
     give(m, b.sums, touching)

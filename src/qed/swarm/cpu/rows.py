@@ -103,10 +103,11 @@ C_PRESS1, C_RUB1, C_PRESS2, C_RUB2 = (PAIR_STRIDE * n for n in range(4))
 T_PART = T_GAP
 # and those that touch: the velocity and the turn rates that they push from,
 T_UX, T_UY, T_TURN_I, T_TURN_K = (PAIR_STRIDE * n for n in range(14, 18))
-# and then for each of two points these rows.
-T_ONE, T_TWO = (PAIR_STRIDE * n for n in (18, 26))
-T_ARM_I, T_LEVER_I, T_ARM_K, T_LEVER_K, T_NORMAL_SHARE, T_TANGENT_SHARE, T_PRESS, T_RUB = (
-    PAIR_STRIDE * n for n in range(8)
+# how their two points are coupled, and then for each point these rows.
+T_PRESS_STOPS, T_RUB_STOPS, T_PRESS_SLOWS, T_RUB_SLOWS = (PAIR_STRIDE * n for n in range(18, 22))
+T_ONE, T_TWO = (PAIR_STRIDE * n for n in (22, 28))
+T_CLOSING, T_SLIDING, T_NORMAL_SHARE, T_TANGENT_SHARE, T_PRESS, T_RUB = (
+    PAIR_STRIDE * n for n in range(6)
 )
 PAIR_FLOATS = 34
 # robots within hearing,

@@ -6,13 +6,12 @@ import numpy as np
 
 from qed.swarm.cuda.device import stage
 from qed.swarm.cuda.warp import at
-from qed.swarm.laws.geometry import CORNERS, EDGES, FACES
+from qed.swarm.laws.geometry import EDGES, FACES
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS
 
 ALL_SENSORS = (1 << SENSORS) - 1
 FACE_COUNT = len(FACES)
 EDGE_COUNT = len(EDGES)
-CORNER_COUNT = len(CORNERS)
 POSES = np.stack([AT_X, AT_Y, AIM_X, AIM_Y], -1)
 
 
@@ -46,11 +45,3 @@ def edge(number):
         edges[k, 5],
         edges[k, 6],
     )
-
-
-@stage
-def corner(number):
-    """Return where a corner lies (m), and its number."""
-    corners = CORNERS
-    k = at(number)
-    return corners[k, 0], corners[k, 1], corners[k, 2]

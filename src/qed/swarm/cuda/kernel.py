@@ -107,7 +107,7 @@ from qed.swarm.cuda.walls import (
     warm_wall,
 )
 from qed.swarm.cuda.walls import keep as keep_wall
-from qed.swarm.cuda.warp import at, ballot, lowest, together
+from qed.swarm.cuda.warp import at, ballot, in_phase, lowest, together
 from qed.swarm.laws import contact as contact_laws
 from qed.swarm.laws import geometry, motion
 from qed.swarm.laws.motion import DRIVE, LAG
@@ -143,7 +143,7 @@ PER_CYCLE = f32(1.0 / CYCLE)
 ZERO = f32(0.0)
 ONE = f32(1.0)
 NOWHERE = f32(500.0)
-REGISTERS = 96  # of a thread: five warps fit a quarter of an SM
+REGISTERS = 128  # of a thread: four warps fit a quarter of an SM, and hardly anything spills
 SLACK = f32(0.005)  # m, for rounding
 SHORT = f32(0.99)  # of a squared way, for rounding
 AHEAD = f32(1.0)  # s; pairs are listed that may meet while no robot drives longer
@@ -289,6 +289,7 @@ def kernel(
             part = excess(tx - vx, ty - vy)
             free_x = within(x + LAG * (vx - part * (tx - vx)) + DRIVE * tx, side)
             free_y = within(y + LAG * (vy - part * (ty - vy)) + DRIVE * ty, side)
+            in_phase()
             if ballot(si, base, lane, may_touch) != u32(0):
                 # The others meet in sub-steps.
                 pairs_kept = warps[w, W_PAIRS]
@@ -331,8 +332,9 @@ def kernel(
                             sf, si, base, lane, before, meeting, near_place, kept, table
                         )
                         together()
+                    pushing = contact.NO_CONTACT
                     if contacts > 0:
-                        contact.find_all(
+                        pushing = contact.find_all(
                             sf, si, base, lane, contacts, kept, table, pairs_kept, step
                         )
                         together()
@@ -375,7 +377,9 @@ def kernel(
                             sf[VX + me] = vx
                             sf[VY + me] = vy
                             together()
-                            contact.push_all(sf, si, base, lane, contacts, kept, table)
+                            pushing = contact.push_all(
+                                sf, si, base, lane, contacts, kept, table, pushing
+                            )
                             together()
                             vx, vy = contact.take(si, me, vx, vy)
                         if with_obstacles:
@@ -398,7 +402,7 @@ def kernel(
                     if with_obstacles:
                         if held != 0:
                             note(blocks, block_place(blocks_kept, lowest(held)), block_held)
-                    contact.keep_all(lane, contacts, kept, table, pairs_kept, step)
+                    contact.keep_all(lane, contacts, kept, table, pairs_kept, step, pushing)
                     together()
                     k = i32(k + i32(1))
                 if at_x or at_y:
@@ -410,6 +414,7 @@ def kernel(
                 jx = jy = gear = ZERO
             turn = turning
             # Sensors, at the new poses.
+            in_phase()
             live = u32(networks[network, N_LIVE])
             hearing = live >= u32(128)
             reach = limits[limit, L_RANGE]

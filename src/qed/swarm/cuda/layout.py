@@ -22,7 +22,7 @@ from qed.swarm.limits import L_SPEED as L_SPEED
 from qed.swarm.measures import ACTIONS, SDBC_SUMS, STATES
 
 LANES = 32
-WARPS = 4  # of a block: one for each quarter of a processor
+WARPS = 8  # of a block: two for each quarter of a processor
 
 # Rows: the pose, the velocity after drives, the turn rate,
 X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
@@ -44,10 +44,11 @@ DOUBTED, DOUBTS = VX, TURN
 
 # Lists: pairs that may come near or within hearing for some cycles; near pairs, kept for the next
 # cycle; then, one after the other in the same place, pairs within hearing and rays that may hit.
-# A contact of two robots: its code, its normal, then for each of two points these fields.
+# A contact of two robots: its code, its normal, how its points are coupled, then for each of two
+# points the speeds of its spins, its shares, its impulses.
 CONTACT_FIELDS = 19
-C_CODE, C_NX, C_NY, C_ONE, C_TWO = 0, 1, 2, 3, 11
-(C_ARM_I, C_LEVER_I, C_ARM_K, C_LEVER_K, C_NORMAL_SHARE, C_TANGENT_SHARE, C_PRESS, C_RUB) = range(8)
+C_CODE, C_NX, C_NY, C_COUPLING, C_ONE, C_TWO = 0, 1, 2, 3, 7, 13
+C_PRESS, C_RUB = 4, 5
 RAY_LIST = 8 * LANES  # rays that may hit: of 32 robots that look, and up to 31 from before
 
 # Columns of the table of warps.

@@ -9,13 +9,11 @@ from __future__ import annotations
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.swarm.cuda.constants import CORNER_COUNT, corner
 from qed.swarm.cuda.device import device, stage
 from qed.swarm.cuda.layout import LANES, WALL_FIELDS
-from qed.swarm.cuda.warp import at, rolled
+from qed.swarm.cuda.warp import at
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws import geometry
-from qed.swarm.laws.geometry import FAR
 from qed.swarm.robot import BODY_OUTER_RADIUS
 
 hold = device(laws.hold)
@@ -23,28 +21,13 @@ nearer_wall = device(laws.nearer_wall)
 remembered = device(laws.remembered)
 share = device(laws.share)
 torque = device(laws.torque)
-one_more_corner = device(geometry.one_more_corner)
-by_number = device(geometry.by_number)
+two_farthest_corners = device(geometry.two_farthest_corners)
 
 OUTER = f32(BODY_OUTER_RADIUS + 1e-6)  # no corner is farther off
 ZERO = f32(0.0)
 NO_CORNER = f32(-1.0)
 # Corner number, press, rub, arm, lever, shares.
 NO_POINT = (NO_CORNER, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
-
-
-@stage
-def two_farthest_corners(ux, uy):
-    """Return the two corners that are farthest along the unit vector u, by their numbers."""
-    mx = abs(ux)
-    two = (-FAR, ZERO, ZERO, -FAR, ZERO, ZERO)
-    k = i32(0)
-    while k < i32(CORNER_COUNT):
-        k = rolled(k)
-        x, y, number = corner(k)
-        two = one_more_corner(two, mx, uy, x, y, number)
-        k = i32(k + i32(1))
-    return by_number(two, ux)
 
 
 @stage
@@ -111,12 +94,13 @@ def hold_corner(vn, vt, spin, one):
 
 @stage
 def hold_corners(vx, vy, spin, sign, is_x, one, two):
-    """Let a wall hold the corners that are inside it, one after the other."""
+    """Let a wall hold the corners that are inside it, one after the other.
+
+    A corner that is not inside has no shares and no impulses, so that nothing happens to it.
+    """
     vn, vt = in_frame(vx, vy, sign, is_x)
-    if one[0] >= ZERO:
-        vn, vt, spin, one = hold_corner(vn, vt, spin, one)
-    if two[0] >= ZERO:
-        vn, vt, spin, two = hold_corner(vn, vt, spin, two)
+    vn, vt, spin, one = hold_corner(vn, vt, spin, one)
+    vn, vt, spin, two = hold_corner(vn, vt, spin, two)
     vx, vy = from_frame(vn, vt, sign, is_x)
     return vx, vy, spin, one, two
 

@@ -36,6 +36,8 @@ if SIMULATED:
         """Wait until all lanes have written what they write."""
         cuda.syncthreads()
 
+    in_phase = together
+
     def count(word: Any) -> Any:
         """Return the number of bits set."""
         return i32(int(word).bit_count())
@@ -79,6 +81,15 @@ else:
     def together():
         """Wait until all lanes have written what they write."""
         cuda.syncwarp(ALL)
+
+    @stage
+    def in_phase():
+        """Wait for the other warps of the block.
+
+        The kernel has twice the code that the nearest cache holds; warps in the same phase run
+        the same half of it.
+        """
+        cuda.syncthreads()
 
     @stage
     def count(word):

@@ -126,28 +126,35 @@ def hold(
 
 
 @law
-def push(
-    un: Any, ut: Any, spin_i: Any, spin_k: Any, arm_i: Any, lever_i: Any, arm_k: Any, lever_k: Any,
-    pressed: Any, rubbed: Any, normal_share: Any, tangent_share: Any,
-) -> Any:  # fmt: skip
-    """Let two robots push each other at one point; return their motion and the impulses.
+def spinning(spin_i: Any, spin_k: Any, arm_i: Any, lever_i: Any, arm_k: Any, lever_k: Any) -> Any:
+    """Return how fast the spins (rad/s) of two robots let a point close in and slide (m/s)."""
+    return spin_k * lever_k - spin_i * lever_i, spin_i * arm_i - spin_k * arm_k
 
-    The velocity of the first as the second sees it is (un, ut) along normal and tangent (m/s).
+
+@law
+def coupling(
+    arm_i: Any, lever_i: Any, arm_k: Any, lever_k: Any,
+    other_arm_i: Any, other_lever_i: Any, other_arm_k: Any, other_lever_k: Any,
+) -> Any:  # fmt: skip
+    """Return what impulses at one point of two robots take from the speeds at another point.
+
+    Of the closing speed what a press and what a rub takes, then of the sliding speed.
     """
-    closing = un + (spin_k * lever_k - spin_i * lever_i)
-    sliding = ut + (spin_i * arm_i - spin_k * arm_k)
-    new_press = press(pressed, normal_share, closing)
-    new_rub = rub(rubbed, tangent_share, sliding, FRICTION * new_press)
-    dp = new_press - pressed
-    dr = new_rub - rubbed
     return (
-        un - (dp + dp),
-        ut - (dr + dr),
-        spin_i - torque(arm_i, lever_i, dp, dr),
-        spin_k + torque(arm_k, lever_k, dp, dr),
-        new_press,
-        new_rub,
+        f32(2.0) + EASE * (lever_i * other_lever_i + lever_k * other_lever_k),
+        -EASE * (arm_i * other_lever_i + arm_k * other_lever_k),
+        -EASE * (lever_i * other_arm_i + lever_k * other_arm_k),
+        f32(2.0) + EASE * (arm_i * other_arm_i + arm_k * other_arm_k),
     )
+
+
+@law
+def push(
+    closing: Any, sliding: Any, pressed: Any, rubbed: Any, normal_share: Any, tangent_share: Any
+) -> Any:
+    """Let two robots push each other at a point with these speeds; return the impulses."""
+    new_press = press(pressed, normal_share, closing)
+    return new_press, rub(rubbed, tangent_share, sliding, FRICTION * new_press)
 
 
 @law

@@ -57,16 +57,6 @@ EDGE1 = (X0, Y0, X1, Y1, ONE, ZERO, X0)
 EDGE2 = (X1, Y1, X2, Y2, NX1, NY1, H1)
 EDGE3 = (X2, Y2, X3, Y3, NX2, NY2, H2)
 EDGE4 = (X3, Y3, ZERO, Y4, NX3, NY3, H3)
-# The corners that may be farthest along a unit vector that points to the right, or next to it:
-# place (m) and number.
-CORNER8 = (X0, Y0, f32(8.0))
-CORNER7 = (X1, Y1, f32(7.0))
-CORNER6 = (X2, Y2, f32(6.0))
-CORNER5 = (X3, Y3, f32(5.0))
-CORNER4 = (ZERO, Y4, f32(4.0))
-CORNER3 = (-X3, Y3, f32(3.0))
-CORNER0 = (-X0, Y0, f32(0.0))
-CORNERS = np.array([CORNER8, CORNER7, CORNER6, CORNER5, CORNER4, CORNER3, CORNER0], f32)
 EDGES = np.array([EDGE0, EDGE1, EDGE2, EDGE3, EDGE4], f32)
 
 
@@ -124,56 +114,38 @@ def two_farthest_corners(ux: Any, uy: Any) -> Any:
     """Return the two corners that are farthest along the unit vector u, by their numbers.
 
     Of each: where it lies along u and along (-uy, ux) (m), and its number: corners are counted
-    from the rear left over the tip, 4, to the rear right, 8.  Only seven of them can be among
-    the two: those on the side that u points to, and next to them.
+    from the rear left over the tip, 4, to the rear right, 8.  The two are neighbours.  As u
+    turns to the right and back from the tip, one corner after the other takes the place of the
+    one two before it: 6 of 4, 7 of 5, 8 of 6, and at last 0 of 7.
     """
     mx = abs(ux)
-    two = (-FAR, ZERO, ZERO, -FAR, ZERO, ZERO)
-    two = one_more_corner(two, mx, uy, *CORNER8)
-    two = one_more_corner(two, mx, uy, *CORNER7)
-    two = one_more_corner(two, mx, uy, *CORNER6)
-    two = one_more_corner(two, mx, uy, *CORNER5)
-    two = one_more_corner(two, mx, uy, *CORNER4)
-    two = one_more_corner(two, mx, uy, *CORNER3)
-    two = one_more_corner(two, mx, uy, *CORNER0)
-    return by_number(two, ux)
-
-
-@law
-def one_more_corner(two: Any, mx: Any, uy: Any, x: Any, y: Any, number: Any) -> Any:
-    """Put the corner at (x, y) in its place among the two farthest along (mx, uy) so far."""
-    a, b, k, c, d, m = two
-    along = x * mx + y * uy
-    across = y * mx - x * uy
-    first = along > a
-    second = along > c
-    return (
-        along if first else a,
-        across if first else b,
-        number if first else k,
-        a if first else (along if second else c),
-        b if first else (across if second else d),
-        k if first else (number if second else m),
-    )
-
-
-@law
-def by_number(two: Any, ux: Any) -> Any:
-    """Return the two farthest corners along (|ux|, uy) as those along u, by their numbers."""
-    a, b, k, c, d, m = two
+    along7 = X1 * mx + Y1 * uy
+    along6 = X2 * mx + Y2 * uy
+    past4 = along6 >= Y4 * uy
+    past5 = along7 >= X3 * mx + Y3 * uy
+    past6 = X0 * mx + Y0 * uy >= along6
+    past7 = Y0 * uy - X0 * mx > along7
+    x1 = X0 if past7 else X1 if past6 else X2 if past5 else X3 if past4 else ZERO
+    y1 = Y0 if past7 else Y1 if past6 else Y2 if past5 else Y3 if past4 else Y4
+    x2 = -X0 if past7 else X0 if past6 else X1 if past5 else X2 if past4 else X3
+    y2 = Y0 if past6 else Y1 if past5 else Y2 if past4 else Y3
+    number = f32(7.0) if past6 else f32(6.0) if past5 else f32(5.0) if past4 else f32(4.0)
     mirrored = ux < f32(0.0)
-    b = -b if mirrored else b
-    d = -d if mirrored else d
-    k = f32(8.0) - k if mirrored else k
-    m = f32(8.0) - m if mirrored else m
-    swapped = m < k
+    side = f32(-1.0) if mirrored else f32(1.0)
+    number = f32(7.0) - number if mirrored else number
+    # The rear corners are the first and the last.
+    swapped = mirrored != past7
+    along1 = x1 * mx + y1 * uy
+    along2 = x2 * mx + y2 * uy
+    across1 = side * (y1 * mx - x1 * uy)
+    across2 = side * (y2 * mx - x2 * uy)
     return (
-        c if swapped else a,
-        d if swapped else b,
-        m if swapped else k,
-        a if swapped else c,
-        b if swapped else d,
-        k if swapped else m,
+        along2 if swapped else along1,
+        across2 if swapped else across1,
+        f32(0.0) if past7 else number,
+        along1 if swapped else along2,
+        across1 if swapped else across2,
+        f32(8.0) if past7 else number + f32(1.0),
     )
 
 
