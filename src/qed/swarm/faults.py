@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -226,9 +227,37 @@ class Faults:
         return f"Faults({','.join(self.names)!r})"
 
 
-def deaf_from(fault: Fault) -> float:
-    """Return the network's input (1: nobody, -1: here) from which on a robot hears nobody."""
-    return 2.0 * fault.rab_range - 1.0
+class Effects(NamedTuple):
+    """What the faults of a swarm do, robot by robot, as both engines read it."""
+
+    wheels: np.ndarray  # (robots, 2) part of what is asked of the left and the right wheel
+    gain: np.ndarray  # of the sensors that are hit
+    noise: np.ndarray  # half width; NaN: the sensor's own
+    offset: np.ndarray
+    hit: np.ndarray  # a bit for each sensor that is hit
+    rab_offset: np.ndarray  # whether others are heard off their place
+    dead: np.ndarray  # whether a robot is not heard
+    deaf_from: np.ndarray  # input (1: nobody, -1: here) from which on a robot hears nobody
+    some_deaf: bool  # whether hearing needs a look at each robot
+    some_odd: bool  # whether there are faults beyond the paper's
+
+
+@lru_cache(maxsize=4096)
+def effects(faults: Faults | None, robots: int) -> Effects:
+    """Return what faults do; None stands for a healthy swarm."""
+    each = (HEALTHY,) * robots if faults is None else faults.each
+    return Effects(
+        wheels=np.array([fault.wheels for fault in each]),
+        gain=np.array([fault.gain for fault in each]),
+        noise=np.array([np.nan if fault.noise is None else fault.noise for fault in each]),
+        offset=np.array([fault.offset for fault in each]),
+        hit=np.array([sum(1 << sensor for sensor in fault.sensors) for fault in each]),
+        rab_offset=np.array([fault.rab_offset for fault in each]),
+        dead=np.array([fault.dead for fault in each]),
+        deaf_from=np.array([2.0 * fault.rab_range - 1.0 for fault in each]),
+        some_deaf=any(fault.rab_offset or fault.dead for fault in each),
+        some_odd=any(fault.odd for fault in each),
+    )
 
 
 def kinds(faults: Faults) -> tuple[int, int, int]:

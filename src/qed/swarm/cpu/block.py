@@ -15,7 +15,7 @@ from qed.swarm.cpu.own import address
 from qed.swarm.cpu.rows import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
 from qed.swarm.cpu.survey import survey
 from qed.swarm.environment import Environment
-from qed.swarm.faults import HEALTHY, Fault, Faults, deaf_from
+from qed.swarm.faults import Effects, Faults, effects
 from qed.swarm.laws.contact import margin
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import GRID
@@ -47,9 +47,9 @@ class World:
         return len(self.poses)
 
     @property
-    def broken(self) -> Sequence[Fault]:
-        """The fault of each robot; none if all are healthy."""
-        return () if self.faults is None else self.faults.each
+    def effects(self) -> Effects:
+        """What its faults do."""
+        return effects(self.faults, self.environment.robots)
 
     @property
     def lanes(self) -> int:
@@ -148,10 +148,10 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
             neuron_count=len(world.network.biases),
             obstacles=env.obstacles,
             world=trial,
-            deaf=int(any(fault.rab_offset or fault.dead for fault in world.broken)),
+            deaf=int(world.effects.some_deaf),
             fine_side=fine_side(env.arena),
             size=env.robots * world.size,
-            odd=int(any(fault.odd for fault in world.broken)),
+            odd=int(world.effects.some_odd),
         )
         block.limits[s] = limits(env, world.noise)
         _settle(block, world, first)
@@ -219,20 +219,18 @@ def _settle(block: Block, world: World, first: int) -> None:
     lay(rows.HEADING, heading)
     lay(rows.COS, np.cos(heading))
     lay(rows.SIN, np.sin(heading))
-    faults = world.broken or [HEALTHY] * env.robots
-    lay(rows.WHEEL_LEFT, np.array([env.max_speed * fault.wheels[0] for fault in faults]))
-    lay(rows.WHEEL_RIGHT, np.array([env.max_speed * fault.wheels[1] for fault in faults]))
-    lay(rows.GAIN, np.array([fault.gain for fault in faults]))
-    noises = [world.noise if fault.noise is None else fault.noise for fault in faults]
-    lay(rows.AMPLITUDE, np.array(noises))
-    lay(rows.OFFSET, np.array([fault.offset for fault in faults]))
+    broken = world.effects
+    lay(rows.WHEEL_LEFT, env.max_speed * broken.wheels[:, 0])
+    lay(rows.WHEEL_RIGHT, env.max_speed * broken.wheels[:, 1])
+    lay(rows.GAIN, broken.gain)
+    lay(rows.AMPLITUDE, np.where(np.isnan(broken.noise), world.noise, broken.noise))
+    lay(rows.OFFSET, broken.offset)
     lay(rows.REAR_AMPLITUDE, np.array(world.noise))
     lay(rows.SIDE, np.array(env.arena))
     lay(rows.MARGIN, np.array(margin(env.max_speed)))
-    lay(rows.DEAF_FROM, np.array([deaf_from(fault) for fault in faults]))
-    ears = [rows.MISHEARS * fault.rab_offset | rows.SILENT * fault.dead for fault in faults]
-    hit = [sum(1 << sensor for sensor in fault.sensors) for fault in faults]
-    for row, values in ((rows.FAULTY_EAR, ears), (rows.HIT, hit)):
+    lay(rows.DEAF_FROM, broken.deaf_from)
+    ears = rows.MISHEARS * broken.rab_offset | rows.SILENT * broken.dead
+    for row, values in ((rows.FAULTY_EAR, ears), (rows.HIT, broken.hit)):
         block.n[row + first : row + first + size] = np.repeat(values, world.size)
     trial = np.tile(first + np.arange(world.size), env.robots)
     block.n[rows.TRIAL + first : rows.TRIAL + first + size] = trial

@@ -269,9 +269,10 @@ def hear(b: Any, segment: Any, e: int, cycle: int) -> None:
     if segment[DEAF]:
         robot_i = (i - m[S_TRIAL + e]) // index(segment[TRIALS])
         robot_k = (k - m[S_TRIAL + e]) // index(segment[TRIALS])
-        if not b.n[FAULTY_EAR + k] & SILENT:
+        odd = segment[ODD] != 0
+        if not (odd and b.n[FAULTY_EAR + k] & SILENT):
             hear_wrong(b, i, robot_k, p[S_DX + e], p[S_DY + e], cycle)
-        if not b.n[FAULTY_EAR + i] & SILENT:
+        if not (odd and b.n[FAULTY_EAR + i] & SILENT):
             hear_wrong(b, k, robot_i, -p[S_DX + e], -p[S_DY + e], cycle)
     else:
         distance = p[S_DISTANCE + e]

@@ -39,7 +39,7 @@ from qed.swarm.cuda.layout import (
     WARP_FIELDS,
 )
 from qed.swarm.environment import Environment
-from qed.swarm.faults import HEALTHY, Faults, deaf_from
+from qed.swarm.faults import Faults, effects
 from qed.swarm.limits import limits as limits_of
 from qed.swarm.placing import noise_keys, place
 
@@ -126,7 +126,7 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
     cost = _instructions(worlds, limits, networks)
     dearest = np.argsort(-cost[warps[:, W_NETWORK]], kind="stable")
     cells = limits[:, L_FINE].astype(np.int32) ** 2
-    kinds = {one for *_, fault in faults if fault is not None for one in fault.each}
+    kinds = [effects(fault, robots) for robots, _, fault in faults]
     return Packed(
         warps=warps[dearest],
         limits=limits,
@@ -139,8 +139,8 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         cells=np.repeat(cells, job.trials),
         with_obstacles=bool(worlds[:, 1].any()),
         with_faults=any(fault is not None for *_, fault in faults),
-        with_deaf=any(one.rab_offset or one.dead for one in kinds),
-        with_odd=any(one.odd for one in kinds),
+        with_deaf=any(one.some_deaf for one in kinds),
+        with_odd=any(one.some_odd for one in kinds),
     )
 
 
@@ -187,24 +187,19 @@ def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
 
 def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray:
     """Return a row for each robot: wheels, front sensors, hearing."""
-    table = [HEALTHY] * env.robots if faults is None else faults.each
-    return np.array(
-        [
-            (
-                env.max_speed * fault.wheels[0],
-                env.max_speed * fault.wheels[1],
-                fault.gain,
-                noise if fault.noise is None else fault.noise,
-                fault.offset,
-                fault.rab_offset,
-                sum(1 << sensor for sensor in fault.sensors),
-                deaf_from(fault),
-                fault.dead,
-            )
-            for fault in table
-        ],
-        np.float32,
+    broken = effects(faults, env.robots)
+    columns = (
+        env.max_speed * broken.wheels[:, 0],
+        env.max_speed * broken.wheels[:, 1],
+        broken.gain,
+        np.where(np.isnan(broken.noise), noise, broken.noise),
+        broken.offset,
+        broken.rab_offset,
+        broken.hit,
+        broken.deaf_from,
+        broken.dead,
     )
+    return np.stack(columns, -1).astype(np.float32)
 
 
 def _instructions(worlds: np.ndarray, limits: np.ndarray, networks: dict[str, Any]) -> np.ndarray:
