@@ -32,7 +32,7 @@ from qed.evolution.run import drive
 from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.swarm import compile as compiling
 from qed.swarm.cuda import available, engine, packing
-from qed.swarm.cuda.desk import Desk
+from qed.swarm.cuda.workspace import Desk
 from qed.swarm.measures import wanted
 from qed.swarm.simulate import Job, Pending, checked
 from qed.swarm.tasks import TASKS

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from qed.swarm.cpu import squeezing
-from qed.swarm.cpu.rows import VECTOR
+from qed.swarm.cpu.layout import VECTOR
 from qed.swarm.cpu.squeezing import squeeze
 from qed.swarm.vectors import has, has_fast_wide_vectors
 

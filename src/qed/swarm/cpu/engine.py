@@ -12,9 +12,9 @@ import numpy as np
 
 from qed.controller.network import Network
 from qed.swarm.compile import code_cache
-from qed.swarm.cpu import rows
-from qed.swarm.cpu.block import World, build, packed, results, run, trials_at_once
-from qed.swarm.cpu.rows import Block
+from qed.swarm.cpu import layout
+from qed.swarm.cpu.layout import Block
+from qed.swarm.cpu.packing import World, build, packed, results, run, trials_at_once
 from qed.swarm.environment import Environment
 from qed.swarm.measures import MEASURES, wanted
 from qed.swarm.own import Law
@@ -110,15 +110,15 @@ def watch(job: Any, trial: int, scored: Task) -> Trace:
     near = 0
     for t in range(job.cycles):
         near = run(block, t + 1, t + 2, near)
-        seen.x[t] = row(block.f, rows.X)
-        seen.y[t] = row(block.f, rows.Y)
-        seen.heading[t] = row(block.f, rows.HEADING)
-        seen.wheels[t, :, 0] = row(block.f, rows.LEFT)
-        seen.wheels[t, :, 1] = row(block.f, rows.RIGHT)
-        for s in range(rows.SENSORS):
-            seen.proximity[t, :, s] = row(block.a, rows.PROXIMITY + s * rows.STRIDE)
+        seen.x[t] = row(block.f, layout.X)
+        seen.y[t] = row(block.f, layout.Y)
+        seen.heading[t] = row(block.f, layout.HEADING)
+        seen.wheels[t, :, 0] = row(block.f, layout.LEFT)
+        seen.wheels[t, :, 1] = row(block.f, layout.RIGHT)
+        for s in range(layout.SENSORS):
+            seen.proximity[t, :, s] = row(block.a, layout.PROXIMITY + s * layout.STRIDE)
         for c in range(CONES):
-            seen.rab[t, :, c] = row(block.a, rows.RAB + c * rows.STRIDE)
+            seen.rab[t, :, c] = row(block.a, layout.RAB + c * layout.STRIDE)
         [sums] = results(block, [world], t + 1, wants.laws)
         seen.score[t] = scored.fitness(sums, t + 1, world.environment)[0]
     return seen

@@ -10,7 +10,7 @@ from numpy import int32 as i32
 
 from qed.swarm.compile import loop
 from qed.swarm.cpu.bits import below, index, lowest, span
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     CENTRE,
     DISTANCES,
     FINE,

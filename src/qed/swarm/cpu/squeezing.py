@@ -13,7 +13,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from qed.swarm.cpu.bits import lowest
-from qed.swarm.cpu.rows import VECTOR
+from qed.swarm.cpu.layout import VECTOR
 from qed.swarm.vectors import has, has_fast_wide_vectors
 
 HALF = VECTOR // 2

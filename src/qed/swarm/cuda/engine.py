@@ -16,7 +16,6 @@ from qed.errors import InputError
 from qed.swarm.backend import MOST_TRIALS
 from qed.swarm.cuda import kernel as kernels
 from qed.swarm.cuda import survey
-from qed.swarm.cuda.desk import Desk
 from qed.swarm.cuda.device import SIMULATED, ready
 from qed.swarm.cuda.layout import (
     INPUTS,
@@ -36,6 +35,7 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.cuda.packing import NOTHING, Ground, Packed, packed
 from qed.swarm.cuda.places import arrange, own_neurons, rows_of
+from qed.swarm.cuda.workspace import Desk
 from qed.swarm.laws.contact import ITERATIONS
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import FULL

@@ -23,7 +23,7 @@ from qed.swarm.cuda.layout import (
     X,
     Y,
 )
-from qed.swarm.cuda.sensing import meets_body, shorten
+from qed.swarm.cuda.proximity import meets_body, shorten
 from qed.swarm.cuda.warp import ALL, at, ballot, count, lowest, push_sign, rolled, together
 from qed.swarm.laws import chance, geometry
 from qed.swarm.laws import sensing as laws
@@ -100,9 +100,12 @@ def hear_wrong(sf, si, m, key, other, dx, dy, cycle):
 
 
 @stage
-def hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle):
+def hear_either(warp, who, cones, distance, ears, cycle):
     """Let both robots of a pair hear each other, each as well as it can."""
-    first_place, keys, faults, first_fault, some_silent = deaf
+    sf, si, base, _, _, _ = warp
+    i, k = who
+    cone_i, cone_k = cones
+    first_place, keys, faults, first_fault, some_silent = ears
     for side in range(2):
         me = i if side == 0 else k
         other = k if side == 0 else i
@@ -122,11 +125,14 @@ def hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle):
 
 
 @stage
-def between(sf, base, i, k, first, robots, dx, dy, square):
+def between(warp, who, first, robots, way):
     """Return a bit for each robot of the trial that may stand between a pair.
 
     Its centre lies in the rectangle that reaches a body's radius beyond the line on all sides.
     """
+    sf, base = warp.sf, warp.base
+    i, k = who
+    dx, dy, square = way
     m = at(base + i)
     distance = f32(math.sqrt(square))
     wide = ONE / max(NEARLY_OUTER * distance, NEXT_TO_NOTHING)
@@ -173,11 +179,14 @@ def behind_obstacle(sf, x, y, dx, dy, per_square, centres, number):
 
 
 @stage
-def seen_past(sf, base, i, k, first, dx, dy, square, bodies):
+def seen_past(warp, who, first, way, bodies):
     """Tell whether none of some bodies of a trial (a bit each) hides a pair.
 
     Who looks at whom does not depend on robots' numbers: bodies may overlap.
     """
+    sf, base = warp.sf, warp.base
+    i, k = who
+    dx, dy, square = way
     looks = ahead(dx, dy)
     dx = dx if looks else -dx
     dy = dy if looks else -dy
@@ -203,8 +212,9 @@ def seen_past(sf, base, i, k, first, dx, dy, square, bodies):
 
 
 @stage
-def settle(sf, si, base, lane, number, deaf, cycle, with_deaf):
-    """Look closely at the last pairs in doubt, one a lane; return how many are left."""
+def settle(warp, number, ears, cycle, with_deaf):
+    """Look closely at the last pairs in doubt, one per lane; return how many are left."""
+    sf, si, base, lane, _, _ = warp
     left = max(i32(number - i32(LANES)), i32(0))
     e = i32(left + lane)
     if e < number:
@@ -222,9 +232,9 @@ def settle(sf, si, base, lane, number, deaf, cycle, with_deaf):
         wins = wins or distance < sf[RAB + at(cone_k * i32(LANES)) + o]
         if with_deaf:
             wins = True
-        if wins and seen_past(sf, base, i, k, si[FIRST + m], dx, dy, square, doubts):
+        if wins and seen_past(warp, (i, k), si[FIRST + m], (dx, dy, square), doubts):
             if with_deaf:
-                hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle)
+                hear_either(warp, (i, k), (cone_i, cone_k), distance, ears, cycle)
             else:
                 hear(si, base, i, k, cone_i, cone_k, distance)
     together()
@@ -232,11 +242,15 @@ def settle(sf, si, base, lane, number, deaf, cycle, with_deaf):
 
 
 @stage
-def listen(
-    sf, si, base, lane, before, number, listed, robots, live, cycle, obstacles, deaf,
-    with_obstacles, with_deaf,
-):  # fmt: skip
-    """Fill the cones: from pairs that nothing hides at once, from those in doubt 32 at a time."""
+def listen(warp, audible, robots, live, cycle, obstacles, ears, kinds):
+    """Fill the cones: from pairs that nothing hides at once, from those in doubt 32 at a time.
+
+    ``audible`` is how many pairs within hearing are listed, and where; ``ears`` tells of faults;
+    ``kinds`` whether there are obstacles, and robots that mishear.
+    """
+    sf, si, base, lane, _, before = warp
+    number, listed = audible
+    with_obstacles, with_deaf = kinds
     cones = live >> u32(SENSORS)
     waiting = i32(0)
     start = i32(0)
@@ -261,7 +275,7 @@ def listen(
             if with_deaf:
                 useful = True
             if useful:
-                doubts = between(sf, base, i, k, si[FIRST + m], robots, dx, dy, square)
+                doubts = between(warp, (i, k), si[FIRST + m], robots, (dx, dy, square))
                 hidden = False
                 if with_obstacles:
                     per_square = one_over(square)
@@ -273,11 +287,11 @@ def listen(
                 elif doubts == u32(0):
                     distance = f32(math.sqrt(square))
                     if with_deaf:
-                        hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle)
+                        hear_either(warp, (i, k), (cone_i, cone_k), distance, ears, cycle)
                     else:
                         hear(si, base, i, k, cone_i, cone_k, distance)
             pair = i32(i | (k << i32(5)) | (cone_i << i32(10)) | (cone_k << i32(13)))
-        word = ballot(si, base, lane, doubts != u32(0))
+        word = ballot(warp, doubts != u32(0))
         if doubts != u32(0):
             place = at(base + waiting + count(word & before))
             si[DOUBTED + place] = pair
@@ -287,4 +301,4 @@ def listen(
         start = i32(start + i32(LANES))
         least = i32(LANES) if start < number else i32(1)
         while waiting >= least:
-            waiting = settle(sf, si, base, lane, waiting, deaf, cycle, with_deaf)
+            waiting = settle(warp, waiting, ears, cycle, with_deaf)
