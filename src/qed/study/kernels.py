@@ -92,11 +92,11 @@ def compile_ahead(
 
 def compiled(kernel: Kernel) -> None:
     """Compile a kernel, by simulating one robot-cycle or a few with it."""
-    deaf = next(fault for fault in FAULTS.values() if fault.rab_offset)
+    misheard = next(fault for fault in FAULTS.values() if fault.rab_offset)
     job = Job(
         controllers=[Controller([], [0.0, 0.0])],
         environments=[Environment(robots=ROBOTS, obstacles=2 if kernel.obstacles else 0)],
-        faults=[Faults([deaf] * ROBOTS) if kernel.faults else None],
+        faults=[Faults([misheard] * ROBOTS) if kernel.faults else None],
         seeds=[1],
         trials=1,
         cycles=1,

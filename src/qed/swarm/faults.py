@@ -226,7 +226,7 @@ class Faults:
         return f"Faults({','.join(self.names)!r})"
 
 
-def deaf_from(fault: Fault) -> float:
+def hears_within(fault: Fault) -> float:
     """Return the network's input (1: nobody, -1: here) from which on a robot hears nobody."""
     return 2.0 * fault.rab_range - 1.0
 

@@ -15,7 +15,7 @@ from qed.swarm.cpu.layout import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
 from qed.swarm.cpu.own import address
 from qed.swarm.cpu.survey import survey
 from qed.swarm.environment import Environment
-from qed.swarm.faults import HEALTHY, Fault, Faults, deaf_from
+from qed.swarm.faults import HEALTHY, Fault, Faults, hears_within
 from qed.swarm.laws.contact import margin
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import GRID
@@ -148,7 +148,7 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
             neuron_count=len(world.network.biases),
             obstacles=env.obstacles,
             world=trial,
-            deaf=int(any(fault.rab_offset or fault.dead for fault in world.broken)),
+            rab_offset=int(any(fault.rab_offset or fault.dead for fault in world.broken)),
             fine_side=fine_side(env.arena),
             size=env.robots * world.size,
             odd=int(any(fault.odd for fault in world.broken)),
@@ -229,10 +229,10 @@ def _settle(block: Block, world: World, first: int) -> None:
     lay(layout.REAR_AMPLITUDE, np.array(world.noise))
     lay(layout.SIDE, np.array(env.arena))
     lay(layout.MARGIN, np.array(margin(env.max_speed)))
-    lay(layout.DEAF_FROM, np.array([deaf_from(fault) for fault in faults]))
+    lay(layout.HEARS_WITHIN, np.array([hears_within(fault) for fault in faults]))
     ears = [layout.MISHEARS * fault.rab_offset | layout.SILENT * fault.dead for fault in faults]
     hit = [sum(1 << sensor for sensor in fault.sensors) for fault in faults]
-    for row, values in ((layout.FAULTY_EAR, ears), (layout.HIT, hit)):
+    for row, values in ((layout.RAB_FAULT, ears), (layout.HIT, hit)):
         block.n[row + first : row + first + size] = np.repeat(values, world.size)
     trial = np.tile(first + np.arange(world.size), env.robots)
     block.n[layout.TRIAL + first : layout.TRIAL + first + size] = trial

@@ -77,7 +77,7 @@ def kernel(
     wants: int,
     with_obstacles: bool,
     with_faults: bool,
-    with_deaf: bool,
+    with_rab_offset: bool,
     with_odd: bool = False,
     laws: tuple[Law, ...] = (),
 ) -> Any:
@@ -169,7 +169,7 @@ def kernel(
         while e < warps[w, W_CENTRES]:  # situations and cells
             si[at(base + e)] = 0
             e = i32(e + i32(LANES))
-        kinds = Kinds(with_obstacles, with_faults, with_deaf, with_odd)
+        kinds = Kinds(with_obstacles, with_faults, with_rab_offset, with_odd)
         cycle = i32(1)
         while cycle <= cycles:
             together()
@@ -196,9 +196,16 @@ def kernel(
                 u32(networks[network, N_LIVE]),
                 key,
             )
-            ears = (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS], with_odd)
+            radios = (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS], with_odd)
             seen = sense(
-                warp, body, member, (limits, limit, faults, fault, ears), seen, places, cycle, kinds
+                warp,
+                body,
+                member,
+                (limits, limit, faults, fault, radios),
+                seen,
+                places,
+                cycle,
+                kinds,
             )
             own_neurons = (networks[network, N_FIRST], networks[network, N_STOP])
             left, right = think(
@@ -227,7 +234,7 @@ def kernel(
         close(warp, who, tally, books, cycles)
 
     # Numba knows code by its file and its inner values; laws are neither, and name a folder.
-    kind = f"{wants}-{with_obstacles:d}{with_faults:d}{with_deaf:d}{with_odd:d}"
+    kind = f"{wants}-{with_obstacles:d}{with_faults:d}{with_rab_offset:d}{with_odd:d}"
     kind += f"-{digest_of(*(law.key for law in laws))}" if laws else ""
     scope = {**globals(), "add_up": tallying(wants, laws), "close": closing(wants, laws)}
     whole = FunctionType(run.__code__, scope, run.__name__, None, run.__closure__)

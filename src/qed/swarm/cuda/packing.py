@@ -39,7 +39,7 @@ from qed.swarm.cuda.layout import (
     WARP_FIELDS,
 )
 from qed.swarm.environment import Environment
-from qed.swarm.faults import HEALTHY, Faults, deaf_from
+from qed.swarm.faults import HEALTHY, Faults, hears_within
 from qed.swarm.limits import limits as limits_of
 from qed.swarm.placing import noise_keys, place
 
@@ -97,7 +97,7 @@ class Packed:
     cells: np.ndarray  # int32, fine cells of each trial
     with_obstacles: bool
     with_faults: bool
-    with_deaf: bool
+    with_rab_offset: bool
     with_odd: bool  # faults beyond the paper's
 
 
@@ -139,7 +139,7 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         cells=np.repeat(cells, job.trials),
         with_obstacles=bool(worlds[:, 1].any()),
         with_faults=any(fault is not None for *_, fault in faults),
-        with_deaf=any(one.rab_offset or one.dead for one in kinds),
+        with_rab_offset=any(one.rab_offset or one.dead for one in kinds),
         with_odd=any(one.odd for one in kinds),
     )
 
@@ -198,7 +198,7 @@ def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray
                 fault.offset,
                 fault.rab_offset,
                 sum(1 << sensor for sensor in fault.sensors),
-                deaf_from(fault),
+                hears_within(fault),
                 fault.dead,
             )
             for fault in table

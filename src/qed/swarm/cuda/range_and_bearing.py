@@ -14,7 +14,7 @@ from qed.swarm.cuda.layout import (
     COS,
     DOUBTED,
     DOUBTS,
-    F_DEAF,
+    F_RAB_OFFSET,
     F_SILENT,
     FIRST,
     LANES,
@@ -46,7 +46,7 @@ NEARLY_OUTER = f32(1.001 * BODY_OUTER_RADIUS)  # m, and a little for rounding
 INNER = f32(BODY_INNER_RADIUS)
 INNER2 = f32(BODY_INNER_RADIUS**2)
 OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
-EAR_PURPOSE = 8
+RAB_PURPOSE = 8
 ONE = f32(1.0)
 
 
@@ -65,10 +65,10 @@ def scale_cones(sf, me, per_range):
 
 
 @stage
-def weaken_cones(sf, me, deaf_from):
-    """Let a robot with a weak ear hear nobody beyond its reach."""
+def weaken_cones(sf, me, hears_within):
+    """Let a robot with a weak radio hear nobody beyond its reach."""
     for c in range(CONES):
-        if sf[RAB + c * LANES + me] > deaf_from:
+        if sf[RAB + c * LANES + me] > hears_within:
             sf[RAB + c * LANES + me] = ONE
 
 
@@ -92,7 +92,7 @@ def hear_wrong(sf, si, m, key, other, dx, dy, cycle):
     """Let a robot with the ROFS fault hear another at a random offset."""
     c = sf[COS + m]
     s = sf[SIN + m]
-    bits = draw(key, cycle, i32(EAR_PURPOSE) + other)
+    bits = draw(key, cycle, i32(RAB_PURPOSE) + other)
     turn_c, turn_s = cos_sin(PI * high_noise(bits))
     forward, left = misheard(c * dx + s * dy, c * dy - s * dx, low_noise(bits), turn_c, turn_s)
     place = RAB + at(cone(forward, left) * i32(LANES)) + m
@@ -100,12 +100,12 @@ def hear_wrong(sf, si, m, key, other, dx, dy, cycle):
 
 
 @stage
-def hear_either(warp, who, cones, distance, ears, cycle):
+def hear_either(warp, who, cones, distance, radios, cycle):
     """Let both robots of a pair hear each other, each as well as it can."""
     sf, si, base, _, _, _ = warp
     i, k = who
     cone_i, cone_k = cones
-    first_place, keys, faults, first_fault, some_silent = ears
+    first_place, keys, faults, first_fault, some_silent = radios
     for side in range(2):
         me = i if side == 0 else k
         other = k if side == 0 else i
@@ -116,7 +116,7 @@ def hear_either(warp, who, cones, distance, ears, cycle):
             silent = faults[at(first_fault + other - first), F_SILENT]
         if silent != f32(0.0):
             continue
-        if faults[at(first_fault + me - first), F_DEAF] != f32(0.0):
+        if faults[at(first_fault + me - first), F_RAB_OFFSET] != f32(0.0):
             dx, dy, _ = apart(sf, m, at(base + other))
             hear_wrong(sf, si, m, keys[at(first_place + me)], other - first, dx, dy, cycle)
         else:
@@ -212,7 +212,7 @@ def seen_past(warp, who, first, way, bodies):
 
 
 @stage
-def settle(warp, number, ears, cycle, with_deaf):
+def settle(warp, number, radios, cycle, with_rab_offset):
     """Look closely at the last pairs in doubt, one per lane; return how many are left."""
     sf, si, base, lane, _, _ = warp
     left = max(i32(number - i32(LANES)), i32(0))
@@ -230,11 +230,11 @@ def settle(warp, number, ears, cycle, with_deaf):
         distance = f32(math.sqrt(square))
         wins = distance < sf[RAB + at(cone_i * i32(LANES)) + m]
         wins = wins or distance < sf[RAB + at(cone_k * i32(LANES)) + o]
-        if with_deaf:
+        if with_rab_offset:
             wins = True
         if wins and seen_past(warp, (i, k), si[FIRST + m], (dx, dy, square), doubts):
-            if with_deaf:
-                hear_either(warp, (i, k), (cone_i, cone_k), distance, ears, cycle)
+            if with_rab_offset:
+                hear_either(warp, (i, k), (cone_i, cone_k), distance, radios, cycle)
             else:
                 hear(si, base, i, k, cone_i, cone_k, distance)
     together()
@@ -242,15 +242,15 @@ def settle(warp, number, ears, cycle, with_deaf):
 
 
 @stage
-def listen(warp, audible, robots, live, cycle, obstacles, ears, kinds):
+def listen(warp, audible, robots, live, cycle, obstacles, radios, kinds):
     """Fill the cones: from pairs that nothing hides at once, from those in doubt 32 at a time.
 
-    ``audible`` is how many pairs within hearing are listed, and where; ``ears`` tells of faults;
+    ``audible`` is how many pairs within hearing are listed, and where; ``radios`` tells of faults;
     ``kinds`` whether there are obstacles, and robots that mishear.
     """
     sf, si, base, lane, _, before = warp
     number, listed = audible
-    with_obstacles, with_deaf = kinds
+    with_obstacles, with_rab_offset = kinds
     cones = live >> u32(SENSORS)
     waiting = i32(0)
     start = i32(0)
@@ -272,7 +272,7 @@ def listen(warp, audible, robots, live, cycle, obstacles, ears, kinds):
             s = sf[SIN + o]
             cone_k = cone(-(c * dx + s * dy), s * dx - c * dy)
             useful = ((cones >> u32(cone_i)) | (cones >> u32(cone_k))) & u32(1) != u32(0)
-            if with_deaf:
+            if with_rab_offset:
                 useful = True
             if useful:
                 doubts = between(warp, (i, k), si[FIRST + m], robots, (dx, dy, square))
@@ -286,8 +286,8 @@ def listen(warp, audible, robots, live, cycle, obstacles, ears, kinds):
                     doubts = u32(0)
                 elif doubts == u32(0):
                     distance = f32(math.sqrt(square))
-                    if with_deaf:
-                        hear_either(warp, (i, k), (cone_i, cone_k), distance, ears, cycle)
+                    if with_rab_offset:
+                        hear_either(warp, (i, k), (cone_i, cone_k), distance, radios, cycle)
                     else:
                         hear(si, base, i, k, cone_i, cone_k, distance)
             pair = i32(i | (k << i32(5)) | (cone_i << i32(10)) | (cone_k << i32(13)))
@@ -301,4 +301,4 @@ def listen(warp, audible, robots, live, cycle, obstacles, ears, kinds):
         start = i32(start + i32(LANES))
         least = i32(LANES) if start < number else i32(1)
         while waiting >= least:
-            waiting = settle(warp, waiting, ears, cycle, with_deaf)
+            waiting = settle(warp, waiting, radios, cycle, with_rab_offset)

@@ -13,7 +13,7 @@ from qed.swarm.cuda import proximity
 from qed.swarm.cuda.device import stage
 from qed.swarm.cuda.layout import (
     COS,
-    F_DEAF_FROM,
+    F_HEARS_WITHIN,
     F_HIT,
     L_MARGIN,
     L_NEAR2,
@@ -83,9 +83,9 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
     """Write what each robot's network reads; return what is known of its surroundings.
 
     ``tables`` are the limits and the row that holds for the warp, the faults and the robot's row,
-    and what ``listen`` needs to know of ears.
+    and what ``listen`` needs to know of radios.
     """
-    limits, limit, faults, fault, ears = tables
+    limits, limit, faults, fault, radios = tables
     sf, me = warp.sf, warp.me
     x, y, c, s = body.x, body.y, body.c, body.s
     live = member.live
@@ -118,7 +118,7 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
         proximity.at_obstacles(sf, me, (x, y, c, s), reach, member.centres, nearby)
     together()
     listen(
-        warp, (audible, places.work), member.robots, live, cycle, member.obstacles, ears,
+        warp, (audible, places.work), member.robots, live, cycle, member.obstacles, radios,
         (kinds.obstacles, kinds.mishearing),
     )  # fmt: skip
     if (live & u32(PROXIMITY_BITS)) != u32(0):
@@ -127,7 +127,7 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
         scale_cones(sf, me, ONE / limits[limit, L_RAB])
     hit = i32(FRONT_BITS)
     if kinds.odd:
-        weaken_cones(sf, me, faults[fault, F_DEAF_FROM])
+        weaken_cones(sf, me, faults[fault, F_HEARS_WITHIN])
         hit = i32(faults[fault, F_HIT])
     proximity.read(
         sf, me, live, (member.key, cycle), ONE / reach, limits[limit, L_NOISE], kinds.faults, hit

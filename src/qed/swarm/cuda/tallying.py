@@ -88,7 +88,7 @@ def tallying(wants: int, laws: tuple[Law, ...]) -> Any:
     need_speed = bool(wants & (FLOCKING | FEATURES | SPEEDS))
     paired = bool(wants & PAIRED)
     own = bool(laws)
-    add_own = adding(laws) if own else None
+    add_own: Any = adding(laws) if own else None
 
     def add_up(warp, who, old, body, tally, room, books, cycle):
         """Return a robot's tally after a cycle that took it from an old body to a new one.
