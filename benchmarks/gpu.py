@@ -33,8 +33,9 @@ from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.swarm import compile as compiling
 from qed.swarm.cuda import available, engine, packing
 from qed.swarm.cuda.workspace import Workspace
+from qed.swarm.job import Job, checked
 from qed.swarm.measures import wanted
-from qed.swarm.simulate import Job, Pending, checked
+from qed.swarm.simulate import Pending
 from qed.swarm.tasks import TASKS
 
 HERE = Path(__file__).parent

@@ -13,8 +13,9 @@ from qed.controller.variation import random_genomes, vary
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.map_elites import Batch, Evaluated
 from qed.swarm.environment import Attributes, Environment
+from qed.swarm.job import Job, Ready
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
-from qed.swarm.simulate import Job, Pending, Ready, cores
+from qed.swarm.simulate import Pending, cores
 from qed.swarm.tasks import Task
 
 TRIALS_IN_ONE_GO = 2000  # of a simulation on a GPU, at least, where there are so many

@@ -27,8 +27,9 @@ from qed.swarm.backend import described
 from qed.swarm.compile import code_cache
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
+from qed.swarm.job import Job
 from qed.swarm.own import Law
-from qed.swarm.simulate import Job, Pending, cores
+from qed.swarm.simulate import Pending, cores
 from qed.swarm.tasks import TASKS
 
 AT_ONCE = 8  # processes: each takes some hundred megabytes of the GPU

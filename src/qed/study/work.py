@@ -33,7 +33,7 @@ from qed.recovery.recover import search
 from qed.recovery.trials import Normal, Trials
 from qed.study import kinds, paths
 from qed.study.plan import Name, Plan
-from qed.swarm.simulate import Ready
+from qed.swarm.job import Ready
 from qed.textfile import disk, write
 
 FORMAT, VERSION = "qed-normal", 2

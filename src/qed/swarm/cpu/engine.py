@@ -16,6 +16,7 @@ from qed.swarm.cpu import layout
 from qed.swarm.cpu.layout import Block
 from qed.swarm.cpu.packing import World, build, packed, results, run, trials_at_once
 from qed.swarm.environment import Environment
+from qed.swarm.job import Job
 from qed.swarm.measures import MEASURES, wanted
 from qed.swarm.own import Law
 from qed.swarm.placing import noise_keys, place
@@ -24,7 +25,7 @@ from qed.swarm.tasks import Task
 from qed.swarm.trace import Trace, empty
 
 
-def worlds_of(job: Any) -> list[World]:
+def worlds_of(job: Job) -> list[World]:
     """Return the job's worlds: each controller with as many trials as fit a block."""
     networks: dict[int, Network] = {}
     worlds = []
@@ -53,7 +54,7 @@ def worlds_of(job: Any) -> list[World]:
     return worlds
 
 
-def places_of(job: Any, env: Environment, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def places_of(job: Job, env: Environment, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return start poses, obstacles and noise keys of all trials in an environment."""
     if job.start is None:
         return place(env.robots, env.arena, env.obstacles, job.trials, seed)
@@ -62,7 +63,7 @@ def places_of(job: Any, env: Environment, seed: int) -> tuple[np.ndarray, np.nda
 
 
 def simulate(
-    job: Any, sums: Sequence[str | Law], threads: int, progress: Callable[[int], Any] | None
+    job: Job, sums: Sequence[str | Law], threads: int, progress: Callable[[int], Any] | None
 ) -> list[dict[str, np.ndarray]]:
     """Return, for each controller, the wanted sums of all its trials."""
     wants = wanted(sums)
@@ -91,7 +92,7 @@ def simulate(
     return [_joined(parts) for parts in found]
 
 
-def watch(job: Any, trial: int, scored: Task) -> Trace:
+def watch(job: Job, trial: int, scored: Task) -> Trace:
     """Return what happens in one trial of a job of one controller, cycle by cycle."""
     [whole] = [w for w in worlds_of(job) if w.trials.start <= trial < w.trials.stop]
     here = slice(trial - whole.trials.start, trial - whole.trials.start + 1)

@@ -36,6 +36,7 @@ from qed.swarm.cuda.layout import (
 from qed.swarm.cuda.packing import NOTHING, Ground, Packed, packed
 from qed.swarm.cuda.places import arrange, own_neurons, rows_of
 from qed.swarm.cuda.workspace import Workspace
+from qed.swarm.job import Job
 from qed.swarm.laws.contact import ITERATIONS
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import FULL
@@ -71,7 +72,7 @@ _free: list[Workspace] = []  # that nobody uses; one whose work went wrong does 
 
 
 def simulate(
-    job: Any, sums: Sequence[str | Law], progress: Callable[[int], Any] | None = None
+    job: Job, sums: Sequence[str | Law], progress: Callable[[int], Any] | None = None
 ) -> list[dict[str, np.ndarray]]:
     """Return, for each controller, the wanted sums of all its trials."""
     return Simulation(job, sums, progress).results()
@@ -84,7 +85,7 @@ class Simulation:
     """
 
     def __init__(
-        self, job: Any, sums: Sequence[str | Law], progress: Callable[[int], Any] | None = None
+        self, job: Job, sums: Sequence[str | Law], progress: Callable[[int], Any] | None = None
     ) -> None:
         self.job = job
         self.wants = wanted(sums)
@@ -121,7 +122,7 @@ class Simulation:
         return found
 
 
-def _parts(job: Any, wants: int) -> Iterator[slice]:
+def _parts(job: Job, wants: int) -> Iterator[slice]:
     """Yield the controllers of one launch after the other."""
     size = max(MOST_TRIALS // job.trials, 1)  # larger batches are split
     if wants & VISITS:
@@ -301,7 +302,7 @@ def _on_gpu(name: str, ground: Ground) -> Any:
 
 
 def _results(
-    job: Any, some: slice, wants: Wanted, found: dict[str, np.ndarray]
+    job: Job, some: slice, wants: Wanted, found: dict[str, np.ndarray]
 ) -> list[dict[str, np.ndarray]]:
     """Return the sums of each controller by name."""
     sums = found["sums"]

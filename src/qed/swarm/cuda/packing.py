@@ -40,6 +40,7 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.environment import Environment
 from qed.swarm.faults import HEALTHY, Faults, hears_within
+from qed.swarm.job import Job
 from qed.swarm.limits import limits as limits_of
 from qed.swarm.placing import noise_keys, place
 
@@ -56,7 +57,7 @@ class Ground:
         self.centres = np.zeros((1, 2), np.float32)  # of obstacles
         self.known: dict[Any, tuple[int, int]] = {}
 
-    def find(self, job: Any, env: Environment, seed: int) -> tuple[int, int]:
+    def find(self, job: Job, env: Environment, seed: int) -> tuple[int, int]:
         """Return the first row of a world's robots, and of its obstacles."""
         room = (env.robots, env.arena, env.obstacles, job.trials, seed)
         if room not in self.known:
@@ -101,7 +102,7 @@ class Packed:
     with_odd: bool  # faults beyond the paper's
 
 
-def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
+def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
     """Return the tables of some of a job's controllers."""
     environments = job.environments[some]
     faults: dict[Any, int] = {}
