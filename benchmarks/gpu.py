@@ -27,10 +27,10 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 import law_parity
 
 import qed
+from qed import compile as compiling
 from qed import speed
 from qed.evolution.run import drive
 from qed.evolution.swarm_run import Settings, SwarmRun
-from qed.swarm import compile as compiling
 from qed.swarm.cuda import available, engine, packing
 from qed.swarm.cuda.workspace import Workspace
 from qed.swarm.job import Job, checked

@@ -21,7 +21,7 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 from law_cases import BY_NAME, CASES, Columns, draw, parts
 from numba import cuda, njit
 
-from qed.swarm import compile as compiling
+from qed import compile as compiling
 from qed.swarm.cuda import available, obstacles, proximity, touching
 from qed.swarm.cuda.device import ROUGHLY, SIMULATED, device, stage
 

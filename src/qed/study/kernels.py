@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from typing import Any, NamedTuple
 
+from qed.compile import code_cache
 from qed.controller.network import Controller
 from qed.definitions import defined
 from qed.evolution.algorithms import ALGORITHMS, Algorithm
@@ -24,7 +25,6 @@ from qed.evolution.swarms import TRIALS_IN_ONE_GO
 from qed.study.plan import ROBOTS, Plan
 from qed.swarm import robot
 from qed.swarm.backend import described
-from qed.swarm.compile import code_cache
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
 from qed.swarm.job import Job

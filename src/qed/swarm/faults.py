@@ -185,7 +185,7 @@ class Faults:
         broken : exactly so many robots get a fault (other than "NONE"), any of them equally
             likely; the others are healthy (default: each robot draws for itself)
         """
-        from qed.swarm.laws.chance import fold
+        from qed.chance import fold
 
         kinds, hits = 0xFA, 0xFB  # purposes of the draws
         robots = whole("robots", robots, 1, 10**6)

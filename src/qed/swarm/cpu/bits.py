@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from qed.swarm.compile import law
+from qed.compile import law
 from qed.swarm.cpu.layout import FIRST, PADDED, ROBOTS, SIZE, TRIALS, VECTOR
 
 _WORD = ir.IntType(32)

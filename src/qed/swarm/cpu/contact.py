@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.swarm.compile import loop
+from qed.compile import loop
 from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.candidates import near_obstacles, near_robots, near_walls, places
 from qed.swarm.cpu.layout import (

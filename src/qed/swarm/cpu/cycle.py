@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qed.swarm.compile import entry, loop
+from qed.compile import entry, loop
 from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.contact import move
 from qed.swarm.cpu.history import features, settle_visits, situations, visits

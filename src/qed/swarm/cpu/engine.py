@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from qed.compile import code_cache
 from qed.controller.network import Network
-from qed.swarm.compile import code_cache
 from qed.swarm.cpu import layout
 from qed.swarm.cpu.layout import Block
 from qed.swarm.cpu.packing import World, build, packed, results, run, trials_at_once

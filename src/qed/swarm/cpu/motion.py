@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.swarm.compile import loop
+from qed.compile import loop
 from qed.swarm.cpu.bits import span
 from qed.swarm.cpu.layout import (
     COS,

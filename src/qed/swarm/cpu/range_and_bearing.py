@@ -13,7 +13,8 @@ from typing import Any
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.swarm.compile import loop
+from qed.chance import draw, high_noise, low_noise
+from qed.compile import loop
 from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
 from qed.swarm.cpu.layout import (
     COS,
@@ -62,7 +63,6 @@ from qed.swarm.cpu.layout import (
     Y,
 )
 from qed.swarm.cpu.squeezing import squeeze
-from qed.swarm.laws.chance import draw, high_noise, low_noise
 from qed.swarm.laws.geometry import FAR, PI, ahead, cos_sin, off_line, one_over, ray_body
 from qed.swarm.laws.sensing import cone, heard, misheard
 from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, CONES, OBSTACLE_RADIUS

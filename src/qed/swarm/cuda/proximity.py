@@ -6,6 +6,7 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
+from qed import chance
 from qed.swarm.cuda.constants import ALL_SENSORS, FACE_COUNT, face, sensor_pose
 from qed.swarm.cuda.device import cuda, device, stage
 from qed.swarm.cuda.layout import (
@@ -20,7 +21,7 @@ from qed.swarm.cuda.layout import (
     Y,
 )
 from qed.swarm.cuda.warp import at, ballot, bits_of, count, lowest, push_sign, rolled, together
-from qed.swarm.laws import chance, geometry
+from qed.swarm.laws import geometry
 from qed.swarm.laws import sensing as laws
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS

@@ -8,6 +8,7 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
+from qed import chance
 from qed.swarm.cuda.device import device, stage
 from qed.swarm.cuda.layout import (
     CENTRES,
@@ -25,7 +26,7 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.cuda.proximity import meets_body, shorten
 from qed.swarm.cuda.warp import ALL, at, ballot, count, lowest, push_sign, rolled, together
-from qed.swarm.laws import chance, geometry
+from qed.swarm.laws import geometry
 from qed.swarm.laws import sensing as laws
 from qed.swarm.laws.geometry import NEXT_TO_NOTHING, PI
 from qed.swarm.laws.sensing import SENSORS

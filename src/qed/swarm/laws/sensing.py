@@ -9,7 +9,7 @@ import numpy as np
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.swarm.compile import law
+from qed.compile import law
 from qed.swarm.laws.geometry import unit
 from qed.swarm.robot import PROXIMITY_SENSORS
 
