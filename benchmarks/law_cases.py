@@ -19,9 +19,9 @@ from numpy import float32 as f32
 
 import qed.swarm.cpu.bits
 import qed.swarm.laws
+from qed.compile import LAWS
 from qed.swarm import robot
-from qed.swarm.compile import LAWS
-from qed.swarm.cpu.rows import Segment
+from qed.swarm.cpu.layout import Segment
 from qed.swarm.laws.geometry import EDGES, FAR, between_ends
 
 Columns = tuple[np.ndarray, ...]

@@ -21,8 +21,8 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 from law_cases import BY_NAME, CASES, Columns, draw, parts
 from numba import cuda, njit
 
-from qed.swarm import compile as compiling
-from qed.swarm.cuda import available, contact, obstacles, sensing
+from qed import compile as compiling
+from qed.swarm.cuda import available, obstacles, proximity, touching
 from qed.swarm.cuda.device import ROUGHLY, SIMULATED, device, stage
 
 STEP = 2.0**-23  # between single-precision numbers, relative to them
@@ -108,14 +108,14 @@ TOLERANCES = {
 @stage
 def beyond(dx, dy, c, s, other_c, other_s):  # type: ignore[no-untyped-def]
     """Look at all faces at once; the engine's lanes share them."""
-    return contact.beyond(dx, dy, c, s, other_c, other_s, 0, contact.FACE_COUNT)
+    return touching.beyond(dx, dy, c, s, other_c, other_s, 0, touching.FACE_COUNT)
 
 
 # For laws about all faces of a body the GPU engine has loops of its own.
 LOOPS = {
     "geometry.beyond": beyond,
     "geometry.body_point": obstacles.body_point,
-    "geometry.ray_body": sensing.meets_body,
+    "geometry.ray_body": proximity.meets_body,
 }
 
 

@@ -15,9 +15,9 @@ from numpy import float32 as f32
 from plain_contact import move
 from plain_scores import TASKS, Tally
 
+from qed.chance import draw, high_noise, low_noise
 from qed.swarm import robot
 from qed.swarm.laws import geometry, sensing
-from qed.swarm.laws.chance import draw, high_noise, low_noise
 from qed.swarm.laws.geometry import cos_sin, ray_body, ray_disc, ray_wall
 from qed.swarm.laws.neuron import GAIN, tanh
 from qed.swarm.placing import noise_keys, place

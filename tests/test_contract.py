@@ -93,7 +93,7 @@ def test_an_algorithm_goes_everywhere(algorithm: Algorithm, tmp_path: Path) -> N
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 def test_a_measure_has_the_shape_that_its_table_says(measure: Any) -> None:
     from qed.swarm.cpu import engine
-    from qed.swarm.simulate import checked
+    from qed.swarm.job import checked
 
     env = qed.Environment(robots=4, arena=2.0)
     job = checked(

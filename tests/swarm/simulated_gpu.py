@@ -18,9 +18,9 @@ import qed
 from qed.swarm.cpu import engine as cpu
 from qed.swarm.cuda import engine as gpu
 from qed.swarm.faults import FAULTS
+from qed.swarm.job import checked
 from qed.swarm.measures import MEASURES, wanted
 from qed.swarm.own import checked as checked_law
-from qed.swarm.simulate import checked
 
 ALL = tuple(MEASURES)
 CENTRE = 0.5  # of the arena's side

@@ -16,8 +16,8 @@ from qed.swarm.cuda.layout import (
     W_TRIALS,
 )
 from qed.swarm.cuda.places import arrange, rows_of
+from qed.swarm.job import checked
 from qed.swarm.measures import PATROLLING, VISITS
-from qed.swarm.simulate import checked
 
 CASES = (
     "all sums",

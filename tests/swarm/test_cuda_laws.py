@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from law_cases import BY_NAME, CASES
 
-from qed.swarm.compile import LAWS
+from qed.compile import LAWS
 from qed.swarm.laws.geometry import FAR, X0, Y0
 
 

@@ -53,10 +53,10 @@ def test_wheel_faults_halve_what_is_asked(name: str, left: float, right: float) 
 
 def test_wheel_faults_leave_the_sensors_alone() -> None:
     still = qed.Controller([], [0.0, 0.0])
-    sound = watch("NONE", still)
+    healthy = watch("NONE", still)
     for name in ("LW-H", "RW-H", "BW-H"):
-        assert np.array_equal(watch(name, still).proximity, sound.proximity)
-        assert np.array_equal(watch(name, still).rab, sound.rab)
+        assert np.array_equal(watch(name, still).proximity, healthy.proximity)
+        assert np.array_equal(watch(name, still).rab, healthy.rab)
 
 
 def test_misheard_neighbours_lie_off_by_three_quarters_to_one_metre() -> None:
@@ -69,9 +69,9 @@ def test_misheard_neighbours_lie_off_by_three_quarters_to_one_metre() -> None:
         start=start,
         faults=qed.Faults(["ROFS", "NONE"]),
     )
-    sound, broken = seen.rab[:, 1], seen.rab[:, 0]
-    assert (sound[:, np.arange(8) != 3] == 1.0).all()
-    assert sound[:, 3] == pytest.approx(0.0, abs=1e-6)
+    healthy, broken = seen.rab[:, 1], seen.rab[:, 0]
+    assert (healthy[:, np.arange(8) != 3] == 1.0).all()
+    assert healthy[:, 3] == pytest.approx(0.0, abs=1e-6)
     heard = (broken < 1.0).sum(1)
     assert heard.max() == 1
     distance = 0.5 * (broken.min(1) + 1.0)[heard == 1]
@@ -166,10 +166,10 @@ def test_a_weak_ear_hears_only_what_is_near() -> None:
 @pytest.mark.parametrize("sensor", range(7))
 def test_a_fault_hits_the_sensors_it_names(sensor: int) -> None:
     stuck = qed.Fault("STUCK", gain=0.0, noise=0.0, offset=1.0, sensors=[sensor])
-    seen, sound = watch(stuck).proximity, watch("NONE").proximity
+    seen, healthy = watch(stuck).proximity, watch("NONE").proximity
     assert (seen[..., sensor] == -1.0).all()
     others = np.arange(7) != sensor
-    assert np.array_equal(seen[..., others], sound[..., others])
+    assert np.array_equal(seen[..., others], healthy[..., others])
 
 
 def test_faults_of_a_users_own_go_with_those_of_the_paper() -> None:

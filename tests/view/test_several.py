@@ -382,7 +382,7 @@ def test_columns_fit_the_page_in_light_and_dark(
     with Image.open(io.BytesIO(browser.picture())) as image:
         seen = np.asarray(image.convert("RGB")).reshape(-1, 3)
     theme, other = (LIGHT, DARK) if scheme == "light" else (DARK, LIGHT)
-    for name, least in (("floor", 100_000), ("sound", 100)):
+    for name, least in (("floor", 100_000), ("healthy", 100)):
         assert (seen == np.array(ink.colour(theme[name]))).all(1).sum() > least
     # Some words may be white; no arena is.
     assert (seen == np.array(ink.colour(other["floor"]))).all(1).sum() < 1000

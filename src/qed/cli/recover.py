@@ -165,7 +165,7 @@ def part(claimed: float, gained: float) -> str:
 def _save(found: list[Recovery], out: Path) -> None:
     import pandas as pd
 
-    from qed.textfile import write
+    from qed.files import write
 
     columns = (
         "normal", "broken", "performance", "error", "impact", "resilience", "claimed_normal",

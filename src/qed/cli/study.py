@@ -57,12 +57,12 @@ def study(
     seed: Annotated[int | None, typer.Option(help="Decides everything random.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the study; studies/PRESET unless told. Start again to go on."),
+        typer.Option(help="Folder of the study (default: studies/PRESET). Start again to go on."),
     ] = None,
     executor: Annotated[
         str | None,
         typer.Option(
-            help="Who works: this process unless told; processes, processes:NUMBER or "
+            help="Who works (default: this process): processes, processes:NUMBER or "
             "dask:ADDRESS (docs/cluster.md)."
         ),
     ] = None,

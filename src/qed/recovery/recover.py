@@ -18,7 +18,7 @@ from qed.recovery.trials import Normal, Progress, Trials
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.simulate import Ready
+from qed.swarm.job import Ready
 from qed.swarm.tasks import Task
 
 

@@ -17,8 +17,9 @@ from qed.errors import InputError
 from qed.recovery.protocol import Streams, streams
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
+from qed.swarm.job import Job, Ready
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
-from qed.swarm.simulate import Job, Outcome, Pending, Ready, cores
+from qed.swarm.simulate import Outcome, Pending, cores
 from qed.swarm.tasks import Task
 
 Progress = Callable[[int, int], Any]  # called with swarms tried and swarms in all

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from typing import Any, NamedTuple
 
+from qed.compile import code_cache
 from qed.controller.network import Controller
 from qed.definitions import defined
 from qed.evolution.algorithms import ALGORITHMS, Algorithm
@@ -24,11 +25,11 @@ from qed.evolution.swarms import TRIALS_IN_ONE_GO
 from qed.study.plan import ROBOTS, Plan
 from qed.swarm import robot
 from qed.swarm.backend import described
-from qed.swarm.compile import code_cache
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
+from qed.swarm.job import Job
 from qed.swarm.own import Law
-from qed.swarm.simulate import Job, Pending, cores
+from qed.swarm.simulate import Pending, cores
 from qed.swarm.tasks import TASKS
 
 AT_ONCE = 8  # processes: each takes some hundred megabytes of the GPU
@@ -92,11 +93,11 @@ def compile_ahead(
 
 def compiled(kernel: Kernel) -> None:
     """Compile a kernel, by simulating one robot-cycle or a few with it."""
-    deaf = next(fault for fault in FAULTS.values() if fault.rab_offset)
+    misheard = next(fault for fault in FAULTS.values() if fault.rab_offset)
     job = Job(
         controllers=[Controller([], [0.0, 0.0])],
         environments=[Environment(robots=ROBOTS, obstacles=2 if kernel.obstacles else 0)],
-        faults=[Faults([deaf] * ROBOTS) if kernel.faults else None],
+        faults=[Faults([misheard] * ROBOTS) if kernel.faults else None],
         seeds=[1],
         trials=1,
         cycles=1,

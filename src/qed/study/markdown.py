@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from qed.files import write as write_whole
 from qed.study import luck, verdicts
 from qed.study.figures import DPI, draw
 from qed.study.paths import FIGURES
@@ -18,7 +19,6 @@ from qed.study.summary import (
     scale_sentence,
     sentences,
 )
-from qed.textfile import write as write_whole
 
 PAGE, BESIDE = "study.md", "study"
 RAW = ("runs", "recoveries")  # progress.csv is long, and only figures need it

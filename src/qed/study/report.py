@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import qed
+from qed.files import write as write_whole
 from qed.study import least, luck, paths, verdicts
 from qed.study.figures import Drawn, draw
 from qed.study.plan import Name
@@ -25,7 +26,6 @@ from qed.study.summary import (
 )
 from qed.study.tables import Table, tables
 from qed.study.words import many
-from qed.textfile import write as write_whole
 
 WIDE = 9.0  # a figure this wide (inch) is scrolled on a phone, where its text would be too small
 PIXELS = 96  # CSS pixels to an inch

@@ -22,9 +22,9 @@ import pandas as pd
 
 from qed.errors import InputError
 from qed.evolution.run import PROGRESS as PROGRESS_OF_A_RUN
+from qed.files import write
 from qed.study import kinds, paths, work
 from qed.study.plan import Name, Plan
-from qed.textfile import write
 
 RUNS = (
     "task",

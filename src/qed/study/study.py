@@ -26,13 +26,14 @@ from qed.definitions import defined
 from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.run import forget_checkpoints
+from qed.files import disk, write
 from qed.study import paths, work
 from qed.study.board import BREAK, EVOLVE, TRY, Board, Part, Watch
 from qed.study.executors import Inline
 from qed.study.plan import Name, Plan
 from qed.study.results import collect
 from qed.swarm.backend import chosen
-from qed.textfile import disk, made_by, toml, write
+from qed.textfile import made_by, toml
 
 FORMAT = 1  # of the folder
 LOOK = 2.0  # s between looks at how far other processes are

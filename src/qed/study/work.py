@@ -26,6 +26,7 @@ from qed.errors import StoppedError
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.run import ARCHIVE, CONFIG, drive
 from qed.evolution.swarm_run import SwarmRun
+from qed.files import disk, write
 from qed.recovery import metrics
 from qed.recovery.projection import project
 from qed.recovery.protocol import streams
@@ -33,8 +34,7 @@ from qed.recovery.recover import search
 from qed.recovery.trials import Normal, Trials
 from qed.study import kinds, paths
 from qed.study.plan import Name, Plan
-from qed.swarm.simulate import Ready
-from qed.textfile import disk, write
+from qed.swarm.job import Ready
 
 FORMAT, VERSION = "qed-normal", 2
 FAULTS_A_BATCH = 10

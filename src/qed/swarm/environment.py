@@ -61,7 +61,7 @@ class Environment:
         cls, count: int, seed: int = 0, attributes: str | Attributes = "paper"
     ) -> list[Environment]:
         """Return environments with every option drawn independently and uniformly."""
-        from qed.swarm.laws.chance import fold
+        from qed.chance import fold
 
         table = attributes_of(attributes)
         count = whole("count", count, 0, 2**31)

@@ -186,7 +186,7 @@ class Faults:
         broken : exactly so many robots get a fault (other than "NONE"), any of them equally
             likely; the others are healthy (default: each robot draws for itself)
         """
-        from qed.swarm.laws.chance import fold
+        from qed.chance import fold
 
         kinds, hits = 0xFA, 0xFB  # purposes of the draws
         robots = whole("robots", robots, 1, 10**6)
@@ -237,8 +237,8 @@ class Effects(NamedTuple):
     hit: np.ndarray  # a bit for each sensor that is hit
     rab_offset: np.ndarray  # whether others are heard off their place
     dead: np.ndarray  # whether a robot is not heard
-    deaf_from: np.ndarray  # input (1: nobody, -1: here) from which on a robot hears nobody
-    some_deaf: bool  # whether hearing needs a look at each robot
+    hears_within: np.ndarray  # input (1: nobody, -1: here) from which on a robot hears nobody
+    some_misheard: bool  # whether hearing needs a look at each robot
     some_odd: bool  # whether there are faults beyond the paper's
 
 
@@ -254,8 +254,8 @@ def effects(faults: Faults | None, robots: int) -> Effects:
         hit=np.array([sum(1 << sensor for sensor in fault.sensors) for fault in each]),
         rab_offset=np.array([fault.rab_offset for fault in each]),
         dead=np.array([fault.dead for fault in each]),
-        deaf_from=np.array([2.0 * fault.rab_range - 1.0 for fault in each]),
-        some_deaf=any(fault.rab_offset or fault.dead for fault in each),
+        hears_within=np.array([2.0 * fault.rab_range - 1.0 for fault in each]),
+        some_misheard=any(fault.rab_offset or fault.dead for fault in each),
         some_odd=any(fault.odd for fault in each),
     )
 

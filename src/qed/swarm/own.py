@@ -110,7 +110,7 @@ def law(function: Any) -> Any:
     The function stays as it is.  It may read what its arguments name, numbers, ``math``, and
     other laws; which arguments there are is told by ``qed.Task`` and ``qed.Algorithm``.
     """
-    from qed.swarm import compile as compiling
+    from qed import compile as compiling
 
     if not isinstance(function, FunctionType):
         raise InputError(f"a law must be a plain function, got {type(function).__name__}")
@@ -266,7 +266,7 @@ def _compile(found: Law, argument: str) -> None:
     """Compile a law and try it in a few places, or raise InputError that says what is wrong."""
     from numba import njit, types
 
-    from qed.swarm.compile import OPTIONS
+    from qed.compile import OPTIONS
 
     about = f"{argument}: the law {found.name}"
     compiled = njit(**OPTIONS)(found.function)

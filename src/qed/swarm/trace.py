@@ -13,7 +13,7 @@ from qed.errors import InputError
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.simulate import checked
+from qed.swarm.job import Job, checked
 from qed.swarm.start import Start
 from qed.swarm.tasks import Task
 
@@ -84,7 +84,7 @@ def trace(
     return engine.watch(job, trial, defined("task", task, Task))
 
 
-def empty(job: Any, task: str, world: Any) -> Trace:
+def empty(job: Job, task: str, world: Any) -> Trace:
     """Return a trace with room for a job's cycles."""
     robots, cycles = world.environment.robots, job.cycles
 

@@ -6,7 +6,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from qed.swarm.faults import Fault
 from qed.view import ink
-from qed.view.look import FRESH, INK, LINE, MARK, MARKS, SIGNS, SOUND, sign_of
+from qed.view.look import FRESH, HEALTHY_COLOUR, INK, LINE, MARK, MARKS, SIGNS, sign_of
 from qed.view.pane import PATROLS
 from qed.view.replay import Replay
 
@@ -80,7 +80,7 @@ class Legend:
             image.paste(badge, (left, middle - badge.height // 2), badge)
         elif sign == "robot":
             box = (left, middle - half, left + 2 * half, middle + half)
-            pen.rectangle(box, fill=SOUND, outline=INK)
+            pen.rectangle(box, fill=HEALTHY_COLOUR, outline=INK)
         elif self.task in PATROLS:
             pen.rectangle((left, middle - half, right, middle + half), fill=FRESH, outline=LINE)
         elif self.task == "aggregation":

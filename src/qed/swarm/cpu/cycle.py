@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from qed.swarm.compile import entry, loop
+from qed.compile import entry, loop
 from qed.swarm.cpu.bits import index
-from qed.swarm.cpu.brain import think
-from qed.swarm.cpu.cones import listen
 from qed.swarm.cpu.contact import move
 from qed.swarm.cpu.history import features, settle_visits, situations, visits
-from qed.swarm.cpu.motion import widen
-from qed.swarm.cpu.own import own_laws
-from qed.swarm.cpu.pairs import search
-from qed.swarm.cpu.rays import at_obstacles, at_robots, at_walls, read
-from qed.swarm.cpu.rows import FIRST, L_RANGE, LIVE, OBSTACLES, PADDED
-from qed.swarm.cpu.tally import (
+from qed.swarm.cpu.layout import FIRST, L_RANGE, LIVE, OBSTACLES, PADDED
+from qed.swarm.cpu.measures import (
     aggregation,
     dispersion,
     flocking,
@@ -25,6 +19,12 @@ from qed.swarm.cpu.tally import (
     speeds,
     widen_motion,
 )
+from qed.swarm.cpu.motion import widen
+from qed.swarm.cpu.network import think
+from qed.swarm.cpu.own import own_laws
+from qed.swarm.cpu.pairs import search
+from qed.swarm.cpu.proximity import at_obstacles, at_robots, at_walls, read
+from qed.swarm.cpu.range_and_bearing import listen
 from qed.swarm.measures import (
     AGGREGATION,
     DISPERSION,

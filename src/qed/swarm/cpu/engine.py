@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from qed.compile import code_cache
 from qed.controller.network import Network
-from qed.swarm.compile import code_cache
-from qed.swarm.cpu import rows
-from qed.swarm.cpu.block import World, build, packed, results, run, trials_at_once
-from qed.swarm.cpu.rows import Block
+from qed.swarm.cpu import layout
+from qed.swarm.cpu.layout import Block
+from qed.swarm.cpu.packing import World, build, packed, results, run, trials_at_once
 from qed.swarm.environment import Environment
+from qed.swarm.job import Job
 from qed.swarm.measures import MEASURES, wanted
 from qed.swarm.own import Law
 from qed.swarm.placing import noise_keys, place
@@ -24,7 +25,7 @@ from qed.swarm.tasks import Task
 from qed.swarm.trace import Trace, empty
 
 
-def worlds_of(job: Any) -> list[World]:
+def worlds_of(job: Job) -> list[World]:
     """Return the job's worlds: each controller with as many trials as fit a block."""
     networks: dict[int, Network] = {}
     worlds = []
@@ -53,7 +54,7 @@ def worlds_of(job: Any) -> list[World]:
     return worlds
 
 
-def places_of(job: Any, env: Environment, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def places_of(job: Job, env: Environment, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return start poses, obstacles and noise keys of all trials in an environment."""
     if job.start is None:
         return place(env.robots, env.arena, env.obstacles, job.trials, seed)
@@ -62,7 +63,7 @@ def places_of(job: Any, env: Environment, seed: int) -> tuple[np.ndarray, np.nda
 
 
 def simulate(
-    job: Any, sums: Sequence[str | Law], threads: int, progress: Callable[[int], Any] | None
+    job: Job, sums: Sequence[str | Law], threads: int, progress: Callable[[int], Any] | None
 ) -> list[dict[str, np.ndarray]]:
     """Return, for each controller, the wanted sums of all its trials."""
     wants = wanted(sums)
@@ -91,7 +92,7 @@ def simulate(
     return [_joined(parts) for parts in found]
 
 
-def watch(job: Any, trial: int, scored: Task) -> Trace:
+def watch(job: Job, trial: int, scored: Task) -> Trace:
     """Return what happens in one trial of a job of one controller, cycle by cycle."""
     [whole] = [w for w in worlds_of(job) if w.trials.start <= trial < w.trials.stop]
     here = slice(trial - whole.trials.start, trial - whole.trials.start + 1)
@@ -110,15 +111,15 @@ def watch(job: Any, trial: int, scored: Task) -> Trace:
     near = 0
     for t in range(job.cycles):
         near = run(block, t + 1, t + 2, near)
-        seen.x[t] = row(block.f, rows.X)
-        seen.y[t] = row(block.f, rows.Y)
-        seen.heading[t] = row(block.f, rows.HEADING)
-        seen.wheels[t, :, 0] = row(block.f, rows.LEFT)
-        seen.wheels[t, :, 1] = row(block.f, rows.RIGHT)
-        for s in range(rows.SENSORS):
-            seen.proximity[t, :, s] = row(block.a, rows.PROXIMITY + s * rows.STRIDE)
+        seen.x[t] = row(block.f, layout.X)
+        seen.y[t] = row(block.f, layout.Y)
+        seen.heading[t] = row(block.f, layout.HEADING)
+        seen.wheels[t, :, 0] = row(block.f, layout.LEFT)
+        seen.wheels[t, :, 1] = row(block.f, layout.RIGHT)
+        for s in range(layout.SENSORS):
+            seen.proximity[t, :, s] = row(block.a, layout.PROXIMITY + s * layout.STRIDE)
         for c in range(CONES):
-            seen.rab[t, :, c] = row(block.a, rows.RAB + c * rows.STRIDE)
+            seen.rab[t, :, c] = row(block.a, layout.RAB + c * layout.STRIDE)
         [sums] = results(block, [world], t + 1, wants.laws)
         seen.score[t] = scored.fitness(sums, t + 1, world.environment)[0]
     return seen

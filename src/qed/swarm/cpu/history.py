@@ -8,9 +8,9 @@ from typing import Any
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.swarm.compile import loop
+from qed.compile import loop
 from qed.swarm.cpu.bits import below, index, lowest, span
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     CENTRE,
     DISTANCES,
     FINE,

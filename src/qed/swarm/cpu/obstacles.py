@@ -6,8 +6,8 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.swarm.compile import loop
-from qed.swarm.cpu.rows import (
+from qed.compile import loop
+from qed.swarm.cpu.layout import (
     O_ARM,
     O_LEVER,
     O_NORMAL_SHARE,

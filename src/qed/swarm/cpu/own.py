@@ -18,9 +18,9 @@ from numba.extending import intrinsic
 from numpy import float32 as f32
 from numpy import float64 as f64
 
-from qed.swarm.compile import INNER, LAWS, OPTIONS, code_cache, kept_in, loop
+from qed.compile import INNER, LAWS, OPTIONS, code_cache, kept_in, loop
 from qed.swarm.cpu.bits import index, span
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     FLOAT_ROWS,
     HEADING,
     L_SIDE,

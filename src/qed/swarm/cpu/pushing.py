@@ -8,9 +8,9 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import int64 as i64
 
-from qed.swarm.compile import loop
+from qed.compile import loop
 from qed.swarm.cpu.bits import below, index, ones, whole
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     C_I,
     C_K,
     C_PRESS1,

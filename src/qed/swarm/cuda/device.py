@@ -11,7 +11,7 @@ from typing import Any
 import numba.cuda
 from numba import config
 
-from qed.swarm.compile import LAWS, code_cache, kept_in
+from qed.compile import LAWS, code_cache, kept_in
 from qed.swarm.laws.geometry import unit
 
 # Numba's simulator runs kernels as plain Python, without a GPU.

@@ -61,7 +61,9 @@ WARP_FIELDS = 17
 SITUATION_COUNTS = STATES * ACTIONS  # in pairs: two share a number
 # Columns of the table of robots' faults: wheels (m/s at full output), front sensors, hearing.
 # Then, where faults are odd: the sensors hit (a bit each), what is no longer heard, silence.
-(F_LEFT, F_RIGHT, F_GAIN, F_AMPLITUDE, F_OFFSET, F_DEAF, F_HIT, F_DEAF_FROM, F_SILENT) = range(9)
+(F_LEFT, F_RIGHT, F_GAIN, F_AMPLITUDE, F_OFFSET, F_RAB_OFFSET, F_HIT, F_HEARS_WITHIN, F_SILENT) = (
+    range(9)
+)
 FAULT_FIELDS = 9
 # Columns of the table of networks: neurons from ... to ..., the first link, live inputs.
 N_FIRST, N_STOP, N_LINK, N_LIVE = range(4)

@@ -74,8 +74,9 @@ def within_reach(sf, x, y, reach, centres, nearby):
 
 
 @stage
-def touching_obstacles(sf, x, y, c, s, centres, rest, blocks, mine, step):
+def touching_obstacles(sf, pose, centres, rest, blocks, mine, step):
     """Note the obstacles (a bit each) that a robot touches in a sub-step; return their bits."""
+    x, y, c, s = pose
     word = i32(0)
     while rest != 0:
         o = lowest(rest)

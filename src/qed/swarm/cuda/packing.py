@@ -40,6 +40,7 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults, effects
+from qed.swarm.job import Job
 from qed.swarm.limits import limits as limits_of
 from qed.swarm.placing import noise_keys, place
 
@@ -56,7 +57,7 @@ class Ground:
         self.centres = np.zeros((1, 2), np.float32)  # of obstacles
         self.known: dict[Any, tuple[int, int]] = {}
 
-    def find(self, job: Any, env: Environment, seed: int) -> tuple[int, int]:
+    def find(self, job: Job, env: Environment, seed: int) -> tuple[int, int]:
         """Return the first row of a world's robots, and of its obstacles."""
         room = (env.robots, env.arena, env.obstacles, job.trials, seed)
         if room not in self.known:
@@ -97,11 +98,11 @@ class Packed:
     cells: np.ndarray  # int32, fine cells of each trial
     with_obstacles: bool
     with_faults: bool
-    with_deaf: bool
+    with_rab_offset: bool
     with_odd: bool  # faults beyond the paper's
 
 
-def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
+def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
     """Return the tables of some of a job's controllers."""
     environments = job.environments[some]
     faults: dict[Any, int] = {}
@@ -139,7 +140,7 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         cells=np.repeat(cells, job.trials),
         with_obstacles=bool(worlds[:, 1].any()),
         with_faults=any(fault is not None for *_, fault in faults),
-        with_deaf=any(one.some_deaf for one in kinds),
+        with_rab_offset=any(one.some_misheard for one in kinds),
         with_odd=any(one.some_odd for one in kinds),
     )
 
@@ -196,7 +197,7 @@ def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray
         broken.offset,
         broken.rab_offset,
         broken.hit,
-        broken.deaf_from,
+        broken.hears_within,
         broken.dead,
     )
     return np.stack(columns, -1).astype(np.float32)

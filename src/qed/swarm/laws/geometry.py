@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import float32 as f32
 
-from qed.swarm.compile import law
+from qed.compile import law
 from qed.swarm.robot import HALF_BODY
 
 FAR = f32(1e9)  # m; what a ray that meets nothing returns

@@ -66,12 +66,12 @@ SIGN = 0
 # ... these rows each.
 CORNER, PRESS, RUB, ARM, LEVER, NORMAL_SHARE, TANGENT_SHARE = (STRIDE * n for n in range(7))
 FIRST_CORNER, SECOND_CORNER = STRIDE, 8 * STRIDE
-# the input from which on a robot with a weak ear hears nobody.
-DEAF_FROM = STRIDE * 102
+# the input from which on a robot with a weak radio hears nobody.
+HEARS_WITHIN = STRIDE * 102
 FLOAT_ROWS = 103
 
 # Whole-number rows.
-FAULTY_EAR, TRIAL, SLOT, PARTNERS, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))
+RAB_FAULT, TRIAL, SLOT, PARTNERS, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))
 # robots that may touch something, packed: their lane,
 P_LANE = STRIDE * 8
 # the cycle in which a robot was last near an x wall, and near a y wall.
@@ -79,7 +79,7 @@ WALLED_X, WALLED_Y = (STRIDE * n for n in range(9, 11))
 # the proximity sensors that a fault hits, a bit each.
 HIT = STRIDE * 11
 WHOLE_ROWS = 12
-# Bits of ``FAULTY_EAR``: hears others off their place, is not heard.
+# Bits of ``RAB_FAULT``: hears others off their place, is not heard.
 MISHEARS, SILENT = 1, 2
 
 # Wide rows.
@@ -151,14 +151,14 @@ class Segment(NamedTuple):
     neuron_count: int
     obstacles: int
     world: int  # index of the segment's first trial among the block's trials
-    deaf: int  # 1 if a robot mishears its neighbours (ROFS), or is not heard
+    rab_offset: int  # 1 if a robot mishears its neighbours (ROFS), or is not heard
     fine_side: int  # fine cells along a side
     size: int  # lanes without the padding
     odd: int  # 1 if a fault hits other sensors than the front ones, or the reach of hearing
 
 
 FIRST, ROBOTS, TRIALS, PADDED, LIVE, NEURONS, NEURON_COUNT = range(7)
-OBSTACLES, WORLD, DEAF, FINE_SIDE, SIZE, ODD = range(7, 13)
+OBSTACLES, WORLD, RAB_OFFSET, FINE_SIDE, SIZE, ODD = range(7, 13)
 
 
 class Block(NamedTuple):

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.controller.network import Network
-from qed.swarm.cpu import rows
+from qed.swarm.cpu import layout
 from qed.swarm.cpu.cycle import finish, run
+from qed.swarm.cpu.layout import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
 from qed.swarm.cpu.own import address
-from qed.swarm.cpu.rows import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
 from qed.swarm.cpu.survey import survey
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Effects, Faults, effects
@@ -103,25 +103,25 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
     neurons, biases, sources, weights = _networks(worlds)
     block = Block(
         segments=np.zeros((len(worlds), len(Segment._fields)), np.int32),
-        limits=np.zeros((len(worlds), rows.LIMITS), np.float32),
-        f=_aligned(rows.FLOAT_ROWS * STRIDE, np.float32),
-        n=_aligned(rows.WHOLE_ROWS * STRIDE, np.int32),
-        w=_aligned(rows.WIDE_ROWS * rows.WIDE, np.float32),
-        a=_aligned((rows.HIDDEN + 2 * hidden + 1) * STRIDE, np.float32),
+        limits=np.zeros((len(worlds), layout.LIMITS), np.float32),
+        f=_aligned(layout.FLOAT_ROWS * STRIDE, np.float32),
+        n=_aligned(layout.WHOLE_ROWS * STRIDE, np.int32),
+        w=_aligned(layout.WIDE_ROWS * layout.WIDE, np.float32),
+        a=_aligned((layout.HIDDEN + 2 * hidden + 1) * STRIDE, np.float32),
         keys=np.zeros(STRIDE, np.uint32),
         neurons=neurons,
         biases=biases,
         sources=sources,
         weights=weights,
-        p=_aligned(rows.PAIR_FLOATS * rows.PAIR_STRIDE, np.float32),
-        m=_aligned(rows.PAIR_WHOLES * rows.PAIR_STRIDE, np.int32),
+        p=_aligned(layout.PAIR_FLOATS * layout.PAIR_STRIDE, np.float32),
+        m=_aligned(layout.PAIR_WHOLES * layout.PAIR_STRIDE, np.int32),
         sums=np.zeros(STRIDE, np.int64),
         presses=np.zeros((max(shifts, 1) * STRIDE, 4), np.float32),
         met=np.full(max(shifts, 1) * STRIDE, -1, np.int32),
         obstacles=np.full(max(2 * most_obstacles, 1) * STRIDE, 1e6, np.float32),
         blocks=np.zeros(max(2 * most_obstacles, 1) * STRIDE, np.float32),
         blocked=np.full(max(most_obstacles, 1) * STRIDE, -1, np.int32),
-        touching=np.zeros((contacts, rows.OBSTACLE_FIELDS), np.float32),
+        touching=np.zeros((contacts, layout.OBSTACLE_FIELDS), np.float32),
         touched=np.zeros((contacts, 2), np.int32),
         since=np.zeros((trials, GRID * GRID), np.int32),
         crowd=np.zeros((trials, GRID * GRID), np.int32),
@@ -129,7 +129,7 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
         fine=np.zeros((trials, fine * fine if wants & VISITS else 1), np.int32),
         features=np.zeros((trials, *SDBC_SUMS), np.float64),
         spirit=np.zeros((len(worlds), STATES * ACTIONS if wants & SITUATIONS else 1), np.int32),
-        own=_aligned(max(len(wanted.laws), 1) * rows.OWN_ROWS, np.float32),
+        own=_aligned(max(len(wanted.laws), 1) * layout.OWN_ROWS, np.float32),
         laws=np.array([address(law) for law in wanted.laws], np.int64),
         wants=wants,
         hidden=hidden,
@@ -148,7 +148,7 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
             neuron_count=len(world.network.biases),
             obstacles=env.obstacles,
             world=trial,
-            deaf=int(world.effects.some_deaf),
+            rab_offset=int(world.effects.some_misheard),
             fine_side=fine_side(env.arena),
             size=env.robots * world.size,
             odd=int(world.effects.some_odd),
@@ -189,17 +189,17 @@ def _rest(block: Block) -> None:
     """Put all lanes at rest in the middle of nowhere; lanes of robots are set later."""
     f, n = block.f, block.n
     for row, value in (
-        (rows.X, 500.0),
-        (rows.Y, 500.0),
-        (rows.SIDE, 1000.0),
-        (rows.COS, 1.0),
-        (rows.GAIN, 1.0),
-        (rows.REAR_GAIN, 1.0),
+        (layout.X, 500.0),
+        (layout.Y, 500.0),
+        (layout.SIDE, 1000.0),
+        (layout.COS, 1.0),
+        (layout.GAIN, 1.0),
+        (layout.REAR_GAIN, 1.0),
     ):
         f[row : row + STRIDE] = value
-    for row in (rows.WALLED_X, rows.WALLED_Y, rows.CELL, rows.FINE):
+    for row in (layout.WALLED_X, layout.WALLED_Y, layout.CELL, layout.FINE):
         n[row : row + STRIDE] = -1
-    block.m[rows.PLACE : rows.PLACE + rows.PAIR_STRIDE] = np.arange(rows.PAIR_STRIDE)
+    block.m[layout.PLACE : layout.PLACE + layout.PAIR_STRIDE] = np.arange(layout.PAIR_STRIDE)
 
 
 def _settle(block: Block, world: World, first: int) -> None:
@@ -214,28 +214,28 @@ def _settle(block: Block, world: World, first: int) -> None:
         block.f[row + first : row + first + size] = table.T.ravel()
 
     heading = (world.poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
-    lay(rows.X, world.poses[..., 0])
-    lay(rows.Y, world.poses[..., 1])
-    lay(rows.HEADING, heading)
-    lay(rows.COS, np.cos(heading))
-    lay(rows.SIN, np.sin(heading))
+    lay(layout.X, world.poses[..., 0])
+    lay(layout.Y, world.poses[..., 1])
+    lay(layout.HEADING, heading)
+    lay(layout.COS, np.cos(heading))
+    lay(layout.SIN, np.sin(heading))
     broken = world.effects
-    lay(rows.WHEEL_LEFT, env.max_speed * broken.wheels[:, 0])
-    lay(rows.WHEEL_RIGHT, env.max_speed * broken.wheels[:, 1])
-    lay(rows.GAIN, broken.gain)
-    lay(rows.AMPLITUDE, np.where(np.isnan(broken.noise), world.noise, broken.noise))
-    lay(rows.OFFSET, broken.offset)
-    lay(rows.REAR_AMPLITUDE, np.array(world.noise))
-    lay(rows.SIDE, np.array(env.arena))
-    lay(rows.MARGIN, np.array(margin(env.max_speed)))
-    lay(rows.DEAF_FROM, broken.deaf_from)
-    ears = rows.MISHEARS * broken.rab_offset | rows.SILENT * broken.dead
-    for row, values in ((rows.FAULTY_EAR, ears), (rows.HIT, broken.hit)):
+    lay(layout.WHEEL_LEFT, env.max_speed * broken.wheels[:, 0])
+    lay(layout.WHEEL_RIGHT, env.max_speed * broken.wheels[:, 1])
+    lay(layout.GAIN, broken.gain)
+    lay(layout.AMPLITUDE, np.where(np.isnan(broken.noise), world.noise, broken.noise))
+    lay(layout.OFFSET, broken.offset)
+    lay(layout.REAR_AMPLITUDE, np.array(world.noise))
+    lay(layout.SIDE, np.array(env.arena))
+    lay(layout.MARGIN, np.array(margin(env.max_speed)))
+    lay(layout.HEARS_WITHIN, broken.hears_within)
+    radios = layout.MISHEARS * broken.rab_offset | layout.SILENT * broken.dead
+    for row, values in ((layout.RAB_FAULT, radios), (layout.HIT, broken.hit)):
         block.n[row + first : row + first + size] = np.repeat(values, world.size)
     trial = np.tile(first + np.arange(world.size), env.robots)
-    block.n[rows.TRIAL + first : rows.TRIAL + first + size] = trial
+    block.n[layout.TRIAL + first : layout.TRIAL + first + size] = trial
     block.keys[here] = world.keys.T.ravel()
-    twice = rows.WIDE_LANE + 2 * first
+    twice = layout.WIDE_LANE + 2 * first
     block.m[twice : twice + 2 * size] = np.tile(first + np.arange(size), 2)
     for o in range(env.obstacles):
         for axis in range(2):
@@ -264,16 +264,16 @@ def results(
             return summed
 
         sums = {
-            "centre_distance": total(rows.AGGREGATION),
-            "nearest_distance": total(rows.DISPERSION),
-            "flock": total(rows.FLOCKING),
+            "centre_distance": total(layout.AGGREGATION),
+            "nearest_distance": total(layout.DISPERSION),
+            "flock": total(layout.FLOCKING),
             "patrol": patrols[here, 0],
             "border": patrols[here, 1],
-            "radius": total(rows.CENTRE),
+            "radius": total(layout.CENTRE),
             "features": block.features[here],
         }
         for k, law in enumerate(laws):
-            sums[law.key] = total(k * rows.OWN_ROWS, of=block.own)
+            sums[law.key] = total(k * layout.OWN_ROWS, of=block.own)
         if block.wants & VISITS:
             sums["visits"] = block.fine[here, : segment.fine_side**2]
             sums["spread"] = survey(sums["visits"])

@@ -6,9 +6,10 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.swarm.compile import loop
+from qed.chance import draw, high_noise, low_noise
+from qed.compile import loop
 from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     AMPLITUDE,
     COS,
     GAIN,
@@ -46,7 +47,6 @@ from qed.swarm.cpu.rows import (
     Y,
 )
 from qed.swarm.cpu.squeezing import squeeze
-from qed.swarm.laws.chance import draw, high_noise, low_noise
 from qed.swarm.laws.geometry import ray_body, ray_disc, ray_wall
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS, reading, sensed
 from qed.swarm.robot import (
