@@ -17,6 +17,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy import float32 as f32
 
+import qed.chance
 import qed.swarm.cpu.bits
 import qed.swarm.laws
 from qed.compile import LAWS
@@ -277,7 +278,8 @@ def _registered() -> dict[str, Callable[..., Any]]:
     """Load all laws and return them by module and name."""
     for module in pkgutil.iter_modules(qed.swarm.laws.__path__):
         importlib.import_module(f"qed.swarm.laws.{module.name}")
-    return {f"{law.__module__.rpartition('.')[2]}.{law.__name__}": law for law in LAWS}
+    ours = [law for law in LAWS if law.__module__.startswith("qed.")]
+    return {f"{law.__module__.rpartition('.')[2]}.{law.__name__}": law for law in ours}
 
 
 BY_NAME = _registered() | FLAT

@@ -20,7 +20,8 @@ def simulated(simulator):
 
 
 def test_every_law_is_compared(simulated):
-    assert len(BY_NAME) == len(LAWS)
+    ours = [law for law in LAWS if law.__module__.startswith("qed.")]  # not users'
+    assert len(BY_NAME) == len(ours)
     assert set(simulated["same"]) == set(BY_NAME)
 
 
