@@ -150,7 +150,7 @@ def main() -> None:
             }
             for task in TASKS:
                 run = evolved(points, task, options.evaluations)
-                row["filled"][task] = run.search.archive.coverage
+                row["filled"][task] = len(run.search.archive)
                 name = f"{task}, evolved in: {kind}"
                 crowds[name] = behaviours(run.search.archive)
             rows.append(row)

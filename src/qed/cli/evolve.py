@@ -98,7 +98,7 @@ def evolve(
     for run in runs:
         archive = run.archive
         typer.echo(
-            f"{run.folder}: {archive.coverage:,} of {archive.cells:,} cells, best "
+            f"{run.folder}: {len(archive):,} of {archive.cells:,} cells, best "
             f"{archive.best.fitness:.4f}, mean {archive.mean:.4f}"
         )
     typer.echo(f"Look at it with: qed info {runs[0].folder}")

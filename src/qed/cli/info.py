@@ -122,10 +122,10 @@ def _numbers(
 ) -> list[tuple[str, str]]:
     """Return what is worth knowing about an archive, as words."""
     done = state.get("done", settings.get("evaluations"))
-    rows = [("coverage", f"{archive.coverage:,} of {archive.cells:,} cells")]
+    rows = [("coverage", f"{len(archive):,} of {archive.cells:,} cells")]
     if isinstance(done, int):
         rows.insert(0, ("evaluations done", f"{done:,}"))
-    if archive.coverage == 0:
+    if len(archive) == 0:
         return rows
     best = archive.best
     rows += [

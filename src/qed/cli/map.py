@@ -28,7 +28,7 @@ def map_(
     target = out or source.with_name("map.png")
     if target.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise InputError(f"out: the file must end in .png, .pdf or .svg, got {target.name!r}")
-    if archive.coverage == 0:
+    if len(archive) == 0:
         raise InputError(f"{source} is empty: there is nothing to draw yet")
     try:
         typer.echo(draw(archive, target))

@@ -69,7 +69,7 @@ def recover(
     combined = chosen(faults or ["10"], seed, among, broken)
     if out is not None and out.suffix.lower() != ".csv":
         raise InputError(f"out: the file must end in .csv, got {out.name!r}")
-    with show.waiting(f"trying {archive.coverage:,} controllers in each fault") as progress:
+    with show.waiting(f"trying {len(archive):,} controllers in each fault") as progress:
         found = search(
             archive,
             wanted,

@@ -90,7 +90,7 @@ def replay(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     entries = []
     for archive, name in zip(archives, names(archives, sources), strict=True):
-        with waiting(f"{name}: trying {archive.coverage:,} controllers") as progress:
+        with waiting(f"{name}: trying {len(archive):,} controllers") as progress:
             found = recover(
                 archive, wanted, chosen, trials=trials, seconds=length, seed=seed,
                 threads=threads, progress=progress, backend=backend,
@@ -113,7 +113,7 @@ def _opened(paths: Sequence[Path]) -> tuple[list[Archive], list[Path]]:
     archives, sources = [], []
     for path in paths:
         archive, _, source = opened(path)
-        if archive.coverage == 0:
+        if len(archive) == 0:
             raise InputError(f"{source} is empty: it has no controller to show")
         archives.append(archive)
         sources.append(source)

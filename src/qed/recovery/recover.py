@@ -214,7 +214,7 @@ def recover(
         how.check(fault)
     if not combined:
         raise InputError("faults must hold at least one combined fault, got none")
-    if archive.coverage == 0:
+    if len(archive) == 0:
         raise InputError("the archive is empty: it has no controller to recover with")
     how = replace(how, backend=chosen(backend, [how.environment], max(how.trials, how.fresh)))
     genomes, cells = archive.genomes(), archive.occupied

@@ -118,7 +118,7 @@ def maps(results: Results, folder: Path) -> tuple[list[tuple[str, Path]], list[s
         except (ValueError, OSError) as error:
             why_not.append(f"The map of {name} is not shown: {error}")
             continue
-        if archive.coverage:
+        if len(archive) > 0:
             target = folder / paths.FIGURES / f"map-{algorithm}.png"
             title = f"{algorithm.upper()}, {name.task}, replicate 1"
             drawn.append((title, draw_map(archive, target, dpi=110)))

@@ -111,7 +111,7 @@ def title(archive: Archive) -> str:
     swarms = str(settings.get("task", "")), str(settings.get("algorithm", "")).upper()
     made = settings.get("domain") or ", ".join(filter(None, swarms))
     numbers = (
-        f"{archive.coverage:,} of {archive.cells:,} cells, "
+        f"{len(archive):,} of {archive.cells:,} cells, "
         f"best {archive.best.fitness:.3f}, mean {archive.mean:.3f}"
     )
     return f"{_short(made, 60)}: {numbers}" if made else numbers

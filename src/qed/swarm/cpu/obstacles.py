@@ -26,8 +26,8 @@ from qed.swarm.cpu.layout import (
     P_X,
     P_Y,
 )
+from qed.swarm.laws.bodies import body_point
 from qed.swarm.laws.contact import hold, share, torque
-from qed.swarm.laws.geometry import body_point
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
 ZERO = f32(0.0)

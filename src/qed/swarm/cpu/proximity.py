@@ -47,7 +47,7 @@ from qed.swarm.cpu.layout import (
     Y,
 )
 from qed.swarm.cpu.squeezing import squeeze
-from qed.swarm.laws.geometry import ray_body, ray_disc, ray_wall
+from qed.swarm.laws.rays import ray_body, ray_disc, ray_wall
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS, reading, sensed
 from qed.swarm.robot import (
     BODY_OUTER_RADIUS,

@@ -61,6 +61,7 @@ from qed.swarm.cpu.layout import (
     VECTOR,
 )
 from qed.swarm.cpu.squeezing import squeeze
+from qed.swarm.laws.bodies import beyond, first_face, touching_points
 from qed.swarm.laws.contact import (
     FROM_FIXED,
     coupling,
@@ -70,7 +71,6 @@ from qed.swarm.laws.contact import (
     push,
     spinning,
 )
-from qed.swarm.laws.geometry import beyond, first_face, touching_points
 from qed.swarm.robot import BODY_OUTER_RADIUS
 
 ZERO = f32(0.0)

@@ -63,7 +63,9 @@ from qed.swarm.cpu.layout import (
     Y,
 )
 from qed.swarm.cpu.squeezing import squeeze
-from qed.swarm.laws.geometry import FAR, PI, ahead, cos_sin, off_line, one_over, ray_body
+from qed.swarm.laws.bodies import ahead
+from qed.swarm.laws.geometry import FAR, PI, cos_sin, off_line, one_over
+from qed.swarm.laws.rays import ray_body
 from qed.swarm.laws.sensing import cone, heard, misheard
 from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, CONES, OBSTACLE_RADIUS
 

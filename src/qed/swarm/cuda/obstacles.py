@@ -22,16 +22,16 @@ from qed.swarm.cuda.layout import (
     WALL_FIELDS,
 )
 from qed.swarm.cuda.warp import at, lowest, rolled
+from qed.swarm.laws import bodies
 from qed.swarm.laws import contact as laws
-from qed.swarm.laws import geometry
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
 hold = device(laws.hold)
 share = device(laws.share)
 torque = device(laws.torque)
-from_point = device(geometry.from_point)
-nearer_edge = device(geometry.nearer_edge)
+from_point = device(bodies.from_point)
+nearer_edge = device(bodies.nearer_edge)
 
 OBSTACLE = f32(OBSTACLE_RADIUS)
 REACH = f32(OBSTACLE_RADIUS + BODY_OUTER_RADIUS)

@@ -21,7 +21,7 @@ from qed.swarm.cuda.layout import (
     Y,
 )
 from qed.swarm.cuda.warp import at, ballot, bits_of, count, lowest, push_sign, rolled, together
-from qed.swarm.laws import geometry
+from qed.swarm.laws import rays
 from qed.swarm.laws import sensing as laws
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS
@@ -34,10 +34,10 @@ from qed.swarm.robot import (
 draw = device(chance.draw)
 high_noise = device(chance.high_noise)
 low_noise = device(chance.low_noise)
-clip_face = device(geometry.clip_face)
-entry = device(geometry.entry)
-ray_disc = device(geometry.ray_disc)
-ray_wall = device(geometry.ray_wall)
+clip_face = device(rays.clip_face)
+entry = device(rays.entry)
+ray_disc = device(rays.ray_disc)
+ray_wall = device(rays.ray_wall)
 reading = device(laws.reading)
 sensed = device(laws.sensed)
 

@@ -34,8 +34,8 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.cuda.touching import contact_place
 from qed.swarm.cuda.warp import at
+from qed.swarm.laws import bodies, geometry
 from qed.swarm.laws import contact as laws
-from qed.swarm.laws import geometry
 from qed.swarm.laws.contact import FROM_FIXED
 
 coupling = device(laws.coupling)
@@ -44,9 +44,9 @@ pair_share = device(laws.pair_share)
 patience = device(laws.patience)
 push_law = device(laws.push)
 spinning = device(laws.spinning)
-ahead = device(geometry.ahead)
-between_ends = device(geometry.between_ends)
-face_to_face = device(geometry.face_to_face)
+ahead = device(bodies.ahead)
+between_ends = device(bodies.between_ends)
+face_to_face = device(bodies.face_to_face)
 two_farthest_corners = device(geometry.two_farthest_corners)
 
 ZERO = f32(0.0)

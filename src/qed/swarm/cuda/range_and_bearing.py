@@ -26,7 +26,7 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.cuda.proximity import meets_body, shorten
 from qed.swarm.cuda.warp import ALL, at, ballot, count, lowest, push_sign, rolled, together
-from qed.swarm.laws import geometry
+from qed.swarm.laws import bodies, geometry
 from qed.swarm.laws import sensing as laws
 from qed.swarm.laws.geometry import NEXT_TO_NOTHING, PI
 from qed.swarm.laws.sensing import SENSORS
@@ -37,7 +37,7 @@ high_noise = device(chance.high_noise)
 low_noise = device(chance.low_noise)
 cos_sin = device(geometry.cos_sin)
 off_line = device(geometry.off_line)
-ahead = device(geometry.ahead)
+ahead = device(bodies.ahead)
 one_over = device(geometry.one_over)
 cone = device(laws.cone)
 heard = device(laws.heard)

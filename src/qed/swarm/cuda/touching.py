@@ -22,12 +22,12 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.cuda.pairs import square_apart
 from qed.swarm.cuda.warp import at, ballot, count, rolled, together
-from qed.swarm.laws import geometry
+from qed.swarm.laws import bodies
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.robot import BODY_OUTER_RADIUS
 
-first_face = device(geometry.first_face)
-farther_face = device(geometry.farther_face)
+first_face = device(bodies.first_face)
+farther_face = device(bodies.farther_face)
 
 TWO_OUTER = f32(2.0 * BODY_OUTER_RADIUS)
 TWO_OUTER_SQUARED = f32((2.0 * BODY_OUTER_RADIUS) ** 2)
