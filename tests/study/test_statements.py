@@ -18,6 +18,7 @@ from qed.study.statements import (
     HOLDS,
     IN_TABLES,
     IN_WORDS,
+    ON_FAULTS,
     STATEMENTS,
     UNCHECKED,
     by_task,
@@ -390,3 +391,17 @@ def test_the_papers_numbers_are_those_of_its_file() -> None:
     assert BY_ID["robots-any"].theirs == "7 to 10"
     assert BY_ID["best-range-dispersion-qed"].theirs == "0.81 to 0.87"
     assert BY_ID["correlation-qed"].theirs == "0.40 to 0.60"
+
+
+@pytest.mark.parametrize("other", [{"broken": 4}, {"among": ["LW-H", "NONE"]}])
+def test_other_faults_than_the_papers_are_not_held_against_it(other):
+    results = like_paper()
+    found = judged(replace(results, settings={**results.settings, **other}))
+    before = judged(results)
+    for now, then in zip(found, before, strict=True):
+        if then.statement.group in ON_FAULTS:
+            assert now.verdict == UNCHECKED
+            assert "other faults" in now.ours or now.ours == then.ours
+        else:
+            assert now.verdict == then.verdict
+    assert any(each.verdict == HOLDS for each in found)
