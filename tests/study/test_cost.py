@@ -48,7 +48,7 @@ def test_forecast_is_the_cost_at_the_measured_speeds(monkeypatch):
         assert recovering == pytest.approx(runs * tried / 1e6)
 
 
-# 60 runs, which an H200 did in 32 minutes before contacts were solved in sub-steps, with these speeds.
+# 60 runs, which an H200 did in 32 minutes with these speeds, before contacts had sub-steps.
 SIXTY = PAPER.changed(replicates=3, evaluations=80_000)
 THEN = {"healthy": 7.0e9, "mixed": 3.7e9, "broken": 2.2e9}
 
