@@ -16,6 +16,7 @@ from plain_contact import move
 from plain_scores import TASKS, Tally
 
 from qed.chance import draw, high_noise, low_noise
+from qed.controller.team import Team
 from qed.swarm import robot
 from qed.swarm.laws import bodies, geometry, sensing
 from qed.swarm.laws.geometry import cos_sin
@@ -144,9 +145,12 @@ def in_sight(world, me, you):
 def think(world, me):
     """Update all neurons at once, and command the wheels."""
     values = dict(enumerate([*me.proximity, *me.rab, ONE])) | me.neurons
-    links = world.controller.connections
+    controller = world.controller
+    if isinstance(controller, Team):
+        controller = controller[me.number]
+    links = controller.connections
     me.neurons = {}
-    for node, bias in enumerate(world.controller.bias, start=LEFT):
+    for node, bias in enumerate(controller.bias, start=LEFT):
         parts = [f32(w) * values.get(source, ZERO) for source, to, w in links if to == node]
         me.neurons[node] = tanh(GAIN * sum(parts, ZERO) + f32(bias))
     top = f32(world.env.max_speed)

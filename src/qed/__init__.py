@@ -3,6 +3,7 @@
 simulate     simulate swarms and score tasks
 trace        watch one trial, cycle by cycle
 Controller   a recurrent network that drives every robot of a swarm
+Team         a controller for each robot
 Environment  robots, arena, obstacles, speeds and ranges
 Faults       what is broken, robot by robot
 Start        start poses of your own
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from qed.archive.examples import load_example
     from qed.archive.grid import Grid
     from qed.controller.network import Controller
+    from qed.controller.team import Team
     from qed.evolution.algorithms import Algorithm
     from qed.evolution.evolve import evolve
     from qed.recovery.recover import Recovery, recover
@@ -40,6 +42,7 @@ _HOMES = {
     "Algorithm": "qed.evolution.algorithms",
     "Archive": "qed.archive.archive",
     "Controller": "qed.controller.network",
+    "Team": "qed.controller.team",
     "Environment": "qed.swarm.environment",
     "Attributes": "qed.swarm.environment",
     "Fault": "qed.swarm.faults",
@@ -71,6 +74,7 @@ __all__ = [
     "Recovery",
     "Start",
     "Task",
+    "Team",
     "Trace",
     "evolve",
     "law",

@@ -170,6 +170,13 @@ def main() -> None:
         faults=qed.Faults([*OWN_FAULTS, "ROFS", "NONE"]),
         start=qed.Start(crowd(7, 2, 0.135), obstacles=obstacles),
     )
+    team = qed.Team([*NETWORKS, *(qed.Controller.random(k) for k in range(20, 24))])
+    compare(
+        "a team",
+        qed.Environment(robots=7, arena=2.0),
+        [team, NETWORKS[1]],
+        start=qed.Start(crowd(7, 2, 0.125)),
+    )
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ CASES = (
     "a user's laws",
     "a user's laws beside the paper's",
     "a user's faults",
+    "a team",
 )
 
 

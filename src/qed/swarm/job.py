@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from qed import limits
 from qed.controller.network import Controller, Network
+from qed.controller.team import Team
 from qed.errors import InputError, number
 from qed.swarm import robot
 from qed.swarm.environment import Environment
@@ -37,7 +38,7 @@ class Ready:
 class Job:
     """A checked request."""
 
-    controllers: Sequence[Brain]
+    controllers: Sequence[Brain | Team]
     environments: list[Environment]
     faults: list[Faults | None]
     seeds: list[int]  # one per controller
@@ -45,6 +46,11 @@ class Job:
     cycles: int
     start: Start | None
     noise: float
+
+
+def networks_of(brain: Brain | Team) -> tuple[Network, ...]:
+    """Return the network of all robots, or one for each."""
+    return brain.networks() if isinstance(brain, Team) else (brain.network(),)
 
 
 def checked(
@@ -59,9 +65,10 @@ def checked(
     noise: Any,
 ) -> Job:
     """Check all arguments and return them with one environment and one fault per controller."""
-    swarms = _one_each("controllers", controllers, Controller, None)
-    environments = _one_each("environment", environment or Environment(), Environment, len(swarms))
-    broken = _one_each("faults", faults, Faults, len(swarms), optional=True)
+    swarms = _one_each("controllers", controllers, (Controller, Team), None)
+    environment = environment or Environment()
+    environments = _one_each("environment", environment, (Environment,), len(swarms))
+    broken = _one_each("faults", faults, (Faults,), len(swarms), optional=True)
     if start is not None and not isinstance(start, Start):
         raise InputError(f"start must be a qed.Start, got {type(start).__name__}")
     if trials is None:
@@ -71,7 +78,12 @@ def checked(
     cycles = round(seconds / robot.CYCLE)
     if cycles < 1:
         raise InputError(f"seconds must be at least one cycle, {robot.CYCLE:g} s; got {seconds!r}")
-    for env, fault in zip(environments, broken, strict=True):
+    for swarm, env, fault in zip(swarms, environments, broken, strict=True):
+        if isinstance(swarm, Team) and len(swarm) != env.robots:
+            raise InputError(
+                f"controllers: a team of {len(swarm)} cannot drive {env.robots} robots; give it "
+                "one controller for each"
+            )
         if fault is not None and len(fault) != env.robots:
             raise InputError(
                 f"faults must name one fault for each robot: {env.robots} robots, but "
@@ -92,20 +104,19 @@ def checked(
 
 
 def _one_each(
-    argument: str, given: Any, kind: type, count: int | None, optional: bool = False
+    argument: str, given: Any, kinds: tuple[type, ...], count: int | None, optional: bool = False
 ) -> list[Any]:
     """Return a list with one value for each controller."""
-    if isinstance(given, kind) or (optional and given is None):
+    named = " or ".join(f"qed.{kind.__name__}" for kind in kinds)
+    if isinstance(given, kinds) or (optional and given is None):
         return [given] * (1 if count is None else count)
     single = isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable)
     values = [given] if single else list(given)
     for value in values:
-        if not (isinstance(value, kind) or (optional and value is None)):
-            raise InputError(
-                f"{argument} must be of type qed.{kind.__name__}, got {type(value).__name__}"
-            )
+        if not (isinstance(value, kinds) or (optional and value is None)):
+            raise InputError(f"{argument} must be of type {named}, got {type(value).__name__}")
     if count is None and not values:
-        raise InputError(f"{argument} must hold at least one {kind.__name__}, got none")
+        raise InputError(f"{argument} must hold at least one {kinds[0].__name__}, got none")
     if count is not None and len(values) != count:
         raise InputError(
             f"{argument} must be one for all or one for each of the {count} controllers, "

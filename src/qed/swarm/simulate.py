@@ -12,6 +12,7 @@ import numpy as np
 
 from qed import limits
 from qed.controller.network import Controller
+from qed.controller.team import Team
 from qed.definitions import defined, one_each
 from qed.errors import InputError, choice
 from qed.swarm import robot
@@ -64,7 +65,7 @@ class Outcome:
 
 
 def simulate(
-    controllers: Controller | Sequence[Controller],
+    controllers: Controller | Team | Sequence[Controller | Team],
     environment: Environment | Sequence[Environment] | None = None,
     *,
     tasks: str | Task | Sequence[str | Task] = (),
@@ -79,11 +80,11 @@ def simulate(
     progress: Callable[[int], Any] | None = None,
     backend: str = "auto",
 ) -> Outcome:
-    """Simulate swarms of robots, each swarm driven by one controller.
+    """Simulate swarms of robots, each driven by one controller, or by a team of them.
 
     Parameters
     ----------
-    controllers : one or several controllers
+    controllers : one or several controllers, or teams (``qed.Team``, a controller per robot)
     environment : one for all controllers, or one for each (default: the normal one)
     tasks : the tasks to score, all in the same simulation: names, or ``qed.Task`` objects
     trials : trials of each controller (default: 50, or as many as ``start`` has)

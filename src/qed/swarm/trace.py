@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from qed.controller.network import Controller
+from qed.controller.team import Team
 from qed.definitions import defined
 from qed.errors import InputError
 from qed.swarm import robot
@@ -55,7 +56,7 @@ class Trace:
 
 
 def trace(
-    controller: Controller,
+    controller: Controller | Team,
     environment: Environment | None = None,
     *,
     task: str | Task = "patrolling",
@@ -66,15 +67,17 @@ def trace(
     start: Start | None = None,
     noise: float = robot.PROXIMITY_NOISE,
 ) -> Trace:
-    """Simulate one trial of one controller and return what every robot did in every cycle.
+    """Simulate one trial of a controller or a team; return what every robot did in every cycle.
 
     It is the trial number ``trial`` of ``simulate`` with the same arguments, to the bit.
     """
     from qed.errors import whole
     from qed.swarm.cpu import engine
 
-    if not isinstance(controller, Controller):
-        raise InputError(f"controller must be a qed.Controller, got {type(controller).__name__}")
+    if not isinstance(controller, Controller | Team):
+        raise InputError(
+            f"controller must be a qed.Controller or a qed.Team, got {type(controller).__name__}"
+        )
     trial = whole("trial", trial, 0, 10**6 - 1 if start is None else start.trials - 1)
     trials = trial + 1 if start is None else start.trials
     job = checked(

@@ -16,7 +16,7 @@ from qed.swarm.cpu import layout
 from qed.swarm.cpu.layout import Block
 from qed.swarm.cpu.packing import World, build, packed, results, run, trials_at_once
 from qed.swarm.environment import Environment
-from qed.swarm.job import Job
+from qed.swarm.job import Job, networks_of
 from qed.swarm.measures import MEASURES, wanted
 from qed.swarm.own import Law
 from qed.swarm.placing import noise_keys, place
@@ -27,14 +27,14 @@ from qed.swarm.trace import Trace, empty
 
 def worlds_of(job: Job) -> list[World]:
     """Return the job's worlds: each controller with as many trials as fit a block."""
-    networks: dict[int, Network] = {}
+    networks: dict[int, tuple[Network, ...]] = {}
     worlds = []
     for c, (controller, env, faults, seed) in enumerate(
         zip(job.controllers, job.environments, job.faults, job.seeds, strict=True)
     ):
         poses, obstacles, keys = places_of(job, env, seed)
         if id(controller) not in networks:
-            networks[id(controller)] = controller.network()
+            networks[id(controller)] = networks_of(controller)
         step = trials_at_once(env.robots)
         for begin in range(0, job.trials, step):
             some = slice(begin, min(begin + step, job.trials))
@@ -42,7 +42,7 @@ def worlds_of(job: Job) -> list[World]:
                 World(
                     controller=c,
                     trials=some,
-                    network=networks[id(controller)],
+                    networks=networks[id(controller)],
                     environment=env,
                     faults=faults,
                     poses=poses[some],

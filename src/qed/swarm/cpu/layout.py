@@ -139,6 +139,11 @@ PAIR_WHOLES = 14
 OBSTACLE_FIELDS = 10
 
 
+# Columns of ``Block.minds``: the lanes that a network drives, and its neurons.
+M_LANE, M_LANES, M_NEURON, M_NEURONS = range(4)
+MIND_FIELDS = 4
+
+
 class Segment(NamedTuple):
     """Fields of a segment, as columns of ``Block.segments``."""
 
@@ -147,8 +152,8 @@ class Segment(NamedTuple):
     trials: int
     padded: int  # lanes with the padding
     live: int  # bit s: input s is read by the network
-    neurons: int  # first row of ``Block.neurons``
-    neuron_count: int
+    minds: int  # first row of ``Block.minds``
+    mind_count: int  # 1, or one per robot of a team
     obstacles: int
     world: int  # index of the segment's first trial among the block's trials
     rab_offset: int  # 1 if a robot mishears its neighbours (ROFS), or is not heard
@@ -157,7 +162,7 @@ class Segment(NamedTuple):
     odd: int  # 1 if a fault hits other sensors than the front ones, or the reach of hearing
 
 
-FIRST, ROBOTS, TRIALS, PADDED, LIVE, NEURONS, NEURON_COUNT = range(7)
+FIRST, ROBOTS, TRIALS, PADDED, LIVE, MINDS, MIND_COUNT = range(7)
 OBSTACLES, WORLD, RAB_OFFSET, FINE_SIDE, SIZE, ODD = range(7, 13)
 
 
@@ -171,6 +176,7 @@ class Block(NamedTuple):
     w: np.ndarray  # float32, wide rows
     a: np.ndarray  # float32, activation rows
     keys: np.ndarray  # uint32, one a lane
+    minds: np.ndarray  # int32 (networks, [first lane, lanes, first neuron, neurons])
     neurons: np.ndarray  # int32 (neurons, [target, first link, links])
     biases: np.ndarray  # float32, one a neuron
     sources: np.ndarray  # int32, one a link

@@ -1,4 +1,4 @@
-"""Networks: one synchronous step of every neuron, for all robots of a controller at once."""
+"""Networks: one synchronous step of every neuron, for all robots that it drives at once."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.compile import loop
-from qed.swarm.cpu.bits import index, span
+from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.layout import (
     HIDDEN,
     LEFT,
-    NEURON_COUNT,
-    NEURONS,
+    M_LANE,
+    M_LANES,
+    M_NEURON,
+    M_NEURONS,
+    MIND_COUNT,
+    MINDS,
     RIGHT,
     SCRATCH,
     STRIDE,
@@ -32,15 +36,24 @@ def think(b: Any, s: int, cycle: int) -> None:
 
     Hidden values lie in two sets of rows: read from one, written to the other, by turns.
     """
+    begin = index(b.segments[s, MINDS])
+    count = index(b.segments[s, MIND_COUNT])
+    for mind in range(begin, begin + count):
+        step(b, b.minds[mind], count == 1, cycle)
+
+
+@loop
+def step(b: Any, mind: Any, alone: bool, cycle: int) -> None:
+    """Let a network think for the lanes it drives."""
     f, a = b.f, b.a
-    segment = b.segments[s]
-    first, _, _, _, lanes = span(b.segments, s)
+    first = index(mind[M_LANE])
+    lanes = index(mind[M_LANES])
     old = HIDDEN + (cycle & 1) * b.hidden
     new = HIDDEN + (1 - (cycle & 1)) * b.hidden
-    begin = index(segment[NEURONS])
-    for u in range(begin, begin + index(segment[NEURON_COUNT])):
+    begin = index(mind[M_NEURON])
+    for u in range(begin, begin + index(mind[M_NEURONS])):
         target, link, links = b.neurons[u, TARGET], b.neurons[u, FIRST_LINK], b.neurons[u, LINKS]
-        if links == 0 and target >= FIRST_HIDDEN and cycle > 2:
+        if alone and links == 0 and target >= FIRST_HIDDEN and cycle > 2:
             continue  # a constant: both sets of rows hold it by now
         for i in range(lanes):
             f[SCRATCH + i] = f32(0.0)

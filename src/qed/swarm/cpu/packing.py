@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -33,7 +35,7 @@ class World:
 
     controller: int  # its place in the caller's list
     trials: slice  # these trials of it
-    network: Network
+    networks: tuple[Network, ...]  # one for all robots, or one for each
     environment: Environment
     faults: Faults | None
     poses: np.ndarray  # float32 (trials, robots, 3)
@@ -45,6 +47,12 @@ class World:
     def size(self) -> int:
         """Number of trials."""
         return len(self.poses)
+
+    @property
+    def live(self) -> int:
+        """Bits of the inputs that some robot's network reads."""
+        each = {id(network): network for network in self.networks}
+        return functools.reduce(operator.or_, (network.live for network in each.values()))
 
     @property
     def effects(self) -> Effects:
@@ -95,12 +103,13 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
     wants = wanted.stages
     every = all_inputs or wanted.all_inputs
     trials = sum(world.size for world in worlds)
-    hidden = max(world.network.hidden for world in worlds)
+    hidden = max(network.hidden for world in worlds for network in world.networks)
     shifts = max(world.environment.robots // 2 for world in worlds)
     most_obstacles = max(world.environment.obstacles for world in worlds)
     fine = max(fine_side(world.environment.arena) for world in worlds)
     contacts = max(most_obstacles * LANES, 1)
-    neurons, biases, sources, weights = _networks(worlds)
+    networks = [network for world in worlds for network in world.networks]
+    neurons, biases, sources, weights = _networks(networks)
     block = Block(
         segments=np.zeros((len(worlds), len(Segment._fields)), np.int32),
         limits=np.zeros((len(worlds), layout.LIMITS), np.float32),
@@ -109,6 +118,7 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
         w=_aligned(layout.WIDE_ROWS * layout.WIDE, np.float32),
         a=_aligned((layout.HIDDEN + 2 * hidden + 1) * STRIDE, np.float32),
         keys=np.zeros(STRIDE, np.uint32),
+        minds=np.zeros((len(networks), layout.MIND_FIELDS), np.int32),
         neurons=neurons,
         biases=biases,
         sources=sources,
@@ -135,7 +145,7 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
         hidden=hidden,
     )
     _rest(block)
-    first = trial = neuron = 0
+    first = trial = neuron = mind = 0
     for s, world in enumerate(worlds):
         env = world.environment
         block.segments[s] = Segment(
@@ -143,9 +153,9 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
             robots=env.robots,
             trials=world.size,
             padded=world.lanes,
-            live=ALL_INPUTS if every else world.network.live,
-            neurons=neuron,
-            neuron_count=len(world.network.biases),
+            live=ALL_INPUTS if every else world.live,
+            minds=mind,
+            mind_count=len(world.networks),
             obstacles=env.obstacles,
             world=trial,
             rab_offset=int(world.effects.some_misheard),
@@ -155,9 +165,17 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
         )
         block.limits[s] = limits(env, world.noise)
         _settle(block, world, first)
-        first += world.lanes
         trial += world.size
-        neuron += len(world.network.biases)
+        for robot, network in enumerate(world.networks):
+            alone = len(world.networks) == 1
+            # Whole vectors: what is too much belongs to the next robot, which thinks later.
+            lane = first + robot * world.size
+            lanes = world.lanes if alone else -(-world.size // VECTOR) * VECTOR
+            count = len(network.biases)
+            block.minds[mind] = lane, min(lanes, STRIDE - lane), neuron, count
+            neuron += count
+            mind += 1
+        first += world.lanes
     return block
 
 
@@ -168,20 +186,20 @@ def _aligned(size: int, kind: type[np.float32] | type[np.int32]) -> np.ndarray:
     return memory[first : first + 4 * size].view(kind)
 
 
-def _networks(worlds: Sequence[World]) -> tuple[np.ndarray, ...]:
+def _networks(networks: Sequence[Network]) -> tuple[np.ndarray, ...]:
     """Return neurons (target, first link, links), biases, sources and weights of all."""
     neurons = []
     links = 0
-    for world in worlds:
-        bounds = world.network.first_link
-        for u in range(len(world.network.biases)):
+    for network in networks:
+        bounds = network.first_link
+        for u in range(len(network.biases)):
             neurons.append((16 + u, links + bounds[u], bounds[u + 1] - bounds[u]))
         links += int(bounds[-1])
     return (
         np.array(neurons, np.int32),
-        np.concatenate([world.network.biases for world in worlds]),
-        np.concatenate([world.network.sources for world in worlds]),
-        np.concatenate([world.network.weights for world in worlds]),
+        np.concatenate([network.biases for network in networks]),
+        np.concatenate([network.sources for network in networks]),
+        np.concatenate([network.weights for network in networks]),
     )
 
 

@@ -189,7 +189,7 @@ def launch(
     stride = arrange(tables, bool(wants & PATROLLING), bool(wants & SITUATIONS))
     warps = 1 if SIMULATED else warps_of_a_block(4 * stride, _most_shared())
     blocks = -(-len(tables.warps) // warps)
-    trials, controllers = tables.trials, len(tables.networks)
+    trials, controllers = tables.trials, len(tables.limits)
     cells = trials * tables.fine if wants & VISITS else 0
     counts = controllers * SITUATION_COUNTS if wants & SITUATIONS else 0
     needed = (

@@ -53,6 +53,7 @@ from qed.swarm.cuda.layout import (
     W_PATROL,
     W_PLACE,
     W_ROBOTS,
+    W_TEAM,
     W_TRIALS,
     W_WORK,
     WALL_FIELDS,
@@ -111,7 +112,7 @@ def kernel(
         active = trial < trials
         place = at(warps[w, W_PLACE] + (lane if active else i32(0)))
         out = at(warps[w, W_OUT] + (trial if active else i32(0)))
-        network = at(warps[w, W_NETWORK])
+        network = at(warps[w, W_NETWORK] + robot * warps[w, W_TEAM])
         limit = at(warps[w, W_LIMITS])
         side = limits[limit, L_SIDE] if active else f32(2.0) * NOWHERE
         obstacles = i32(limits[limit, L_OBSTACLES])
@@ -226,7 +227,7 @@ def kernel(
                     cuda.atomic.add(si, at(count_place + (what >> i32(1))), half)
                 if cycle % i32(FLUSH) == 0 or cycle == cycles:
                     together()
-                    flush(si, count_place, lane, spirit, network)
+                    flush(si, count_place, lane, spirit, limit)
                     together()
             cycle = i32(cycle + i32(1))
         together()

@@ -57,7 +57,8 @@ W_PAIRS, W_BLOCKS = 8, 9  # where the impulses kept from cycle to cycle lie
 W_CONTACTS = 10  # where contacts of robots lie, in the GPU's memory
 # Places in the warp's shared memory: lists, situations counted, cells visited last, obstacles.
 W_LISTED, W_NEAR, W_WORK, W_COUNTS, W_PATROL, W_CENTRES = range(11, 17)
-WARP_FIELDS = 17
+W_TEAM = 17  # 1 if each robot has a network of its own, one after the other; 0: all have one
+WARP_FIELDS = 18
 SITUATION_COUNTS = STATES * ACTIONS  # in pairs: two share a number
 # Columns of the table of robots' faults: wheels (m/s at full output), front sensors, hearing.
 # Then, where faults are odd: the sensors hit (a bit each), what is no longer heard, silence.

@@ -34,13 +34,14 @@ from qed.swarm.cuda.layout import (
     W_PAIRS,
     W_PLACE,
     W_ROBOTS,
+    W_TEAM,
     W_TRIALS,
     WALL_FIELDS,
     WARP_FIELDS,
 )
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults, effects
-from qed.swarm.job import Job
+from qed.swarm.job import Job, networks_of
 from qed.swarm.limits import limits as limits_of
 from qed.swarm.placing import noise_keys, place
 
@@ -87,6 +88,7 @@ class Packed:
     limits: np.ndarray  # float32 (controllers, fields)
     faults: np.ndarray  # float32 (robots, fields)
     networks: np.ndarray  # int32 (networks, fields)
+    first: np.ndarray  # the first network of each controller: a team has one per robot
     biases: np.ndarray  # float32, one a neuron
     stops: np.ndarray  # int32, the link after each neuron's last
     sources: np.ndarray  # one a link; NOTHING for one that only fills a group
@@ -121,11 +123,18 @@ def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         rows.append((env.robots, env.obstacles, k, first, obstacle, faults[broken]))
     worlds = np.array(rows)
     limits = np.array([limits_of(env, job.noise) for env in environments], np.float32)
-    networks = _networks([b.network() for b in job.controllers[some]], all_inputs)
+    members = [networks_of(brain) for brain in job.controllers[some]]
+    sizes = np.array([len(networks) for networks in members])
+    first_network = np.cumsum(sizes) - sizes
+    networks = _networks([one for networks in members for one in networks], all_inputs)
+    live = np.bitwise_or.reduceat(networks["networks"][:, N_LIVE], first_network)
+    networks["networks"][:, N_LIVE] = np.repeat(live, sizes)  # all robots of a swarm sense alike
     warps, kept, blocks = _warps(worlds, job.trials)
+    warps[:, W_NETWORK] = first_network[warps[:, W_LIMITS]]
+    warps[:, W_TEAM] = sizes[warps[:, W_LIMITS]] > 1
     # The dearest first, so that none is left over at the end.
-    cost = _instructions(worlds, limits, networks)
-    dearest = np.argsort(-cost[warps[:, W_NETWORK]], kind="stable")
+    cost = _instructions(worlds, limits, networks, first_network)
+    dearest = np.argsort(-cost[warps[:, W_LIMITS]], kind="stable")
     cells = limits[:, L_FINE].astype(np.int32) ** 2
     kinds = [effects(fault, robots) for robots, _, fault in faults]
     return Packed(
@@ -133,6 +142,7 @@ def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         limits=limits,
         faults=np.concatenate(fault_rows),
         **networks,
+        first=first_network,
         trials=len(environments) * job.trials,
         kept=kept,
         blocks=blocks,
@@ -175,7 +185,6 @@ def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
     table[:, W_PLACE] = worlds[w, 3] + start * robots[w]
     table[:, W_TRIALS] = np.minimum(at_once[w], trials - start)
     table[:, W_ROBOTS] = robots[w]
-    table[:, W_NETWORK] = w
     table[:, W_LIMITS] = worlds[w, 2]
     table[:, W_OUT] = trials * w + start
     table[:, W_OBSTACLES] = worlds[w, 4] + start * obstacles[w]
@@ -203,14 +212,20 @@ def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray
     return np.stack(columns, -1).astype(np.float32)
 
 
-def _instructions(worlds: np.ndarray, limits: np.ndarray, networks: dict[str, Any]) -> np.ndarray:
-    """Return about how many instructions a warp of each world takes in a cycle."""
+def _instructions(
+    worlds: np.ndarray, limits: np.ndarray, networks: dict[str, Any], first: np.ndarray
+) -> np.ndarray:
+    """Return about how many instructions a warp of each world takes in a cycle.
+
+    A controller's networks begin with the ``first``; of a team the largest counts.
+    """
     robots, obstacles = worlds[:, 0], worlds[:, 1]
     limit = limits[worlds[:, 2]]
     table = networks["networks"]
-    neurons = table[:, N_STOP] - table[:, N_FIRST]
+    neurons = np.maximum.reduceat(table[:, N_STOP] - table[:, N_FIRST], first)
     links = np.diff(table[:, N_LINK], append=len(networks["sources"]))
-    hearing = table[:, N_LIVE] > 127
+    links = np.maximum.reduceat(links, first)
+    hearing = table[first, N_LIVE] > 127
     # As if robots were anywhere: so many of all pairs are within hearing.
     share = np.minimum(math.pi * limit[:, L_RAB2] / limit[:, L_SIDE] ** 2, 1.0)
     rounds = hearing * (0.5 + pairs_at_once(robots) * share / LANES)

@@ -24,7 +24,6 @@ from qed.swarm.cuda.layout import (
     W_LIMITS,
     W_LISTED,
     W_NEAR,
-    W_NETWORK,
     W_PATROL,
     W_ROBOTS,
     W_WORK,
@@ -46,6 +45,12 @@ def own_neurons(tables: Packed) -> np.ndarray:
     return number
 
 
+def most_neurons(tables: Packed) -> np.ndarray:
+    """Return the number of neurons of each controller's network, of a team the largest."""
+    most: np.ndarray = np.maximum.reduceat(own_neurons(tables), tables.first)
+    return most
+
+
 def arrange(tables: Packed, patrols: bool, counts: bool) -> int:
     """Fill in the places of each warp; return how many numbers the largest needs."""
     warps = tables.warps
@@ -53,7 +58,8 @@ def arrange(tables: Packed, patrols: bool, counts: bool) -> int:
     at_once = LANES // robots
     pairs = pairs_at_once(robots)
     obstacles = tables.limits[warps[:, W_LIMITS], L_OBSTACLES].astype(int)
-    place = LANES * (rows_of(tables.with_faults) + 2 * own_neurons(tables)[warps[:, W_NETWORK]])
+    neurons = most_neurons(tables)[warps[:, W_LIMITS]]
+    place = LANES * (rows_of(tables.with_faults) + 2 * neurons)
     for column, size in (
         (W_LISTED, pairs),
         (W_NEAR, pairs),

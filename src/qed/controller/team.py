@@ -1,0 +1,55 @@
+"""A team: a swarm whose robots run controllers of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from qed.controller.network import Controller, Network
+from qed.errors import InputError
+
+
+class Team:
+    """A controller for each robot; it goes wherever a controller goes.
+
+    >>> team = Team([Controller([], [1.0, 1.0]), Controller([], [1.0, -1.0])])
+    >>> len(team)
+    2
+    """
+
+    def __init__(self, controllers: Iterable[Controller]) -> None:
+        self.controllers = tuple(controllers)
+        if not self.controllers:
+            raise InputError("a team must have a controller for each robot, got none")
+        for k, controller in enumerate(self.controllers):
+            if not isinstance(controller, Controller):
+                raise InputError(
+                    f"controllers[{k}] of a team must be a qed.Controller, got "
+                    f"{type(controller).__name__}"
+                )
+
+    def networks(self) -> tuple[Network, ...]:
+        """Return the pruned network of each robot."""
+        made: dict[Controller, Network] = {}
+        for controller in self.controllers:
+            if controller not in made:
+                made[controller] = controller.network()
+        return tuple(made[controller] for controller in self.controllers)
+
+    def __len__(self) -> int:
+        return len(self.controllers)
+
+    def __iter__(self) -> Iterator[Controller]:
+        return iter(self.controllers)
+
+    def __getitem__(self, robot: int) -> Controller:
+        return self.controllers[robot]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Team) and self.controllers == other.controllers
+
+    def __hash__(self) -> int:
+        return hash(self.controllers)
+
+    def __repr__(self) -> str:
+        kinds = len(set(self.controllers))
+        return f"<Team of {len(self)} robots, {kinds} different controllers>"
