@@ -464,7 +464,7 @@ def test_a_run_killed_while_it_wrote_its_first_file_can_begin_again(
 ) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
-    (folder / f"{CONFIG}.new").write_text("[ru")
+    (folder / f".{CONFIG}.123.new").write_text("[ru")
     assert finish(folder) == undisturbed
 
 

@@ -26,7 +26,7 @@ from qed.definitions import defined
 from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.run import forget_checkpoints
-from qed.files import disk, write
+from qed.files import disk, unfinished, write
 from qed.study import paths, work
 from qed.study.board import BREAK, EVOLVE, TRY, Board, Part, Watch
 from qed.study.executors import Inline
@@ -80,7 +80,7 @@ class Study:
                     raise InputError(
                         f"out: {self.folder} holds another study: {'; '.join(different)}"
                     )
-            elif any(self.folder.iterdir()):
+            elif not all(unfinished(file) for file in self.folder.iterdir()):
                 raise InputError(
                     f"out: {self.folder} is not empty and holds no study; take another folder"
                 )
