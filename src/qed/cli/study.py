@@ -183,7 +183,7 @@ def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
     if measured.missing is not None:
         words = (
             f"No NVIDIA GPU can be used here: {measured.missing}. {about} on one {measured.name}, "
-            "by what such a study took on it."
+            "by speeds known of it."
         )
     elif backend == "cuda":
         words = f"{about} on this GPU ({measured.name}), after compilation."
