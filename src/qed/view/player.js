@@ -46,7 +46,7 @@ function legend() {
     return sign;
   };
   $("legend").replaceChildren();
-  if (data.someHealthy) entry("swatch", { background: look.sound }, "healthy robot");
+  if (data.someHealthy) entry("swatch", { background: look.healthy }, "healthy robot");
   for (const [name, sign] of Object.entries(look.signs))
     if (name !== "NONE" && data.faults.includes(name))
       entry("badge", { background: sign.colour }, sign.words, sign.badge);

@@ -20,7 +20,7 @@ async function unpacked(text, type) {
 }
 
 const scores = (steps) => (row) => (row ? steps[row - 1] / data.scoreSteps : 0);
-const colour = (fault) => (fault === "NONE" ? look.sound : look.signs[fault].colour);
+const colour = (fault) => (fault === "NONE" ? look.healthy : look.signs[fault].colour);
 
 async function opened(pane) {
   const rows = data.cycles + 1;
