@@ -2,12 +2,16 @@
 
 simulate     simulate swarms and score tasks
 trace        watch one trial, cycle by cycle
+World        a world that goes on: swap controllers, break robots, without reset
 Controller   a recurrent network that drives every robot of a swarm
 Team         a controller for each robot
-Environment  robots, arena, obstacles, speeds and ranges
-Faults       what is broken, robot by robot
+Environment  robots, arena, obstacles, speeds and ranges;  Attributes  the options to draw from
+Faults       what is broken, robot by robot;  Fault  a fault of your own
 Start        start poses of your own
+Task         a task of your own, made of a law
+law          marks a function of a robot, or of a pair, in one cycle
 evolve       evolve an archive of controllers for a task
+Algorithm    what a cell of the archive is, with laws of your own;  Grid  its cells
 Archive      the best controller known for each cell
 load_example an evolved archive that comes with QED
 recover      find the controller of an archive that works when robots break
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from qed.swarm.start import Start
     from qed.swarm.tasks import Task
     from qed.swarm.trace import Trace, trace
+    from qed.swarm.world import World
 
 # Where each name lives; modules are imported when a name is first used.
 _HOMES = {
@@ -58,6 +63,7 @@ _HOMES = {
     "simulate": "qed.swarm.simulate",
     "Task": "qed.swarm.tasks",
     "law": "qed.swarm.own",
+    "World": "qed.swarm.world",
     "trace": "qed.swarm.trace",
 }
 
@@ -76,6 +82,7 @@ __all__ = [
     "Task",
     "Team",
     "Trace",
+    "World",
     "evolve",
     "law",
     "load_example",

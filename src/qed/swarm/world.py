@@ -1,0 +1,144 @@
+"""A world that goes on: controllers follow one another without reset, robots break meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from qed import limits
+from qed.controller.network import Controller
+from qed.controller.team import Team
+from qed.definitions import defined
+from qed.errors import InputError
+from qed.swarm import robot
+from qed.swarm.environment import Environment
+from qed.swarm.faults import Faults
+from qed.swarm.job import checked
+from qed.swarm.measures import wanted
+from qed.swarm.start import Start
+from qed.swarm.tasks import Task
+
+
+class World:
+    """One swarm in one arena, on the CPU.
+
+    environment : default: the normal one
+    task : what ``run`` scores
+    seed : decides start poses, obstacles and noise
+    faults : a fault for each robot (default: none); may be set at any time
+    start : start poses, instead of drawing them (one trial)
+    noise : half width of the proximity sensors' uniform noise
+
+    >>> world = World(seed=1)
+    >>> score = world.run(Controller([], [1.0, 0.8]), seconds=2.0)
+    >>> world.faults = Faults.sample(10, seed=7)
+    >>> score = world.run(Controller([], [1.0, 0.8]), seconds=2.0)
+    >>> round(world.time, 6)
+    4.0
+    """
+
+    def __init__(
+        self,
+        environment: Environment | None = None,
+        task: str | Task = "patrolling",
+        seed: int = 0,
+        *,
+        faults: Faults | None = None,
+        start: Start | None = None,
+        noise: float = robot.PROXIMITY_NOISE,
+    ) -> None:
+        self.task = defined("task", task, Task)
+        self.environment = environment or Environment()
+        self.cycle = 0  # control cycles so far
+        self._faults = faults
+        self._near = 0  # near pairs that the last cycle listed
+        self._block: Any = None
+        still = Controller([], [0.0, 0.0])
+        self._world = self._checked(still, faults, seed=seed, start=start, noise=noise)
+
+    def run(self, controller: Controller | Team, seconds: float) -> float:
+        """Let a controller, or a team, drive the robots on from where they are (s).
+
+        Returns the fitness of this stretch alone.  Networks begin anew, robots do not: they keep
+        their places, their motion and what they push against.
+        """
+        from qed.swarm.cpu.engine import announce_compilation
+        from qed.swarm.cpu.packing import build, results, run
+
+        cycles = round(limits.seconds(seconds) / robot.CYCLE)
+        swarm = self._checked(controller, self._faults)
+        self._world = replace(self._world, networks=swarm.networks, faults=self._faults)
+        wants = wanted([self.task.sums])
+        announce_compilation()
+        block = build([self._world], wants)
+        if self._block is not None:
+            _go_on(self._block, block)
+        self._block = block
+        self._near = run(block, self.cycle + 1, self.cycle + cycles + 1, self._near)
+        self.cycle += cycles
+        [sums] = results(block, [self._world], self.cycle, wants.laws)
+        return float(self.task.fitness(sums, cycles, self.environment)[0])
+
+    @property
+    def faults(self) -> Faults | None:
+        """The robots' faults; those that are set strike at once."""
+        return self._faults
+
+    @faults.setter
+    def faults(self, faults: Faults | None) -> None:
+        self._checked(Controller([], [0.0, 0.0]), faults)
+        self._faults = faults
+
+    @property
+    def poses(self) -> np.ndarray:
+        """Where the robots are now: (robots, 3) x (m), y (m), heading (rad)."""
+        if self._block is None:
+            return np.array(self._world.poses[0])
+        from qed.swarm.cpu.layout import HEADING, X, Y
+
+        robots = self.environment.robots
+        rows = [self._block.f[row : row + robots] for row in (X, Y, HEADING)]
+        return np.stack(rows, -1)
+
+    @property
+    def obstacles(self) -> np.ndarray:
+        """Where the obstacles are: (n, 2) centres (m)."""
+        return np.array(self._world.obstacles[0])
+
+    @property
+    def time(self) -> float:
+        """Simulated time so far (s)."""
+        return self.cycle * robot.CYCLE
+
+    def _checked(self, controller: Any, faults: Any, **more: Any) -> Any:
+        """Return a swarm's world in the engine, or raise an error that names what is wrong."""
+        from qed.swarm.cpu.engine import worlds_of
+
+        if not isinstance(controller, Controller | Team):
+            kind = type(controller).__name__
+            raise InputError(f"controller must be a qed.Controller or a qed.Team, got {kind}")
+        given = {"seed": 0, "start": None, "noise": robot.PROXIMITY_NOISE, **more}
+        job = checked(
+            controller, self.environment, trials=1, seconds=robot.CYCLE, faults=faults, **given
+        )
+        [world] = worlds_of(job)
+        return world
+
+
+def _go_on(before: Any, after: Any) -> None:
+    """Let a new block begin where another one ended: places, motion, and what is pushed against."""
+    from qed.swarm.cpu import layout
+
+    def rows(first: int, count: int) -> slice:
+        return slice(first, first + count * layout.STRIDE)
+
+    # Poses, velocities and impulses; the wheels' last command; the impulses of walls.
+    for some in (rows(layout.X, 11), rows(layout.LEFT, 2), rows(layout.KEPT_X, 12)):
+        after.f[some] = before.f[some]
+    after.n[rows(layout.WALLED_X, 2)] = before.n[rows(layout.WALLED_X, 2)]
+    near = slice(layout.NEAR_I, layout.NEAR_I + 3 * layout.PAIR_STRIDE)
+    after.m[near] = before.m[near]
+    for kept in ("presses", "met", "blocks", "blocked"):
+        getattr(after, kept)[:] = getattr(before, kept)
