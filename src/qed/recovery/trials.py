@@ -96,7 +96,13 @@ class Trials:
 
     def again(self, swarms: Sequence[Swarm]) -> np.ndarray:
         """Return the fitness of chosen solutions on each fresh trial, (swarms, trials)."""
-        parts = self._each(swarms, self.fresh, self.streams.fresh)
+        return self.fitness(swarms, self.fresh, self.streams.fresh)
+
+    def fitness(
+        self, swarms: Sequence[Swarm], trials: int, seed: int, progress: Progress | None = None
+    ) -> np.ndarray:
+        """Return the fitness of swarms on each trial of a stream, (swarms, trials)."""
+        parts = self._each(swarms, trials, seed, (), progress)
         return np.concatenate([part.fitness[self.task] for part in parts])
 
     def check(self, faults: Faults) -> None:
