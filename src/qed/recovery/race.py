@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 # Parts of all trials after which controllers are compared, and the part that goes on.
-HEATS = ((0.1, 1 / 8), (0.4, 1 / 25))
+HEATS = ((0.1, 1 / 6.5), (0.3, 1 / 21))
 FEWEST = (96, 32)  # controllers that go on in any case
 # From controllers and a number of trials to their mean fitness over these trials.
 Try = Callable[[np.ndarray, int], np.ndarray]
@@ -20,7 +20,7 @@ Try = Callable[[np.ndarray, int], np.ndarray]
 
 @dataclass(frozen=True)
 class Raced:
-    """The end of a race; fitness is NaN for those who were given up."""
+    """The end of a race; fitness is minus infinity for those who were given up."""
 
     fitness: np.ndarray  # (n,) mean over all trials of those who came to the end
     trials: int  # simulated in all
@@ -28,7 +28,7 @@ class Raced:
     @property
     def winner(self) -> int:
         """The best at the end, the first of equals."""
-        return int(np.nanargmax(self.fitness))
+        return int(np.argmax(self.fitness))
 
 
 def heats(controllers: int, trials: int) -> Iterator[tuple[int, int]]:
@@ -54,6 +54,11 @@ def race(controllers: int, trials: int, attempt: Try, always: Sequence[int] = ()
             going = np.union1d(going[ahead], np.asarray(always, np.int64))
         means = attempt(going, met)
         simulated += len(going) * met
-    fitness = np.full(controllers, np.nan)
+    fitness = np.full(controllers, -np.inf)
     fitness[going] = means
     return Raced(fitness, simulated)
+
+
+def races(controllers: int, trials: int) -> bool:
+    """Tell whether anybody would be given up in a race of so many."""
+    return len(list(heats(controllers, trials))) > 1

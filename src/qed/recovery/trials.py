@@ -83,6 +83,12 @@ class Trials:
         fresh = float(self.again([swarms[best]]).mean())
         return Normal(found, apart, fresh), behaviours
 
+    def behaviours(self, solutions: Sequence[Ready]) -> np.ndarray:
+        """Return the SPIRIT behaviour of solutions while all robots are healthy, (n, 1024)."""
+        swarms: list[Swarm] = [(solution, None) for solution in solutions]
+        parts = self._each(swarms, self.trials, self.streams.normal, ("spirit",))
+        return np.concatenate([spirit.describe(part) for part in parts])
+
     def broken(
         self, solutions: Sequence[Ready], faults: Sequence[Faults], progress: Progress | None = None
     ) -> np.ndarray:

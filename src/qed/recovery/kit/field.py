@@ -49,7 +49,8 @@ class Field:
         """Race some controllers in a fault; the result counts them from 0."""
 
         def attempt(going: np.ndarray, met: int) -> np.ndarray:
-            return self._page(purpose, rows[going], fault, met, f"-{met}").mean(1)
+            found: np.ndarray = self._page(purpose, rows[going], fault, met, f"-{met}").mean(1)
+            return found
 
         return race(len(rows), trials, attempt, always)
 

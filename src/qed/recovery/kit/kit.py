@@ -146,6 +146,7 @@ def places_in(measures: np.ndarray, most: int = 16) -> np.ndarray:
         _, _, axes = np.linalg.svd(centred, full_matrices=False)
         spread = centred @ axes[:most].T
         span = np.ptp(spread[:, 0])
-        return (spread - spread.min(0)) / (span if span > 0.0 else 1.0)
-    span = np.ptp(spread, axis=0)
-    return (spread - spread.min(0)) / np.where(span > 0.0, span, 1.0)
+    else:
+        span = np.ptp(spread, axis=0)
+    found: np.ndarray = (spread - spread.min(0)) / np.where(span > 0.0, span, 1.0)
+    return found

@@ -25,7 +25,8 @@ class Step:
     best: int  # the controller to use after it, by its number
     believed: Belief  # of that controller's fitness
     gain: Belief  # of the leader over the present controller
-    worthwhile: bool
+    worthwhile: bool  # the gain is clear
+    done: bool  # further trials are not expected to pay
 
 
 def play(
@@ -61,6 +62,7 @@ def play(
                     believed=search.belief(),
                     gain=search.gain_belief,
                     worthwhile=search.worthwhile,
+                    done=search.done,
                 )
             )
     return steps

@@ -60,7 +60,7 @@ class Playbook:
     def team(self, faults: Faults) -> Any:
         """Return the team of these faults; to be built on ``qed.Team``, which is not there yet."""
         try:
-            from qed import Team  # type: ignore[attr-defined]
+            from qed import Team
         except ImportError:
             raise InputError(
                 "playbook.team needs qed.Team, which this version of QED does not have; "

@@ -171,7 +171,7 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
 
 
 def _surveyed(effort: Effort, seed: int, robots: int, own: Sequence[Faults]) -> list[Faults]:
-    """Return the faults that all controllers meet: swarms that are alike first, for the extremes."""
+    """Return the faults that all controllers meet; swarms that are alike, the extremes, first."""
     extremes = [Faults.none(robots), *own, *library.alike(robots, own)]
     drawn = library.drawn("survey", seed, effort.surveyed, robots, own)
     return [*extremes, *drawn][: max(effort.surveyed, 1)]

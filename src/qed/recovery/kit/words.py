@@ -29,8 +29,8 @@ def _validated(found: Any) -> list[str]:
         f"{float(value):.3f} after {int(key)}" for key, value in found["found"].items()
     )
     lines = [
-        f"Fitness with healthy robots: {healthy:.3f}. On fresh trials of {int(found['faults'])} faults "
-        "that took no part:",
+        f"Fitness with healthy robots: {healthy:.3f}. On fresh trials of {int(found['faults'])} "
+        "faults that took no part:",
         f"  keeping the controller {kept:.3f}; the best on the list {best:.3f};",
         f"  searching, in trials: {after}.",
     ]

@@ -44,7 +44,9 @@ class Posterior:
     @property
     def variance(self) -> np.ndarray:
         """Variance of each controller's fitness (n,)."""
-        return np.einsum("ik,ik->i", self.shared @ self.spread, self.shared) + self.own
+        found: np.ndarray = np.einsum("ik,ik->i", self.shared @ self.spread, self.shared)
+        found += self.own
+        return found
 
     def covariance(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Covariance of the fitness of some controllers with that of others."""

@@ -29,7 +29,7 @@ def knowledge_gradient(
     worth = np.zeros(len(candidates))
     for point, weight in zip(POINTS, WEIGHTS, strict=True):
         worth += weight * (means + point * change).max(axis=1)
-    return worth - means.max()
+    return worth - float(means.max())
 
 
 def promising(belief: Posterior, count: int, spread: float) -> np.ndarray:
