@@ -10,6 +10,8 @@ evolve       evolve an archive of controllers for a task
 Archive      the best controller known for each cell
 load_example an evolved archive that comes with QED
 recover      find the controller of an archive that works when robots break
+prepare      learn from simulated faults how to recover within ten trials
+Kit          what a swarm carries to recover by itself: ask and tell, no simulator
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from qed.archive.examples import load_example
     from qed.controller.network import Controller
     from qed.evolution.evolve import evolve
+    from qed.recovery.kit.kit import Kit
+    from qed.recovery.kit.prepare import prepare
     from qed.recovery.recover import Recovery, recover
     from qed.swarm.environment import Environment
     from qed.swarm.faults import Faults
@@ -37,12 +41,14 @@ _HOMES = {
     "Controller": "qed.controller.network",
     "Environment": "qed.swarm.environment",
     "Faults": "qed.swarm.faults",
+    "Kit": "qed.recovery.kit.kit",
     "Outcome": "qed.swarm.simulate",
     "Recovery": "qed.recovery.recover",
     "Start": "qed.swarm.start",
     "Trace": "qed.swarm.trace",
     "evolve": "qed.evolution.evolve",
     "load_example": "qed.archive.examples",
+    "prepare": "qed.recovery.kit.prepare",
     "recover": "qed.recovery.recover",
     "simulate": "qed.swarm.simulate",
     "trace": "qed.swarm.trace",
@@ -53,12 +59,14 @@ __all__ = [
     "Controller",
     "Environment",
     "Faults",
+    "Kit",
     "Outcome",
     "Recovery",
     "Start",
     "Trace",
     "evolve",
     "load_example",
+    "prepare",
     "recover",
     "simulate",
     "trace",

@@ -52,8 +52,3 @@ class Notebook:
             header = {"format": FORMAT, "version": VERSION, "settings": self._settings}
             files.write(self._path, header, self._pages)
             self._written = time.monotonic()
-
-    def remove(self) -> None:
-        """Forget the file: what was made of it is kept elsewhere."""
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
