@@ -123,7 +123,7 @@ def measured(
     if options.only_winners:
         return {}
     rows: dict[str, list[dict[str, int]]] = {}
-    for strategy in STRATEGIES:
+    for strategy in options.strategies:
         begun = time.perf_counter()
         searches = [kit.search(strategy, seed=k) for k in range(len(faults))]
         played = simulated(
@@ -186,7 +186,7 @@ def table(result: dict[str, Any]) -> str:
             f"{'':12}" + "".join(f"{key:>8}" for key in keys) + "  trials",
         ]
         lines.append(f"{'keep':12}" + f"{kept:8.1f}" * len(keys))
-        for strategy in STRATEGIES:
+        for strategy in cases[0]["found"]:
             regret = [
                 1000 * np.mean([case["winner"] - case["found"][strategy][key] for case in cases])
                 for key in keys
@@ -211,6 +211,7 @@ def main() -> None:
     parser.add_argument("--fresh", type=int, default=50)
     parser.add_argument("--robots", type=int, default=10)
     parser.add_argument("--obstacles", type=int, default=0)
+    parser.add_argument("--strategies", nargs="+", default=list(STRATEGIES))
     parser.add_argument("--name", default="recovery")
     parser.add_argument("--winners", default="winners.json", help="file that keeps the winners")
     parser.add_argument("--only-winners", action="store_true")

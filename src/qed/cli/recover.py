@@ -70,7 +70,7 @@ def recover(
         combined = chosen(faults or ["10"], seed, kit.environment.robots)
         with show.waiting(f"searching in {len(combined)} broken swarms") as progress:
             searched = search(
-                kit, task, combined, budget=10 if budget is None else budget,
+                kit, task, combined, full=full, budget=10 if budget is None else budget,
                 strategy=strategy or "learned", fresh=fresh, seconds=seconds, seed=seed,
                 threads=threads, progress=progress, backend=backend,
             )  # fmt: skip

@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from qed.controller.network import Controller
-from qed.errors import InputError, choice
+from qed.errors import InputError, whole
 from qed.recovery.kit.playbook import Playbook
 from qed.recovery.search.search import Search
 from qed.recovery.search.strategies import LEARNED, Known
 from qed.swarm.environment import Environment
-
-Findings = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,19 +89,14 @@ class Kit:
 
         return told(self)
 
-    def check(self, task: str | None, robots: int, environment: Environment | None) -> None:
-        """Raise InputError unless the kit is for this task and so many robots.
-
-        Another environment is allowed where the user names it.
-        """
-        if task is not None and choice("task", task, [task]) != self.task:
+    def check(self, task: str | None, robots: int) -> None:
+        """Raise InputError unless the kit is for this task (None: its own) and so many robots."""
+        if task is not None and task != self.task:
             raise InputError(f"task: the kit is for {self.task}, not for {task}; prepare another")
-        expected = (environment or self.environment).robots
-        if robots != expected:
-            hint = "" if environment else f" (or environment=qed.Environment(robots={robots}))"
+        if robots != self.environment.robots:
             raise InputError(
-                f"faults: the kit is for {expected} robots, got faults of {robots}; prepare "
-                f"another{hint}"
+                f"faults: the kit is for {self.environment.robots} robots, got faults of {robots}; "
+                f"prepare another, or name environment=qed.Environment(robots={robots})"
             )
 
     def save(self, path: str | Path) -> None:
@@ -125,8 +118,6 @@ class Kit:
 
 def _settings(state: Mapping[str, Any], controllers: int) -> tuple[str, int, int]:
     """Return strategy, seed and present controller of a state; InputError if it has none."""
-    from qed.errors import whole
-
     if not isinstance(state, Mapping):
         raise InputError("state must be what a search's state was")
     name, seed, present = (state.get(key) for key in ("strategy", "seed", "present"))

@@ -72,7 +72,7 @@ def recovered(
     for fault in combined:
         if not isinstance(fault, Faults):
             raise InputError(f"faults must be qed.Faults, got {type(fault).__name__}")
-        kit.check(task, len(fault), environment)
+        kit.check(task, len(fault) if environment is None else kit.environment.robots)
         how.check(fault)
     how = replace(how, backend=chosen(backend, [where], max(how.trials, how.fresh)))
     searches = [kit.search(strategy or LEARNED, seed=seed) for _ in combined]

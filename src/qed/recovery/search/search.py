@@ -44,11 +44,9 @@ class Belief:
 class Search:
     """A search for the controller that works best in a fault that nobody knows.
 
-    >>> # search = kit.search()
-    >>> # while not search.done: search.tell(try_it(search.ask()))
-    >>> # use(search.best)
-
-    It is made by ``Kit.search``.  ``best`` is the present controller until a gain is clear.
+    ``Kit.search`` makes one.  The swarm tries ``ask()`` and tells what it gave with ``tell``,
+    until ``done`` or out of trials, and goes on with ``best``: the present controller unless the
+    gain of another is clear.
     """
 
     def __init__(
@@ -83,22 +81,15 @@ class Search:
         ``ask``: ``search.tell(0.41, search.present)``.
         """
         value = number("fitness", fitness, -1e9, 1e9)
-        if controller is not None:
-            row = self.row(controller)
-        elif self._asked is None:
+        row = self._asked if controller is None else self.row(controller)
+        if row is None:
             raise InputError(
                 "fitness was told already, or nothing was asked: call ask() before each tell(), "
                 "or name the controller that was tried"
             )
-        else:
-            row = self._asked
-        if row == self._asked:
-            self._asked = None
+        self._asked = None if row == self._asked else self._asked
         self._told.append((row, value))
-        for name in ("_seen", "_posterior", "_leader"):
-            self.__dict__.pop(name, None)
-        if self._asked is not None and controller is not None:
-            self._asked = None  # what is worth trying may be another one now
+        self._forget()
 
     # What it believes
 
@@ -214,6 +205,10 @@ class Search:
         ]
         pending = None if asked is None else whole("state: asked", asked, 0, last)
         self._told, self._asked = checked, pending
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what was concluded from fewer trials."""
         for name in ("_seen", "_posterior", "_leader"):
             self.__dict__.pop(name, None)
 
