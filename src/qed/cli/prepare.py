@@ -73,4 +73,4 @@ def prepare(
     screen = show.console()
     for line in kit.words:
         screen.print(line, markup=False)
-    screen.print(f"{out}: {out.stat().st_size / 1000:.0f} kB. Try it with: qed recover {out}")
+    typer.echo(f"{out}: {out.stat().st_size / 1000:.0f} kB. Try it with: qed recover {out}")

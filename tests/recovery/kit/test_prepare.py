@@ -35,7 +35,8 @@ def test_a_kit_holds_what_a_search_needs(archive, kit, tmp_path):
     for cell, controller in zip(kit.cells.tolist(), kit.controllers, strict=True):
         assert controller == everyone[place[cell]].pruned()
     assert set(kit.playbook.plays) == set(FAULTS)
-    assert kit.playbook.plays["NONE"].row == kit.present
+    for play in kit.playbook.plays.values():
+        assert play.row == kit.present or play.gain > 2.0 * play.error
     assert kit.playbook.mixed is None
     assert set(kit.findings["found"]) == {"1", "3", "5", "10"}
     assert len(kit.library["faults"]) == 6 + 7 + 1

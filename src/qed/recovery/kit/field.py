@@ -71,6 +71,10 @@ class Field:
         self._tell(self.done + page.size)
         return page
 
+    def finished(self) -> None:
+        """Tell that all is done, whatever was planned."""
+        self._tell(self.planned)
+
     def _tell(self, done: int) -> None:
         self.done = done
         if self.progress is not None:

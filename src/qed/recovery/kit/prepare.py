@@ -148,7 +148,7 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
     plays = {
         faults[k][0]: _play(field, faults[k], rows, fitness[k].mean(1), present) for k in alike
     }
-    plays["NONE"] = _play(field, faults[-1], rows[[present]], np.zeros(1), 0, present)
+    plays["NONE"] = _play(field, faults[-1], rows, fitness[-1].mean(1), present)
     kit = Kit(
         task=field.how.task,
         environment=field.how.environment,
@@ -190,22 +190,22 @@ def _shortlist(
 
 
 def _play(
-    field: Field,
-    faults: Faults,
-    rows: np.ndarray,
-    fitness: np.ndarray,
-    present: int,
-    first: int = 0,
+    field: Field, faults: Faults, rows: np.ndarray, fitness: np.ndarray, present: int
 ) -> Play:
-    """Choose and try the controller for a fault in a swarm whose robots all have it."""
+    """Choose and try the controller for a fault in a swarm whose robots all have it.
+
+    It is the normal best unless another one is better by two standard errors on fresh trials.
+    """
     name = faults[0]
     ahead = np.argsort(-fitness, kind="stable")[:PLAYS]
     tried = field.fitness(f"play-{name}", rows[ahead], [faults], PLAY_TRIALS)[0].mean(1)
     best = int(ahead[np.argmax(tried)])
     again = field.fitness(f"play-again-{name}", rows[[best, present]], [faults], PLAY_FRESH)[0]
-    apart = again[0] - again[1]
-    error = float(apart.std(ddof=1)) / np.sqrt(PLAY_FRESH)
-    return Play(name, first + best, float(again[0].mean()), float(again[1].mean()), float(error))
+    apart, (found, kept) = again[0] - again[1], again.mean(1).tolist()
+    error = float(apart.std(ddof=1)) / PLAY_FRESH**0.5
+    if found - kept <= 2.0 * error:
+        best, found = present, kept
+    return Play(name, best, found, kept, error)
 
 
 def _planned(effort: Effort, controllers: int, robots: int, own: Sequence[Faults]) -> int:
@@ -213,7 +213,7 @@ def _planned(effort: Effort, controllers: int, robots: int, own: Sequence[Faults
     few = min(effort.controllers, controllers)
     alike = len(library.alike(robots, own))
     faults = effort.faults + alike + len(own) + 1
-    plays = (alike + 1) * 2 * PLAY_FRESH + (alike * min(PLAYS, few) + 1) * PLAY_TRIALS
+    plays = (alike + 1) * (2 * PLAY_FRESH + min(PLAYS, few) * PLAY_TRIALS)
     raced = sum(count * met for count, met in heats(controllers, NORMAL_TRIALS))
     surveyed = controllers * max(effort.surveyed, 1)
     learned = few * (faults * effort.trials + 3)

@@ -21,8 +21,13 @@ CHOOSE, FRESH = 10, 30  # trials that choose the best of the short list, and tha
 
 def planned(controllers: int, faults: int) -> int:
     """Return how many trials a validation takes at most."""
-    raced = sum(count * met for count, met in heats(controllers, CHOOSE)) + CHOOSE
+    raced = planned_race(controllers) + CHOOSE
     return faults * (raced + 1 + BUDGETS[-1] + FRESH * (2 + len(BUDGETS)))
+
+
+def planned_race(controllers: int) -> int:
+    """Return how many trials it takes to find the best of a short list."""
+    return sum(count * met for count, met in heats(controllers, CHOOSE))
 
 
 def validate(
@@ -57,12 +62,13 @@ def validate(
         unique, places = np.unique(chosen[k], return_inverse=True)
         tried = field.fitness(f"fresh-{k}", rows[unique], [fault], FRESH)[0].mean(1)
         fresh[k] = tried[places]
-    field._tell(field.planned)
+    field.finished()
     means = fresh.mean(0)
     kept, reached = fresh[:, 0], fresh[:, -1]
     error = float((reached - kept).std(ddof=1)) / np.sqrt(count)
     return {
         "faults": count,
+        "trials": planned_race(len(rows)),
         "healthy": float(field.fitness("healthy-again", rows[[kit.present]], [None], FRESH).mean()),
         "kept": float(means[0]),
         "best": float(means[1]),
