@@ -24,7 +24,7 @@ def prepare(
         ),
     ] = None,
     controllers: Annotated[int, typer.Option(help="Controllers on the short list.")] = 512,
-    library: Annotated[int, typer.Option(help="Faults that the short list meets.")] = 80,
+    library: Annotated[int, typer.Option(help="Faults that the short list meets.")] = 160,
     survey: Annotated[int, typer.Option(help="Faults that all controllers meet.")] = 20,
     validation: Annotated[
         int, typer.Option(help="Faults that took no part, to validate with.")

@@ -6,12 +6,12 @@ import qed
 from qed.errors import InputError
 from qed.recovery.kit import library
 from qed.recovery.kit import prepare as module
-from qed.recovery.kit.fitting import cover, fitted, shortlist, smoothed
+from qed.recovery.kit.fitting import cover, fitted, noise_of, shortlist, smoothed
 from qed.recovery.kit.notebook import Notebook
 from qed.recovery.kit.prepare import Effort
 from qed.swarm.faults import FAULTS, kinds
 
-SMALL = Effort(surveyed=3, controllers=20, faults=6, trials=2, validation=2, portfolio=5)
+SMALL = Effort(surveyed=3, controllers=20, faults=6, twice=2, validation=2, portfolio=5)
 HOW = {"effort": SMALL, "seconds": 10.0, "seed": 4}
 
 
@@ -155,20 +155,24 @@ def test_budgets_are_for_kits(archive):
         qed.recover(archive, faults=qed.Faults.none())
 
 
-def test_a_library_is_half_uniform_and_half_one_sided():
-    drawn = library.drawn("library", 1, 200, 10)
-    assert len(set(drawn)) > 190
-    one_sided = drawn[1::2]
+def test_a_library_is_uniform_and_one_sided():
+    drawn = library.drawn("library", 1, 300, 10)
+    one_sided = [faults for k, faults in enumerate(drawn) if k % 3]
     broken = [10 - list(faults).count("NONE") for faults in one_sided]
     assert set(broken) == set(range(1, 11))
     for faults in one_sided:
         assert sum(count > 0 for count in kinds(faults)) == 1
-    counts = [name for faults in drawn[::2] for name in faults]
+    # Every kind breaks few robots, and most of them.
+    for name in set(FAULTS) - {"NONE"}:
+        counts = [list(faults).count(name) for faults in one_sided if set(faults) <= {name, "NONE"}]
+        assert min(counts) <= 3
+        assert max(counts) >= 8
+    counts = [name for faults in drawn[::3] for name in faults]
     for name in FAULTS:
         assert counts.count(name) == pytest.approx(125, abs=45)
     # Purposes and seeds share no draw.
-    for other in (library.drawn("validation", 1, 200, 10), library.drawn("library", 2, 200, 10)):
-        assert len(set(drawn[::2]) & set(other[::2])) == 0
+    for other in (library.drawn("validation", 1, 300, 10), library.drawn("library", 2, 300, 10)):
+        assert len(set(drawn[::3]) & set(other[::3])) == 0
 
 
 def low_rank(faults, controllers, trials, seed=1, noise=0.05):
@@ -186,7 +190,7 @@ def test_smoothing_brings_fitness_nearer_to_the_truth():
 
 def test_the_prior_has_the_moments_of_the_library():
     fitness, truth = low_rank(400, 60, 3)
-    prior = fitted(fitness, factors=4)
+    prior = fitted(fitness.mean(2), noise_of(fitness), factors=4)
     np.testing.assert_allclose(prior.mean, truth.mean(0), atol=0.02)
     np.testing.assert_allclose(prior.noise, 0.05, atol=0.006)
     directions = prior.loadings[:, :-1]

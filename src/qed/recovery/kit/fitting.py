@@ -6,7 +6,7 @@ import numpy as np
 
 from qed.recovery.search.gaussian import Prior
 
-FACTORS = 8  # principal directions of a prior
+FACTORS = 12  # principal directions of a prior
 LEVEL = 2.0  # of a trial's noise: how far all fitness may be shifted together
 ROUGH = 6  # directions that a single trial of every controller is smoothed with
 
@@ -40,21 +40,28 @@ def shortlist(fitness: np.ndarray, count: int, always: np.ndarray) -> np.ndarray
     return np.sort(order[: min(count, controllers)])
 
 
-def fitted(fitness: np.ndarray, factors: int = FACTORS) -> Prior:
-    """Return the prior of controllers with this fitness (faults, n, trials) in a library."""
-    faults, controllers, trials = fitness.shape
-    means = fitness.mean(2)
-    mean = means.mean(0)
-    within = fitness.var(2, ddof=1).mean(0) if trials > 1 else np.full(controllers, means.var())
-    pooled = float(within.mean())
-    noise = np.sqrt(np.maximum(0.5 * within + 0.5 * pooled, 1e-12))
-    _, sizes, right = np.linalg.svd(means - mean, full_matrices=False)
+def noise_of(fitness: np.ndarray) -> np.ndarray:
+    """Return each controller's variance of a trial, from fitness (faults, n, trials)."""
+    own = fitness.var(2, ddof=1).mean(0)
+    found: np.ndarray = np.maximum(0.5 * own + 0.5 * own.mean(), 1e-12)
+    return found
+
+
+def fitted(fitness: np.ndarray, noise: np.ndarray, factors: int = FACTORS) -> Prior:
+    """Return the prior of controllers with this mean fitness (faults, n) and noise variance (n,).
+
+    The noise of the library's own trials is in all directions alike: as much as in the last ones,
+    which is taken off the first ones.
+    """
+    faults, controllers = fitness.shape
+    mean = fitness.mean(0)
+    _, sizes, right = np.linalg.svd(fitness - mean, full_matrices=False)
     variances = sizes**2 / max(faults - 1, 1)
     kept = min(factors, max(len(variances) - 1, 0))
     rest = float(variances[kept:-1].mean()) if kept < len(variances) - 1 else 0.0
     directions = right[:kept].T * np.sqrt(np.maximum(variances[:kept] - rest, 0.0))
-    level = np.full((controllers, 1), LEVEL * np.sqrt(pooled))
-    return Prior(mean, np.hstack([directions, level]), noise)
+    level = np.full((controllers, 1), LEVEL * float(np.sqrt(noise.mean())))
+    return Prior(mean, np.hstack([directions, level]), np.sqrt(noise))
 
 
 def cover(fitness: np.ndarray, count: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The faults that are simulated for a kit: from few broken robots to all, of one kind and mixed.
 
 A prior that knows only uniform faults gets stuck in one-sided ones, where all broken robots have
-the same kind of fault; so half of a library is one-sided.
+the same kind of fault; so two thirds of a library are one-sided, from one broken robot to all.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from qed.streams import stream
 from qed.swarm.faults import FAULTS, Faults
 
 HEALTHY = "NONE"
+LEVELS = 4  # of how many robots break
 # What is hit; a one-sided fault hits one of these, or is a single fault.
 GROUPS: tuple[tuple[str, ...], ...] = (
     ("PMIN", "PMAX", "PRAND"),
@@ -40,17 +41,21 @@ def alike(robots: int, own: Sequence[Faults] = ()) -> list[Faults]:
 
 
 def drawn(
-    purpose: str, seed: int, count: int, robots: int, own: Sequence[Faults] = ()
+    purpose: str, seed: int, count: int, robots: int, own: Sequence[Faults] = (), every: int = 3
 ) -> list[Faults]:
-    """Draw combined faults: uniform and one-sided ones by turns; purposes share no draw.
+    """Draw combined faults: every third uniform, the others one-sided; purposes share no draw.
 
     ``own`` are a user's faults: their kinds are drawn too, on their own and among the others.
     """
-    seeds = [stream("kit", purpose, seed, k) for k in range(count)]
-    return [
-        one_sided(robots, number, k // 2, own) if k % 2 else mixed(robots, number, own)
-        for k, number in enumerate(seeds)
-    ]
+    found, turn = [], 0
+    for k in range(count):
+        number = stream("kit", purpose, seed, k)
+        if k % every == 0:
+            found.append(mixed(robots, number, own))
+        else:
+            found.append(one_sided(robots, number, turn, own))
+            turn += 1
+    return found
 
 
 def mixed(robots: int, seed: int, own: Sequence[Faults] = ()) -> Faults:
@@ -61,11 +66,11 @@ def mixed(robots: int, seed: int, own: Sequence[Faults] = ()) -> Faults:
 
 
 def one_sided(robots: int, seed: int, turn: int, own: Sequence[Faults] = ()) -> Faults:
-    """Draw how many robots break, and which; all with faults of one group, by turns."""
+    """Draw which robots break; by turns with faults of one group, few of them, more, or most."""
     groups = [*GROUPS, *((name,) for name in kinds_of(own) if name not in FAULTS)]
-    group = groups[turn % len(groups)]
+    group, level = groups[turn % len(groups)], turn // len(groups) % LEVELS
     count, *kinds = fold(seed, 2, np.arange(robots + 1)).astype(np.uint64).tolist()
-    broken = 1 + (count * robots >> 32)
+    broken = 1 + int((level + count / 2**32) * robots / LEVELS)
     hit = np.argsort(fold(seed, 3, np.arange(robots)), kind="stable")[:broken]
     names = [HEALTHY] * robots
     for robot, bits in zip(hit.tolist(), kinds, strict=False):

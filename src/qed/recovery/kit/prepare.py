@@ -14,7 +14,7 @@ from qed.archive.archive import Archive
 from qed.errors import InputError, whole
 from qed.recovery.kit import library
 from qed.recovery.kit.field import Field
-from qed.recovery.kit.fitting import cover, fitted, shortlist, smoothed
+from qed.recovery.kit.fitting import FACTORS, cover, fitted, noise_of, shortlist, smoothed
 from qed.recovery.kit.kit import Kit, places_in
 from qed.recovery.kit.notebook import Notebook
 from qed.recovery.kit.playbook import Play, Playbook
@@ -41,14 +41,14 @@ class Effort:
 
     surveyed: int = 20  # faults that every controller meets, in one trial each
     controllers: int = 512  # on the short list
-    faults: int = 80  # of the library that the short list meets
-    trials: int = 2  # of each
+    faults: int = 160  # of the library that the short list meets, in one trial each
+    twice: int = 32  # of these faults in two trials, to know the noise
     validation: int = 16  # faults that took no part
     portfolio: int = 30  # controllers
 
     def __post_init__(self) -> None:
         for name, low in (
-            ("surveyed", 1), ("controllers", 1), ("faults", 2), ("trials", 2), ("validation", 2),
+            ("surveyed", 1), ("controllers", 1), ("faults", 2), ("twice", 1), ("validation", 2),
             ("portfolio", 1),
         ):  # fmt: skip
             whole(name, getattr(self, name), low, 65536)
@@ -134,21 +134,23 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
         *own,
         Faults.none(robots),
     ]
-    fitness = field.fitness("library", rows, faults, effort.trials)
+    twice = min(effort.twice, effort.faults)
+    pairs = field.fitness("library-twice", rows, faults[:twice], 2)
+    others = field.fitness("library", rows, faults[twice:], 1)
+    fitness = np.concatenate([pairs.mean(2), others[:, :, 0]])
     healthy = field.fitness("healthy", rows, [None], 3)[0]
     present = int(np.searchsorted(rows, normal.winner))
+    smooth = smoothed(fitness, FACTORS)
     known = Known(
-        _as_stored(fitted(fitness)),
+        _as_stored(fitted(fitness, noise_of(pairs))),
         healthy.mean(1).astype(np.float32).astype(np.float64),
         places_in(archive.measures[archive.occupied[rows]]).astype(np.float32).astype(np.float64),
-        cover(smoothed(fitness.mean(2), 8), effort.portfolio),
+        cover(smooth, effort.portfolio),
     )
     controllers = tuple(one.pruned() for one in genomes.take(rows).controllers())
     alike = range(effort.faults, effort.faults + len(library.alike(robots, own)))
-    plays = {
-        faults[k][0]: _play(field, faults[k], rows, fitness[k].mean(1), present) for k in alike
-    }
-    plays["NONE"] = _play(field, faults[-1], rows, fitness[-1].mean(1), present)
+    plays = {faults[k][0]: _play(field, faults[k], rows, smooth[k], present) for k in alike}
+    plays["NONE"] = _play(field, faults[-1], rows, smooth[-1], present)
     kit = Kit(
         task=field.how.task,
         environment=field.how.environment,
@@ -160,9 +162,8 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
         playbook=Playbook(plays, controllers),
         library={
             "faults": [",".join(one) for one in faults],
-            "trials": effort.trials,
-            "kept": _numbers(fitness.mean(2)[:, present]),
-            "best": _numbers(smoothed(fitness.mean(2), 8).max(1)),
+            "kept": _numbers(smooth[:, present]),
+            "best": _numbers(smooth.max(1)),
             "archive": archive.coverage,
             "seed": field.seed,
         },
@@ -216,7 +217,7 @@ def _planned(effort: Effort, controllers: int, robots: int, own: Sequence[Faults
     plays = (alike + 1) * (2 * PLAY_FRESH + min(PLAYS, few) * PLAY_TRIALS)
     raced = sum(count * met for count, met in heats(controllers, NORMAL_TRIALS))
     surveyed = controllers * max(effort.surveyed, 1)
-    learned = few * (faults * effort.trials + 3)
+    learned = few * (faults + min(effort.twice, effort.faults) + 3)
     return raced + surveyed + learned + plays + planned_validation(few, effort.validation)
 
 
