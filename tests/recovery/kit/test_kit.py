@@ -81,6 +81,15 @@ def test_hostile_headers_are_refused(tmp_path, kit, header, words):
         Kit.load(changed(tmp_path, kit, header))
 
 
+@pytest.mark.parametrize(
+    "findings", [{"found": []}, {"healthy": "much"}, {"faults": 1e308, "found": {"x": 1}}]
+)
+def test_findings_that_say_nothing_are_not_told(tmp_path, kit, findings):
+    loaded = Kit.load(changed(tmp_path, kit, {"findings": findings, "library": {"faults": 3}}))
+    assert "no faults simulated" in loaded.words[0]
+    assert "Nobody validated it." in loaded.words
+
+
 def array(kit, name, **change):
     """Return one of a kit's arrays with some of its numbers changed."""
     found = stored.arrays_of(kit)[name].copy()

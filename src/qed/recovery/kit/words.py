@@ -10,13 +10,14 @@ if TYPE_CHECKING:
 
 def told(kit: Kit) -> list[str]:
     """Return what was found when a kit was prepared, a line each."""
+    faults = kit.library.get("faults")
     lines = [
         f"{kit.task}: {len(kit.controllers)} controllers on the short list, "
-        f"{len(kit.library.get('faults', ()))} faults simulated."
+        f"{len(faults) if isinstance(faults, list) else 'no'} faults simulated."
     ]
     try:
         lines += _validated(kit.findings)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         lines.append("Nobody validated it.")
     return lines + _plays(kit)
 
