@@ -20,7 +20,7 @@ def made(controllers: int = 40, seed: int = 1) -> Kit:
         return values.astype(np.float32).astype(np.float64)
 
     mean = rng.uniform(0.3, 0.6, controllers)
-    prior = Prior(
+    prior = Prior.plain(
         real(mean),
         real(rng.normal(0, 0.1, (controllers, 3))),
         real(np.full(controllers, 0.02)),

@@ -196,6 +196,11 @@ def test_the_prior_has_the_moments_of_the_library():
     directions = prior.loadings[:, :-1]
     np.testing.assert_allclose(directions @ directions.T, np.cov(truth.T), atol=0.004)
     np.testing.assert_allclose(prior.loadings[:, -1], 0.1, atol=0.005)
+    # Centres and width together have the spread of z, and the centres lie where the faults were.
+    spread = np.cov(prior.centres[:, :2].T) + np.diag(prior.width[:2])
+    np.testing.assert_allclose(spread, np.eye(2), atol=0.1)
+    near = prior.mean + prior.centres @ prior.loadings.T / np.sqrt(1.0 - prior.width[0])
+    assert np.abs(near - truth).mean() < 0.02
 
 
 def test_the_short_list_holds_the_best_of_each_fault():

@@ -10,7 +10,7 @@ from qed.recovery.search.seen import Seen
 @pytest.mark.parametrize("seed", range(4))
 def test_knowledge_gradient_is_what_a_monte_carlo_of_trials_gives(seed):
     rng = np.random.default_rng(seed)
-    prior = Prior(rng.normal(0, 0.3, 6), rng.normal(size=(6, 2)), rng.uniform(0.5, 1.0, 6))
+    prior = Prior.plain(rng.normal(0, 0.3, 6), rng.normal(size=(6, 2)), rng.uniform(0.5, 1.0, 6))
     told = [(0, 0.4), (3, -0.2), (3, 0.1)]
     belief = posterior(prior, Seen.of(told), 0.2)
     everyone = np.arange(6)
@@ -31,7 +31,7 @@ def test_knowledge_gradient_is_what_a_monte_carlo_of_trials_gives(seed):
 
 
 def test_two_controllers_have_a_closed_form():
-    prior = Prior(np.array([0.0, 0.1]), np.zeros((2, 1)), np.full(2, 1e-6))
+    prior = Prior.plain(np.array([0.0, 0.1]), np.zeros((2, 1)), np.full(2, 1e-6))
     belief = posterior(prior, Seen.of([]), 0.04)
     worth = knowledge_gradient(belief, prior.noise, np.array([0]), np.array([0, 1]))
     assert worth[0] == pytest.approx(expected_rise(-0.1, 0.2), rel=0.1)
@@ -45,7 +45,7 @@ def test_expected_rise(mean, deviation):
 
 
 def test_promising_takes_the_highest_bounds():
-    prior = Prior(np.array([0.0, 3.0, 1.0, 2.0]), np.diag([9.0, 0, 0, 0])[:, :1], np.ones(4))
+    prior = Prior.plain(np.array([0.0, 3.0, 1.0, 2.0]), np.diag([9.0, 0, 0, 0])[:, :1], np.ones(4))
     belief = posterior(prior, Seen.of([]), 0.01)
     assert promising(belief, 2, 0.0).tolist() == [1, 3]
     assert promising(belief, 2, 2.0).tolist() == [0, 1]

@@ -7,6 +7,7 @@ import numpy as np
 from qed.recovery.search.gaussian import Prior
 
 FACTORS = 12  # principal directions of a prior
+NEAR = 0.4  # how far a fault lies from the nearest simulated one; all of them lie 1 apart
 LEVEL = 2.0  # of a trial's noise: how far all fitness may be shifted together
 ROUGH = 6  # directions that a single trial of every controller is smoothed with
 
@@ -61,7 +62,12 @@ def fitted(fitness: np.ndarray, noise: np.ndarray, factors: int = FACTORS) -> Pr
     rest = float(variances[kept:-1].mean()) if kept < len(variances) - 1 else 0.0
     directions = right[:kept].T * np.sqrt(np.maximum(variances[:kept] - rest, 0.0))
     level = np.full((controllers, 1), LEVEL * float(np.sqrt(noise.mean())))
-    return Prior(mean, np.hstack([directions, level]), np.sqrt(noise))
+    # What z was in each fault: least squares, with as much shrinkage as there is noise.
+    square = directions.T @ directions + float(noise.mean()) * np.eye(kept)
+    scores = (fitness - mean) @ directions @ np.linalg.inv(square)
+    centres = np.hstack([np.sqrt(1.0 - NEAR**2) * scores, np.zeros((faults, 1))])
+    width = np.array([NEAR**2] * kept + [1.0])
+    return Prior(mean, np.hstack([directions, level]), np.sqrt(noise), centres, width)
 
 
 def cover(fitness: np.ndarray, count: int) -> np.ndarray:

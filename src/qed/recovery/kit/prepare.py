@@ -225,7 +225,7 @@ def _as_stored(prior: Prior) -> Prior:
     """Return a prior rounded as in a file, so that a kit is the same before and after it."""
     rounded = (
         array.astype(np.float32).astype(np.float64)
-        for array in (prior.mean, prior.loadings, prior.noise)
+        for array in (prior.mean, prior.loadings, prior.noise, prior.centres, prior.width)
     )
     return Prior(*rounded)
 

@@ -23,7 +23,7 @@ from qed.recovery.search.strategies import Known
 from qed.swarm.environment import Environment
 
 FORMAT, VERSION = "qed-kit", 1
-MOST_FACTORS, MOST_AXES = 64, 64
+MOST_FACTORS, MOST_AXES, MOST_CENTRES = 64, 64, 65536
 # Type and number of axes of what there is for each controller.
 COLUMNS = {
     "cell": (np.int64, 1),
@@ -53,6 +53,8 @@ def arrays_of(kit: Kit) -> dict[str, np.ndarray]:
         "mean": known.prior.mean.astype(np.float32),
         "loadings": known.prior.loadings.astype(np.float32),
         "noise": known.prior.noise.astype(np.float32),
+        "centres": known.prior.centres.astype(np.float32),
+        "width": known.prior.width.astype(np.float32),
         "normal": known.normal.astype(np.float32),
         "places": known.places.astype(np.float32),
         "portfolio": known.portfolio.astype(np.int32),
@@ -105,9 +107,9 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kit:
         _expect(isinstance(table, dict), f"its {name} are not a table")
     _check_columns(arrays)
     controllers = _controllers(arrays)
-    real = {name: arrays[name].astype(np.float64) for name in COLUMNS if name != "cell"}
+    real = {name: array.astype(np.float64) for name, array in arrays.items()}
     known = Known(
-        Prior(real["mean"], real["loadings"], real["noise"]),
+        Prior(*(real[name] for name in ("mean", "loadings", "noise", "centres", "width"))),
         real["normal"],
         real["places"],
         arrays["portfolio"].astype(np.int64),
@@ -136,6 +138,12 @@ def _check_columns(arrays: dict[str, np.ndarray]) -> None:
         _expect(bool(np.isfinite(array).all()), f"a number in its {name} is not finite")
     for name, most in (("loadings", MOST_FACTORS), ("places", MOST_AXES)):
         _expect(arrays[name].shape[1] <= most, f"its {name} have more than {most} columns")
+    factors, centres, width = arrays["loadings"].shape[1], arrays["centres"], arrays["width"]
+    fits = centres.dtype == width.dtype == np.float32 and centres.ndim == 2
+    fits = fits and centres.shape[1:] == width.shape == (factors,)
+    _expect(fits and 0 < len(centres) <= MOST_CENTRES, "its centres do not fit its loadings")
+    fits = bool((np.abs(centres) <= 1e6).all() and ((width >= 1e-6) & (width <= 1e6)).all())
+    _expect(fits, "its centres or its width are no possible numbers")
     large = max(float(np.abs(arrays[name]).max(initial=0.0)) for name in ("mean", "loadings"))
     _expect(large <= 1e9, "a number in its prior is too large")
     noise = arrays["noise"]

@@ -1,13 +1,19 @@
-"""A Gaussian prior over the fitness of all controllers in a fault that nobody knows.
+"""A prior over the fitness of all controllers in a fault that nobody knows.
 
-The fitness of the controllers in the present fault is m = mu + L z + d with z ~ N(0, I), a few
-numbers that describe the fault, and d ~ N(0, psi), what is peculiar to a controller there.  A
-trial of controller c gives m_c plus noise of standard deviation s_c.  Given z, what was seen of
-one controller says nothing of another, so the posterior needs matrices of the size of z only.
+The fitness of the controllers in the present fault is m = mu + L z + d: z are a few numbers that
+describe the fault, and d ~ N(0, psi) is what is peculiar to a controller there.  A trial of
+controller c gives m_c plus noise of standard deviation s_c.  Given z, what was seen of one
+controller says nothing of another, so the posterior needs matrices of the size of z only.
+
+Faults come in kinds, so z is not one Gaussian but as many as faults were simulated, each around
+what z was there, all with the same covariance.  After some trials each of them has a Gaussian
+posterior and a weight, the density of what was seen; mean and covariance are those of all
+together, exactly.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +30,14 @@ class Prior:
     mean: np.ndarray  # (n,): mu
     loadings: np.ndarray  # (n, k): L
     noise: np.ndarray  # (n,): s, the standard deviation of a trial
+    centres: np.ndarray  # (f, k): what z was in each of the faults that were simulated
+    width: np.ndarray  # (k,): variance of z around any of them
+
+    @classmethod
+    def plain(cls, mean: np.ndarray, loadings: np.ndarray, noise: np.ndarray) -> Prior:
+        """Return the prior with a single Gaussian, z ~ N(0, I)."""
+        factors = loadings.shape[1]
+        return cls(mean, loadings, noise, np.zeros((1, factors)), np.ones(factors))
 
     @property
     def scale(self) -> float:
@@ -68,11 +82,7 @@ def posterior(prior: Prior, seen: Seen, psi: float) -> Posterior:
     rows = seen.rows
     loadings, residual = prior.loadings[rows], seen.means - prior.mean[rows]
     variance = psi + prior.noise[rows] ** 2 / seen.counts
-    weighed = loadings / variance[:, None]
-    precision = np.eye(prior.loadings.shape[1]) + weighed.T @ loadings
-    spread = np.linalg.inv(precision)
-    sums = weighed.T @ residual
-    z = spread @ sums
+    z, spread, evidence = _of_fault(prior, loadings, residual, variance)
     mean = prior.mean + prior.loadings @ z
     kept = psi / variance  # of what was seen beyond z, how much is believed
     mean[rows] += kept * (residual - loadings @ z)
@@ -80,10 +90,33 @@ def posterior(prior: Prior, seen: Seen, psi: float) -> Posterior:
     shared[rows] *= (1.0 - kept)[:, None]
     own = np.full(len(mean), psi)
     own[rows] *= 1.0 - kept
-    fit = residual @ (residual / variance) - sums @ z
-    spans = np.log(variance).sum() + np.linalg.slogdet(precision)[1]
-    evidence = -0.5 * float(fit + spans + len(rows) * np.log(2.0 * np.pi))
     return Posterior(mean, shared, spread, own, evidence)
+
+
+def _of_fault(
+    prior: Prior, loadings: np.ndarray, residual: np.ndarray, variance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return mean and covariance of z given what was seen, and the density of that.
+
+    The simulated faults share the covariance, so one inverse serves all of them.
+    """
+    weighed = loadings / variance[:, None]
+    precision = np.diag(1.0 / prior.width) + weighed.T @ loadings
+    within = np.linalg.inv(precision)
+    pulls = prior.centres / prior.width
+    sums = pulls + weighed.T @ residual
+    each = sums @ within
+    fits = 0.5 * (np.einsum("fk,fk->f", each, sums) - np.einsum("fk,fk->f", pulls, prior.centres))
+    weights = np.exp(fits - fits.max())
+    total = float(weights.sum())
+    weights /= total
+    z = weights @ each
+    apart = each - z
+    spread = within + (apart * weights[:, None]).T @ apart
+    spans = np.log(variance).sum() + np.linalg.slogdet(precision)[1] + np.log(prior.width).sum()
+    lost = float(residual @ (residual / variance) + spans + len(variance) * np.log(2.0 * np.pi))
+    evidence = float(fits.max()) + math.log(total / len(fits)) - 0.5 * lost
+    return z, spread, evidence
 
 
 def best_posterior(prior: Prior, seen: Seen, peculiar: tuple[float, ...] = PECULIAR) -> Posterior:
