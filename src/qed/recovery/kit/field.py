@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
 import numpy as np
 
@@ -57,7 +58,8 @@ class Field:
     def _page(
         self, name: str, rows: np.ndarray, fault: Faults | None, trials: int, heat: str = ""
     ) -> np.ndarray:
-        page = self.notebook.page(name + heat, (len(rows), trials))
+        key = f"{name}{heat}-{_digest(rows, fault)}"
+        page = self.notebook.page(key, (len(rows), trials))
         if page is None:
             swarms = [(self.solutions[row], fault) for row in rows.tolist()]
             before = self.done
@@ -66,7 +68,7 @@ class Field:
                 self._tell(before + done * trials)
 
             page = self.how.fitness(swarms, trials, stream("kit", name, self.seed), told)
-            self.notebook.write(name + heat, page)
+            self.notebook.write(key, page)
             self.done = before
         self._tell(self.done + page.size)
         return page
@@ -79,3 +81,10 @@ class Field:
         self.done = done
         if self.progress is not None:
             self.progress(min(done, self.planned), self.planned)
+
+
+def _digest(rows: np.ndarray, fault: Faults | None) -> str:
+    """Return a short name for exactly these controllers in this fault."""
+    hashed = blake2b(rows.astype(np.int64).tobytes(), digest_size=6)
+    hashed.update(",".join(fault or ()).encode())
+    return hashed.hexdigest()
