@@ -44,7 +44,7 @@ def test_recover_with_a_kit_tells_what_was_tried(prepared, tmp_path):
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout.rsplit("All numbers", 1)[0])
     assert "before" in done.stdout
-    assert "after the search" in " ".join(done.stdout.split())
+    assert "if the controller is kept" in " ".join(done.stdout.split())
     found = qed.recover(qed.Kit.load(path), faults=qed.Faults(fault), budget=2, fresh=3)
     row = next(csv.DictReader(table.read_text().splitlines()))
     assert float(row["performance"]) == found.performance

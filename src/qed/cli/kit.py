@@ -73,11 +73,10 @@ def print_searched(found: Sequence[Searched]) -> None:
         )
     screen.print(table)
     kept, after = mean(one.broken for one in found), mean(one.performance for one in found)
-    changed = sum(one.worthwhile for one in found)
+    trials = mean(one.trials for one in found)
+    mean_of = f"Mean of {len(found)} on fresh trials" if len(found) > 1 else "On fresh trials"
     screen.print(
-        f"Mean of {len(found)} on fresh trials: {kept:.3f} if the controller is kept, {after:.3f} "
-        f"after the search, which changed it in {changed} and took "
-        f"{mean(one.trials for one in found):.1f} trials."
+        f"{mean_of}: {kept:.3f} if the controller is kept, {after:.3f} after {trials:.3g} trials."
     )
 
 
@@ -93,7 +92,7 @@ def _print_trace(one: Searched) -> None:
             "before" if step.free else str(number),
             str(step.cell),
             f"{step.fitness:.3f}",
-            "kept" if not step.worthwhile else str(step.best),
+            str(step.best_cell) if step.worthwhile else "kept",
             f"{step.believed.mean:.3f}",
             f"{step.believed.low:.3f} to {step.believed.high:.3f}",
         )

@@ -68,7 +68,7 @@ def recover(
     if is_kit(path):
         kit = loaded(path)
         combined = chosen(faults or ["10"], seed, kit.environment.robots)
-        with show.waiting(f"searching in {len(combined)} broken swarms") as progress:
+        with show.waiting("searching, trial by trial") as progress:
             searched = search(
                 kit, task, combined, full=full, budget=10 if budget is None else budget,
                 strategy=strategy or "learned", fresh=fresh, seconds=seconds, seed=seed,

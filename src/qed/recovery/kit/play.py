@@ -23,6 +23,7 @@ class Step:
     fitness: float  # what it gave
     free: bool  # the present controller's trial in which the fault was noticed
     best: int  # the controller to use after it, by its number
+    best_cell: int
     believed: Belief  # of that controller's fitness
     gain: Belief  # of the leader over the present controller
     worthwhile: bool  # the gain is clear
@@ -59,6 +60,7 @@ def play(
                     fitness=fitness,
                     free=free,
                     best=search.best_row,
+                    best_cell=int(kit.cells[search.best_row]),
                     believed=search.belief(),
                     gain=search.gain_belief,
                     worthwhile=search.worthwhile,
