@@ -78,7 +78,7 @@ def prepare(
     seed : decides the library, start poses and noise
     seconds : simulated time of a trial (s; default: the archive's own)
     environment : where the swarm works (default: the normal environment)
-    effort : how much is simulated
+    effort : how much is simulated (``qed.recovery.kit.prepare.Effort``)
     notes : a file that keeps what was simulated; after Ctrl-C the same call goes on from there
     threads : CPU threads (default: all cores)
     progress : called with the number of trials done, and of all
