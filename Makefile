@@ -7,16 +7,22 @@ BIN = .venv/bin
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-# What users need, and what tests need on top of it.
-.venv/usable: pyproject.toml
+# Python compiles what it imports; to compile all that is installed would take as long again.
+INSTALL = $(BIN)/python -m pip install --quiet --no-compile
+
+.venv/pip:
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable .
+	$(INSTALL) --upgrade pip
 	touch $@
 
-.venv/installed: .venv/usable
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+# What users need, and what tests need on top of it.
+.venv/usable: pyproject.toml .venv/pip
+	$(INSTALL) --editable .
 	touch $@
+
+.venv/installed: pyproject.toml .venv/pip
+	$(INSTALL) --editable '.[test]'
+	touch .venv/usable $@
 
 study: .venv/usable  ## install, run the quick study, and say where its report lies
 	$(BIN)/qed study --preset quick --out studies/quick
@@ -31,7 +37,7 @@ types: .venv/installed  ## check types
 	$(BIN)/mypy
 
 unit: .venv/installed  ## run the tests
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses=logical --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 fidelity: .venv/installed  ## compare with recordings of the original simulator
 	$(BIN)/python benchmarks/fidelity.py

@@ -35,11 +35,11 @@ from qed.archive.cvt import Centroids
 from qed.archive.minibatch import MiniBatchMeans
 from qed.archive.nearest import Nearest
 from qed.archive.recipes import SPIRIT_BATCH, digest, spirit_seed_points
+from qed.compile import user_cache
 from qed.descriptors import spirit
 from qed.evolution.run import drive
 from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.recovery.projection import diversity
-from qed.swarm.compile import user_cache
 
 HERE = Path(__file__).parent
 CLUSTERS = 4096
@@ -150,7 +150,7 @@ def main() -> None:
             }
             for task in TASKS:
                 run = evolved(points, task, options.evaluations)
-                row["filled"][task] = run.search.archive.coverage
+                row["filled"][task] = len(run.search.archive)
                 name = f"{task}, evolved in: {kind}"
                 crowds[name] = behaviours(run.search.archive)
             rows.append(row)

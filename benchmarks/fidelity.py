@@ -24,7 +24,7 @@ import walls
 from recordings import COLUMNS, SMALL, TASKS
 
 import qed
-from qed.swarm import compile as compiling
+from qed import compile as compiling
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"

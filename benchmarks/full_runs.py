@@ -106,7 +106,7 @@ def recovered(
     What is told of the chosen comes from fresh trials; what is claimed, from those that chose.
     """
     seed = stream("recovery", TASK, algorithm, 1)
-    print(f"{algorithm}: {archive.coverage:,} controllers, {faults} combined faults", flush=True)
+    print(f"{algorithm}: {len(archive):,} controllers, {faults} combined faults", flush=True)
     again = qed.simulate(archive.controllers, tasks=TASK, trials=trials, seed=streams(seed).normal)
     normal = again.fitness[TASK].mean(1)
     broken = [qed.Faults.sample(10, seed=stream("fault", 1, k)) for k in range(faults)]
@@ -160,7 +160,7 @@ def report(folder: Path, faults: int, trials: int, fresh: int) -> None:
         runs[algorithm] = {
             "evaluations": sum(sitting["evaluations"][k] for sitting in sittings),
             "seconds": sum(sitting["seconds"][k] for sitting in sittings),
-            "coverage": archive.coverage,
+            "coverage": len(archive),
             "curve": curve,
             "cpu": again_on_the_cpu(algorithm, archive),
             **recovered(algorithm, archive, faults, trials, fresh),

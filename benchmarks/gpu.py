@@ -27,13 +27,15 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 import law_parity
 
 import qed
+from qed import compile as compiling
 from qed import speed
 from qed.evolution.run import drive
 from qed.evolution.swarm_run import Settings, SwarmRun
-from qed.swarm import compile as compiling
 from qed.swarm.cuda import available, engine, packing
-from qed.swarm.cuda.desk import Desk
-from qed.swarm.simulate import Job, Pending, checked
+from qed.swarm.cuda.workspace import Workspace
+from qed.swarm.job import Job, checked
+from qed.swarm.measures import wanted
+from qed.swarm.simulate import Pending
 from qed.swarm.tasks import TASKS
 
 HERE = Path(__file__).parent
@@ -131,18 +133,18 @@ def throughput(quick: bool) -> list[dict[str, Any]]:
         (f"with {name}", 400, normal, ["patrol", name]) for name in ("spread", "sdbc", "spirit")
     ]
     rows = []
-    desk = Desk()
+    workspace = Workspace()
     for label, count, env, sums in cases[:: 4 if quick else 1]:
         whole = job(count, env)
-        wants = sum({engine.WANTS[name] for name in sums})
+        wants = wanted(sums)
         begin = time.perf_counter()
         tables = packing.packed(whole, slice(0, count), engine._ground, "spirit" in sums)
         packed = time.perf_counter() - begin
-        engine.launch(desk, tables, engine._ground, wants, 5).land()
+        engine.launch(workspace, tables, engine._ground, wants, 5).fetch()
         walls = []
         for _ in range(3):
             begin = time.perf_counter()
-            engine.launch(desk, tables, engine._ground, wants, whole.cycles).land()
+            engine.launch(workspace, tables, engine._ground, wants, whole.cycles).fetch()
             walls.append(time.perf_counter() - begin)
         steps = sum(env.robots for env in whole.environments) * whole.trials * whole.cycles
         rate = steps / median(walls)

@@ -17,12 +17,14 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy import float32 as f32
 
+import qed.chance
 import qed.swarm.cpu.bits
 import qed.swarm.laws
+from qed.compile import LAWS
 from qed.swarm import robot
-from qed.swarm.compile import LAWS
-from qed.swarm.cpu.rows import Segment
-from qed.swarm.laws.geometry import EDGES, FAR, between_ends
+from qed.swarm.cpu.layout import Segment
+from qed.swarm.laws.bodies import between_ends
+from qed.swarm.laws.geometry import EDGES, FAR
 
 Columns = tuple[np.ndarray, ...]
 
@@ -199,40 +201,40 @@ CASES: dict[str, Kind] = {
     "describing.midpoint_distances": args(PLACE, PLACE, SIDE),
     "describing.turn_feature": args(TURN, Real(2.5, 100.0)),
     "describing.wheel_bin": WHEEL,
-    "geometry.ahead": args(AWAY, AWAY),
-    "geometry.first_face": args(Real(-0.01, 0.01), Real(-0.01, 0.01), AWAY, AWAY),
-    "geometry.body_point": args(NEARBY, NEARBY),
-    "geometry.clip": args(BOUND, BOUND, NEARBY, SLOPE),
-    "geometry.clip_face": args(BOUND, BOUND, DIRECTION, NEARBY, NEARBY, NEARBY, DIRECTION),
-    "geometry.between_ends": Where(
+    "bodies.ahead": args(AWAY, AWAY),
+    "bodies.first_face": args(Real(-0.01, 0.01), Real(-0.01, 0.01), AWAY, AWAY),
+    "bodies.body_point": args(NEARBY, NEARBY),
+    "rays.clip": args(BOUND, BOUND, NEARBY, SLOPE),
+    "rays.clip_face": args(BOUND, BOUND, DIRECTION, NEARBY, NEARBY, NEARBY, DIRECTION),
+    "bodies.between_ends": Where(
         args(NEARBY, NEARBY, TWO_CORNERS, TWO_CORNERS, TRUTH, TRUTH),
         lambda *values: abs(values[9] - values[12]) > 0.02,  # corners apart across the normal
     ),
-    "geometry.beyond": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
+    "bodies.beyond": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
     "geometry.cos_sin": ANGLE,
-    "geometry.entry": args(BOUND, BOUND),
-    "geometry.face_to_face": args(DIRECTION, DIRECTION, DIRECTION, TRUTH),
-    "geometry.faces": args(NEARBY, NEARBY, DIRECTION),
-    "geometry.farther": args(*[NEARBY] * 6),
-    "geometry.farther_face": args(NEARBY, DIRECTION, DIRECTION, NEARBY, NEARBY, NEARBY, DIRECTION),
-    "geometry.from_point": args(*[NEARBY] * 5),
-    "geometry.nearer": args(*[NEARBY] * 6),
-    "geometry.nearer_edge": args(*[NEARBY] * 5, EDGE),
+    "rays.entry": args(BOUND, BOUND),
+    "bodies.face_to_face": args(DIRECTION, DIRECTION, DIRECTION, TRUTH),
+    "bodies.faces": args(NEARBY, NEARBY, DIRECTION),
+    "bodies.farther": args(*[NEARBY] * 6),
+    "bodies.farther_face": args(NEARBY, DIRECTION, DIRECTION, NEARBY, NEARBY, NEARBY, DIRECTION),
+    "bodies.from_point": args(*[NEARBY] * 5),
+    "bodies.nearer": args(*[NEARBY] * 6),
+    "bodies.nearer_edge": args(*[NEARBY] * 5, EDGE),
     "geometry.one_over": args(Either((Real(1e-4, 25.0), some(0.0)))),
     "geometry.off_line": Where(
         args(*[AWAY] * 4),
         lambda px, py, dx, dy: dx * dx + dy * dy > 1e-6,
         lambda px, py, dx, dy: (f32(1.0) / (dx * dx + dy * dy),),
     ),
-    "geometry.on_edge": Where(
+    "bodies.on_edge": Where(
         args(*[NEARBY] * 6), lambda x, y, ax, ay, bx, by: (ax != bx) | (ay != by)
     ),
-    "geometry.ray_body": args(NEARBY, NEARBY, DIRECTION),
-    "geometry.ray_disc": args(NEARBY, NEARBY, DIRECTION, Real(0.05, 0.2)),
-    "geometry.ray_wall": args(PLACE, SLOPE, SIDE),
-    "geometry.separation": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
+    "rays.ray_body": args(NEARBY, NEARBY, DIRECTION),
+    "rays.ray_disc": args(NEARBY, NEARBY, DIRECTION, Real(0.05, 0.2)),
+    "rays.ray_wall": args(PLACE, SLOPE, SIDE),
+    "bodies.separation": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
     "geometry.support": args(DIRECTION, DIRECTION),
-    "geometry.touching_points": args(NEARBY, NEARBY, DIRECTION, DIRECTION, DIRECTION, TRUTH),
+    "bodies.touching_points": args(NEARBY, NEARBY, DIRECTION, DIRECTION, DIRECTION, TRUTH),
     "geometry.two_farthest_corners": DIRECTION,
     "geometry.unit": Real(-2.0, 3.0) | some(-0.0, 0.0, 1.0),
     "geometry.wrap": Real(-3 * math.pi, 3 * math.pi) | some(-math.pi, math.pi),
@@ -269,7 +271,7 @@ def _between_ends(
 
 
 FLAT = {
-    "geometry.between_ends": _between_ends,
+    "bodies.between_ends": _between_ends,
 }
 
 
@@ -277,7 +279,8 @@ def _registered() -> dict[str, Callable[..., Any]]:
     """Load all laws and return them by module and name."""
     for module in pkgutil.iter_modules(qed.swarm.laws.__path__):
         importlib.import_module(f"qed.swarm.laws.{module.name}")
-    return {f"{law.__module__.rpartition('.')[2]}.{law.__name__}": law for law in LAWS}
+    ours = [law for law in LAWS if law.__module__.startswith("qed.")]
+    return {f"{law.__module__.rpartition('.')[2]}.{law.__name__}": law for law in ours}
 
 
 BY_NAME = _registered() | FLAT

@@ -21,8 +21,8 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 from law_cases import BY_NAME, CASES, Columns, draw, parts
 from numba import cuda, njit
 
-from qed.swarm import compile as compiling
-from qed.swarm.cuda import available, contact, obstacles, sensing
+from qed import compile as compiling
+from qed.swarm.cuda import available, obstacles, proximity, touching
 from qed.swarm.cuda.device import ROUGHLY, SIMULATED, device, stage
 
 STEP = 2.0**-23  # between single-precision numbers, relative to them
@@ -74,25 +74,25 @@ TOLERANCES = {
     "contact.torque": TURNING,
     "describing.action": EXACT,
     "describing.wheel_bin": EXACT,
-    "geometry.ahead": JUMPING,
+    "bodies.ahead": JUMPING,
     # A point close to the body is told from it by few steps, and which edge next to a corner is
     # nearer only by squares: to the root of a step.
-    "geometry.body_point": Tolerance(steps=512.0, nudge=512.0, pole=True),
+    "bodies.body_point": Tolerance(steps=512.0, nudge=512.0, pole=True),
     # Corners that are almost as far as each other are clipped along a steep line.
-    "geometry.between_ends": Tolerance(steps=128.0, nudge=8.0),
-    "geometry.beyond": JUMPING,
-    "geometry.clip_face": POLE,
-    "geometry.entry": EXACT,
-    "geometry.faces": JUMPING,
-    "geometry.farther": EXACT,
-    "geometry.farther_face": JUMPING,
-    "geometry.from_point": POLE,
-    "geometry.nearer": JUMPING,
-    "geometry.nearer_edge": JUMPING,
-    "geometry.ray_body": JUMPING,
-    "geometry.ray_disc": JUMPING,
-    "geometry.separation": JUMPING,
-    "geometry.touching_points": Tolerance(steps=32.0, nudge=8.0),
+    "bodies.between_ends": Tolerance(steps=128.0, nudge=8.0),
+    "bodies.beyond": JUMPING,
+    "rays.clip_face": POLE,
+    "rays.entry": EXACT,
+    "bodies.faces": JUMPING,
+    "bodies.farther": EXACT,
+    "bodies.farther_face": JUMPING,
+    "bodies.from_point": POLE,
+    "bodies.nearer": JUMPING,
+    "bodies.nearer_edge": JUMPING,
+    "rays.ray_body": JUMPING,
+    "rays.ray_disc": JUMPING,
+    "bodies.separation": JUMPING,
+    "bodies.touching_points": Tolerance(steps=32.0, nudge=8.0),
     "geometry.two_farthest_corners": JUMPING,
     "geometry.unit": EXACT,
     "geometry.wrap": EXACT,
@@ -108,14 +108,14 @@ TOLERANCES = {
 @stage
 def beyond(dx, dy, c, s, other_c, other_s):  # type: ignore[no-untyped-def]
     """Look at all faces at once; the engine's lanes share them."""
-    return contact.beyond(dx, dy, c, s, other_c, other_s, 0, contact.FACE_COUNT)
+    return touching.beyond(dx, dy, c, s, other_c, other_s, 0, touching.FACE_COUNT)
 
 
 # For laws about all faces of a body the GPU engine has loops of its own.
 LOOPS = {
-    "geometry.beyond": beyond,
-    "geometry.body_point": obstacles.body_point,
-    "geometry.ray_body": sensing.meets_body,
+    "bodies.beyond": beyond,
+    "bodies.body_point": obstacles.body_point,
+    "rays.ray_body": proximity.meets_body,
 }
 
 
@@ -156,7 +156,7 @@ def loop(law: Any, arity: int, width: int) -> Any:
         for i in range(len(found)):
             step(columns, found, i)
 
-    return njit(nogil=True, **compiling._OPTIONS)(run)
+    return njit(nogil=True, **compiling.OPTIONS)(run)
 
 
 def kernel(name: str, arity: int, width: int) -> Any:

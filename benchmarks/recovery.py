@@ -32,7 +32,7 @@ from qed.recovery.race import race
 from qed.recovery.search.strategies import STRATEGIES
 from qed.recovery.trials import Trials
 from qed.streams import stream
-from qed.swarm.simulate import Ready
+from qed.swarm.job import Ready
 
 HERE = Path(__file__).parent
 BUDGETS = (1, 3, 5, 10, 30)

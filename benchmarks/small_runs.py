@@ -69,7 +69,7 @@ def evolve(tasks: list[str], algorithm: str, options: argparse.Namespace) -> lis
             "history": run.search.history,
             "checked": check(task, normal_best(run, options), options),
             "seconds": seconds,
-            "coverage": run.search.archive.coverage,
+            "coverage": len(run.search.archive),
             "best": run.search.archive.best.fitness,
             "mean": run.search.archive.mean,
         }

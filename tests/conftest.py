@@ -10,22 +10,52 @@ from pathlib import Path
 
 import pytest
 from browser import Browser, binary
+from hypothesis import settings
 
+# How long an example takes says how busy the machine is.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+
+HERE = Path(__file__).parent
+# Files that take longest (20 to 50 s on one core), the longest first.
+LONG = (
+    "evolution/test_run.py",
+    "study/test_study.py",
+    "test_fidelity.py",
+    "study/test_figures.py",
+    "test_cli.py",
+    "swarm/test_plain_world.py",
+    "swarm/laws/test_law_parity.py",
+    "swarm/test_cuda_laws.py",
+    "swarm/test_cuda.py",
+    "archive/test_archive.py",
+)
 SIMULATED = ("simulated_gpu.py", "simulated_laws.py")
 under_way: dict[str, subprocess.Popen[str]] = {}
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Compile and make cells before several processes test, or each would do it for itself."""
+    # What they start inherits it: threads of libraries that wait for each other help nobody.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes longest where several processes share the files of tests."""
+    if _shared(config):
+        rank = {HERE / name: k for k, name in enumerate(LONG)}
+        items.sort(key=lambda item: rank.get(item.path, len(rank)))
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start what runs in Numba's CUDA simulator: it takes long, and other tests go on meanwhile."""
-    if any("simulator" in getattr(item, "fixturenames", ()) for item in session.items):
+    wanted = any("simulator" in getattr(item, "fixturenames", ()) for item in session.items)
+    if wanted and not _shared(session.config):
         for name in SIMULATED:
-            under_way[name] = subprocess.Popen(
-                [sys.executable, "-W", "ignore", str(Path(__file__).parent / "swarm" / name)],
-                env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "CUDA_VISIBLE_DEVICES": "-1"},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+            under_way[name] = _simulated(name)
 
 
 def pytest_sessionfinish() -> None:
@@ -34,13 +64,30 @@ def pytest_sessionfinish() -> None:
         process.kill()
 
 
+def _shared(config: pytest.Config) -> bool:
+    """Return whether this process tests, or hands out, a part of the files only."""
+    return hasattr(config, "workerinput") or bool(getattr(config.option, "numprocesses", None))
+
+
+def _simulated(name: str) -> subprocess.Popen[str]:
+    """Start a script in Numba's CUDA simulator."""
+    return subprocess.Popen(
+        [sys.executable, "-W", "ignore", str(HERE / "swarm" / name)],
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "CUDA_VISIBLE_DEVICES": "-1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 @pytest.fixture(scope="session")
 def simulator() -> Callable[[str], str]:
     """What a script printed in Numba's CUDA simulator."""
 
     def told(name: str) -> str:
-        out, err = under_way[name].communicate()
-        assert under_way[name].returncode == 0, err
+        process = under_way[name] = under_way.get(name) or _simulated(name)
+        out, err = process.communicate()
+        assert process.returncode == 0, err
         return out
 
     return told

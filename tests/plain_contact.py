@@ -11,8 +11,8 @@ from itertools import combinations
 from numpy import float32 as f32
 
 from qed.swarm import robot
+from qed.swarm.laws import bodies, geometry, motion
 from qed.swarm.laws import contact as law
-from qed.swarm.laws import geometry, motion
 
 ZERO, ONE = f32(0), f32(1)
 OBSTACLE = f32(robot.OBSTACLE_RADIUS)
@@ -175,12 +175,12 @@ def touching_pairs(world):
         dx, dy = you.x - me.x, you.y - me.y
         if not dx * dx + dy * dy < REACH:
             continue
-        gap, nx, ny = geometry.beyond(dx, dy, me.c, me.s, you.c, you.s)
-        back, mx, my = geometry.beyond(-dx, -dy, you.c, you.s, me.c, me.s)
-        face = geometry.first_face(gap, back, dx, dy)
+        gap, nx, ny = bodies.beyond(dx, dy, me.c, me.s, you.c, you.s)
+        back, mx, my = bodies.beyond(-dx, -dy, you.c, you.s, me.c, me.s)
+        face = bodies.first_face(gap, back, dx, dy)
         normal = (nx, ny) if face else (-mx, -my)
         if max(gap, back) < ZERO:
-            found = geometry.touching_points(dx, dy, me.c, me.s, you.c, you.s, *normal, face)
+            found = bodies.touching_points(dx, dy, me.c, me.s, you.c, you.s, *normal, face)
             pairs.append(
                 Pair(me, you, normal, [pair_point(world, me, you, found, n) for n in (0, 1)])
             )
@@ -203,12 +203,12 @@ def pair_point(world, me, you, found, number):
 
 def touching_fixed(world, me):
     """Return the obstacles in order, then the nearer x wall and the nearer y wall, if touched."""
-    bodies = []
+    fixed = []
     for number, (x, y) in enumerate(world.obstacles):
-        nx, ny, gap, arm, lever = geometry.body_point(*me.to_body(x - me.x, y - me.y))
+        nx, ny, gap, arm, lever = bodies.body_point(*me.to_body(x - me.x, y - me.y))
         if gap < OBSTACLE:
             points = kept_points(world, [(me.number, "obstacle", number)], [(arm, lever)])
-            bodies.append(Fixed(me, me.to_world(nx, ny), points))
+            fixed.append(Fixed(me, me.to_world(nx, ny), points))
     for axis, at in (("x", me.x), ("y", me.y)):
         sign, room = law.nearer_wall(at, world.side)
         normal = (sign, ZERO) if axis == "x" else (ZERO, sign)
@@ -217,8 +217,8 @@ def touching_fixed(world, me):
         keys = [(me.number, axis, int(number)) for _, _, number in corners]
         if corners:
             points = kept_points(world, keys, [corner[:2] for corner in corners])
-            bodies.append(Fixed(me, normal, points))
-    return bodies
+            fixed.append(Fixed(me, normal, points))
+    return fixed
 
 
 def kept_points(world, keys, places):

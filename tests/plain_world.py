@@ -15,11 +15,12 @@ from numpy import float32 as f32
 from plain_contact import move
 from plain_scores import TASKS, Tally
 
+from qed.chance import draw, high_noise, low_noise
 from qed.swarm import robot
-from qed.swarm.laws import geometry, sensing
-from qed.swarm.laws.chance import draw, high_noise, low_noise
-from qed.swarm.laws.geometry import cos_sin, ray_body, ray_disc, ray_wall
+from qed.swarm.laws import bodies, geometry, sensing
+from qed.swarm.laws.geometry import cos_sin
 from qed.swarm.laws.neuron import GAIN, tanh
+from qed.swarm.laws.rays import ray_body, ray_disc, ray_wall
 from qed.swarm.placing import noise_keys, place
 
 ZERO, HALF, ONE, TWO = f32(0), f32(0.5), f32(1), f32(2)
@@ -125,7 +126,7 @@ def hear(world, me):
 def looking(me, you):
     """Return a pair of robots, the one that looks first: who that is does not hang on numbers."""
     away = you.x - me.x, you.y - me.y
-    return (me, you) if geometry.ahead(*away) else (you, me)
+    return (me, you) if bodies.ahead(*away) else (you, me)
 
 
 def in_sight(world, me, you):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 
 from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PROGRESS
 
-ARM = [sys.executable, str(Path(__file__).parents[1] / "examples" / "robot_arm.py")]
+EXAMPLES = Path(__file__).parents[1] / "examples"
+ARM = [sys.executable, str(EXAMPLES / "robot_arm.py")]
 
 
 def test_the_robot_arm_recovers() -> None:
@@ -55,3 +57,18 @@ def changed(folder: Path) -> int:
         return (folder / CHECKPOINT).stat().st_mtime_ns
     except OSError:
         return 0
+
+
+def test_a_task_of_ones_own_from_anywhere(tmp_path: Path) -> None:
+    mine = tmp_path / "my_swarm.py"
+    shutil.copy(EXAMPLES / "own_task.py", mine)
+    small = ["--evaluations", "80", "--trials", "1", "--seconds", "4", "--threads", "1"]
+    done = subprocess.run(
+        [sys.executable, mine.name, *small, "--backend", "cpu"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    archive, faults, fitness, lost = done.stdout.splitlines()
+    assert "of 256 cells filled" in archive
+    assert faults.count("NONE") == 6
+    assert "recovered" in fitness
+    assert "impact" in lost

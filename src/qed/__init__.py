@@ -24,23 +24,31 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
     from qed.archive.examples import load_example
+    from qed.archive.grid import Grid
     from qed.controller.network import Controller
+    from qed.evolution.algorithms import Algorithm
     from qed.evolution.evolve import evolve
     from qed.recovery.kit.kit import Kit
     from qed.recovery.kit.prepare import prepare
     from qed.recovery.recover import Recovery, recover
-    from qed.swarm.environment import Environment
-    from qed.swarm.faults import Faults
+    from qed.swarm.environment import Attributes, Environment
+    from qed.swarm.faults import Fault, Faults
+    from qed.swarm.own import law
     from qed.swarm.simulate import Outcome, simulate
     from qed.swarm.start import Start
+    from qed.swarm.tasks import Task
     from qed.swarm.trace import Trace, trace
 
 # Where each name lives; modules are imported when a name is first used.
 _HOMES = {
+    "Algorithm": "qed.evolution.algorithms",
     "Archive": "qed.archive.archive",
     "Controller": "qed.controller.network",
     "Environment": "qed.swarm.environment",
+    "Attributes": "qed.swarm.environment",
+    "Fault": "qed.swarm.faults",
     "Faults": "qed.swarm.faults",
+    "Grid": "qed.archive.grid",
     "Kit": "qed.recovery.kit.kit",
     "Outcome": "qed.swarm.simulate",
     "Recovery": "qed.recovery.recover",
@@ -51,20 +59,28 @@ _HOMES = {
     "prepare": "qed.recovery.kit.prepare",
     "recover": "qed.recovery.recover",
     "simulate": "qed.swarm.simulate",
+    "Task": "qed.swarm.tasks",
+    "law": "qed.swarm.own",
     "trace": "qed.swarm.trace",
 }
 
 __all__ = [
+    "Algorithm",
     "Archive",
+    "Attributes",
     "Controller",
     "Environment",
+    "Fault",
     "Faults",
+    "Grid",
     "Kit",
     "Outcome",
     "Recovery",
     "Start",
+    "Task",
     "Trace",
     "evolve",
+    "law",
     "load_example",
     "prepare",
     "recover",

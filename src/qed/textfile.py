@@ -1,45 +1,15 @@
-"""Text files that are there whole or not at all, and what they say about who made them."""
+"""What text files of runs and studies say: settings as TOML, and who made them."""
 
 from __future__ import annotations
 
 import json
-import os
 import platform
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from qed import __version__
-from qed.errors import StoppedError
-
-
-def write(path: Path, text: str) -> None:
-    """Write a text file so that it is there whole or not at all."""
-    fresh = unfinished(path)
-    with fresh.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(fresh, path)
-
-
-def unfinished(path: Path) -> Path:
-    """Return the temporary name of a file while it is written."""
-    return path.with_name(path.name + ".new")
-
-
-@contextmanager
-def disk(
-    folder: Path, then: str = "make room and start again; what was done is kept"
-) -> Iterator[None]:
-    """Say plainly if something cannot be written to a folder, and what to do then."""
-    try:
-        yield
-    except OSError as error:
-        raise StoppedError(f"cannot write to {folder}: {error.strerror}; {then}") from error
 
 
 def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:

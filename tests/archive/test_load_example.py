@@ -15,7 +15,7 @@ from qed.errors import InputError
 
 def test_the_patrolling_archive_is_a_full_qed_map() -> None:
     archive = qed.load_example("patrolling")
-    assert archive.coverage == archive.cells == 4096
+    assert len(archive) == archive.cells == 4096
     made = archive.header["settings"]
     assert (made["task"], made["algorithm"]) == ("patrolling", "qed")
     assert (made["trials"], made["seconds"]) == (50, 400.0)

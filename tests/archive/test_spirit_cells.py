@@ -42,7 +42,7 @@ def some(count: int = 25, seed: int = 5) -> dict[str, Any]:
 def saved(path: Path) -> Archive:
     archive = Archive(SpiritCells.made(RECIPE))
     archive.add(**some())
-    assert 1 < archive.coverage < 40
+    assert 1 < len(archive) < 40
     archive.save(path)
     return archive
 
@@ -78,7 +78,7 @@ def test_a_file_can_be_read_without_all_points(
     assert held.tobytes() == archive.space.points[archive.occupied].tobytes()  # type: ignore[attr-defined]
     assert before.exists()
     a_row = 2 * 1024 * 4  # its behaviour and the point of its cell
-    assert (tmp_path / "a.npz").stat().st_size < archive.coverage * a_row + 6_000
+    assert (tmp_path / "a.npz").stat().st_size < len(archive) * a_row + 6_000
 
 
 def test_points_are_made_again_where_a_solution_has_to_find_its_cell(
@@ -161,7 +161,7 @@ def test_elites_must_lie_in_their_cells_as_far_as_a_file_tells(tmp_path: Path) -
     for name, wrong, words in (
         ("space.points", archive.space.points[archive.occupied][::-1], "does not lie in its"),  # type: ignore[attr-defined]
         ("space.points", archive.space.points, "points must be float32"),  # type: ignore[attr-defined]
-        ("space.points", np.full((archive.coverage, 1024), np.nan, np.float32), "finite"),
+        ("space.points", np.full((len(archive), 1024), np.nan, np.float32), "finite"),
     ):
         buffer = io.BytesIO()
         np.save(buffer, np.ascontiguousarray(wrong))

@@ -59,7 +59,7 @@ def test_empty_archives_can_be_kept(kind: str, tmp_path: Path) -> None:
     assert again.equal(archive)
     assert again.offset == 2.5
     again.add({"x": [1]}, [1.0], INSIDE[kind][:1])
-    assert again.coverage == 1
+    assert len(again) == 1
 
 
 def test_genomes_come_back_as_genomes(tmp_path: Path) -> None:

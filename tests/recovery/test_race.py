@@ -8,7 +8,7 @@ from qed.recovery.race import heats, race, races
 from qed.recovery.raced import raced
 from qed.recovery.recover import search
 from qed.recovery.trials import Trials
-from qed.swarm.simulate import Ready
+from qed.swarm.job import Ready
 
 
 def table(controllers, trials, seed, noise=0.3):

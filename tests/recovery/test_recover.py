@@ -11,7 +11,8 @@ from qed.recovery import trials as trials_module
 from qed.recovery.protocol import streams
 from qed.recovery.trials import Trials
 from qed.streams import evolution_trials
-from qed.swarm.simulate import Pending, Ready
+from qed.swarm.job import Ready
+from qed.swarm.simulate import Pending
 
 # Drive backwards; turn when the rear sensors see something.
 REVERSER = behaviours.reflexes(

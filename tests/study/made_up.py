@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import Any
 
@@ -103,8 +104,8 @@ def going(plan: Plan, name: Any, filled: int, best: float) -> list[tuple[Any, ..
 def settings(plan: Plan) -> dict[str, Any]:
     """Return what study.toml says of a plan."""
     found = {"preset": "quick", "fresh": 30, "protocol": "independent", **asdict(plan)}
-    found["tasks"], found["algorithms"] = list(plan.tasks), list(plan.algorithms)
-    return found
+    told: dict[str, Any] = json.loads(json.dumps(found))
+    return told
 
 
 TYPICAL = {"aggregation": -0.08, "dispersion": -0.22, "patrolling": -0.25,

@@ -3,7 +3,6 @@ import pytest
 
 from qed import speed
 from qed.study import cost
-from qed.study import forecast as forecast_module
 from qed.study.plan import PRESETS
 
 PAPER = PRESETS["paper"]
@@ -35,14 +34,12 @@ def test_maps_fill_with_evaluations():
 
 
 def test_forecast_is_the_cost_at_the_measured_speeds(monkeypatch):
-    monkeypatch.setattr(
-        forecast_module, "speeds", lambda case, threads: dict.fromkeys(threads, 1e6)
-    )
+    monkeypatch.setattr(cost, "speeds", lambda case, threads: dict.fromkeys(threads, 1e6))
     plan = PRESETS["quick"].changed(algorithms="qed,hbd")
-    engine = forecast_module.engine(plan, "cpu", wall=0.01)
+    engine = cost.engine(plan, "cpu", wall=0.01)
     assert engine.missing is None
     assert engine.name.startswith("the CPU")
-    times = forecast_module.forecast(plan, engine)
+    times = cost.forecast(plan, engine)
     assert list(times) == ["qed", "hbd"]
     runs = len(plan.tasks) * plan.replicates
     for algorithm, (evolving, recovering) in times.items():
@@ -51,31 +48,38 @@ def test_forecast_is_the_cost_at_the_measured_speeds(monkeypatch):
         assert recovering == pytest.approx(runs * tried / 1e6)
 
 
-SIXTY = PAPER.changed(replicates=3, evaluations=80_000)  # runs, which an H200 did in 32 minutes
+# 60 runs, which an H200 did in 32 minutes with these speeds, before contacts had sub-steps.
+SIXTY = PAPER.changed(replicates=3, evaluations=80_000)
+THEN = {"healthy": 7.0e9, "mixed": 3.7e9, "broken": 2.2e9}
 
 
 def test_a_gpu_that_is_asked_for_is_forecast_even_if_it_is_not_here(monkeypatch):
     pretend_gpu.install(monkeypatch, "the driver is on holiday.")
-    monkeypatch.setattr(forecast_module, "problem", lambda: "the driver is on holiday.")
-    engine = forecast_module.engine(SIXTY, "cuda")
+    monkeypatch.setattr(cost, "problem", lambda: "the driver is on holiday.")
+    engine = cost.engine(SIXTY, "cuda")
     assert engine.missing == "the driver is on holiday"
-    times = forecast_module.forecast(SIXTY, engine).values()
+    assert engine.speeds == cost.KNOWN
+
+
+def test_a_study_that_was_seen_is_forecast():
+    engine = cost.Engine(cost.KNOWN_GPU, "cuda", THEN)
+    times = cost.forecast(SIXTY, engine).values()
     evolving, recovering = (sum(part) for part in zip(*times, strict=True))
     assert 60 * 80_000 / evolving == pytest.approx(3_360, rel=0.1)
     assert evolving + recovering == pytest.approx(32 * 60, rel=0.15)
     for tasks, rate in (("aggregation,dispersion", 2_490), ("border-patrolling", 4_970)):
         plan = SIXTY.changed(tasks=tasks)
-        times = forecast_module.forecast(plan, engine).values()
+        times = cost.forecast(plan, engine).values()
         runs = len(list(plan.runs()))
         assert runs * 80_000 / sum(part for part, _ in times) == pytest.approx(rate, rel=0.15)
 
 
 def test_a_gpu_that_is_here_is_measured(monkeypatch):
     calls = pretend_gpu.install(monkeypatch)
-    monkeypatch.setattr(forecast_module, "problem", lambda: None)
-    monkeypatch.setattr(forecast_module, "ON_GPU", 3)
+    monkeypatch.setattr(cost, "problem", lambda: None)
+    monkeypatch.setattr(cost, "ON_GPU", 3)
     plan = SIXTY.changed(trials=2, retrials=1, seconds=2.0)
-    engine = forecast_module.engine(plan, "cuda")
+    engine = cost.engine(plan, "cuda")
     assert (engine.name, engine.missing) == (pretend_gpu.NAME, None)
     assert {call.swarms for call in calls} == {3}
     assert len(calls) >= 3 * 5  # of each kind, to compile and then twice a short and a long one

@@ -11,7 +11,7 @@ import pandas as pd
 import publish_study
 import pytest
 
-from qed.study import markdown
+from qed.study import figures, markdown
 from qed.study.figures import FIGURES
 from qed.study.report import all_tables
 from qed.study.results import Results
@@ -66,8 +66,7 @@ def test_stars_stay_stars() -> None:
 
 
 def _stars() -> str:
-    from qed.study.cells import effects, significance
-    from qed.study.layout import Key, Table
+    from qed.study.layout import Key, Table, effects, significance
 
     frame = pd.DataFrame(
         [{"task": "flocking", "p": 1e-9, "stars": "**", "paper_p_at_most": 0.3, "paper_stars": "",
@@ -83,6 +82,7 @@ def test_the_script_publishes_a_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Results, "load", classmethod(lambda _, folder: RESULTS))
+    monkeypatch.setattr(figures, "FIGURES", FIGURES[:1])  # all are drawn above
     monkeypatch.setattr(sys, "argv", ["publish_study.py", str(tmp_path / "a"), str(tmp_path / "b")])
     publish_study.main()
     assert (tmp_path / "b" / "study.md").is_file()

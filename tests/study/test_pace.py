@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qed.evolution.run import ARCHIVE, PROGRESS
-from qed.study import work
+from qed.study import paths, work
 from qed.study.board import BREAK, EVOLVE, TRY, Board, Part
 from qed.study.pace import Pace
 from qed.study.plan import PRESETS, Name, Plan
@@ -62,7 +62,7 @@ STEPS = 30  # of a part that are told
 
 
 def leave(folder: Path, name: Name, file: str, text: str = "") -> None:
-    here = work.folder(folder, name)
+    here = paths.run(folder, name)
     here.mkdir(parents=True, exist_ok=True)
     (here / file).write_text(text)
 
@@ -88,7 +88,7 @@ def work_on(
             rest = board.weight(part) - board.there(part)
             board.begin(part)
             board.pace.going([part.stage])
-            open_ = [n for n in part.names if not (work.folder(folder, n) / ARCHIVE).exists()]
+            open_ = [n for n in part.names if not (paths.run(folder, n) / ARCHIVE).exists()]
             whole = sum(board.weight(Part(EVOLVE, (n,))) for n in open_)
             for step in range(1, STEPS + 1 if rest > 0.0 else 1):
                 clock.now += TRUE[part.stage] * rest / STEPS
@@ -104,8 +104,8 @@ def work_on(
                     return told, clock.now
             board.end(part)
             for name in part.names:
-                file = {EVOLVE: ARCHIVE, TRY: work.NORMAL}.get(part.stage)
-                leave(folder, name, file or work.recovery_file(part.batch))
+                file = {EVOLVE: ARCHIVE, TRY: paths.NORMAL}.get(part.stage)
+                leave(folder, name, file or paths.recovery(part.batch))
     assert board.fraction == pytest.approx(1.0)
     return told, clock.now
 

@@ -1,3 +1,6 @@
+import pickle
+
+import own_swarm
 import pytest
 
 from qed.errors import InputError
@@ -72,3 +75,30 @@ def test_replicates_have_their_own_seeds():
 def test_bad_input_names_the_field(given, words):
     with pytest.raises(InputError, match=words):
         PRESETS["quick"].changed(**given)
+
+
+def test_a_plan_of_a_users_own():
+    plan = PRESETS["quick"].changed(
+        tasks=[own_swarm.gather, "flocking"], algorithms=[own_swarm.tidy, "qed"],
+        among=[own_swarm.limping, "PMIN"], broken=3,
+    )  # fmt: skip
+    assert [str(name) for name in plan.runs()][::2] == [
+        "gather-tidy-1", "gather-qed-1", "flocking-tidy-1", "flocking-qed-1"
+    ]  # fmt: skip
+    assert [told.split(",")[0] for told in plan.own] == [
+        "task gather", "algorithm tidy", "fault LIMP"
+    ]  # fmt: skip
+    for faults in plan.faults_of(1):
+        assert faults.names.count("NONE") == 7
+        assert set(faults) <= {"NONE", "LIMP", "PMIN"}
+    assert pickle.loads(pickle.dumps(plan)) == plan
+    assert PRESETS["quick"].own == []
+
+
+def test_a_plan_over_other_environments():
+    plan = PRESETS["quick"].over("scripts")
+    assert [name.own for name in plan.algorithms] == [True, False, False, False]
+    assert plan.algorithms[0].attributes["arena"] == (3.0, 4.0, 5.0, 6.0)
+    assert pickle.loads(pickle.dumps(plan)) == plan
+    assert plan != PRESETS["quick"]
+    assert PRESETS["quick"].over("paper") == PRESETS["quick"]

@@ -17,12 +17,11 @@ from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import ALGORITHMS
 from qed.recovery.protocol import streams
 from qed.streams import evolution_trials
-from qed.study import executors, work
+from qed.study import executors, paths
 from qed.study import study as study_module
-from qed.study.collect import collect
 from qed.study.executors import maker
 from qed.study.plan import PRESETS, Name
-from qed.study.results import TABLES, Results
+from qed.study.results import TABLES, Results, collect
 from qed.study.study import Study, plan_of
 
 TINY = PRESETS["quick"].changed(
@@ -74,7 +73,7 @@ def test_every_number_follows_from_the_public_functions(undisturbed):
         seed=streams(seed).fresh,
     ).fitness["dispersion"].mean()  # fmt: skip
     run = results.runs.set_index(["task", "algorithm", "replicate"]).loc[tuple(name)]
-    assert run["coverage"] == archive.coverage
+    assert run["coverage"] == len(archive)
     assert run["best"] == best
     assert run["claimed_best"] == fitness.max()
     assert run["mean"] == pytest.approx(fitness.mean(), rel=1e-12)
@@ -150,7 +149,7 @@ def test_the_authors_way_is_an_option(undisturbed, tmp_path):
     ours, theirs = Results.load(undisturbed), Results.load(folder)
     key = ["task", "algorithm", "replicate"]
     for _, run in theirs.runs.iterrows():
-        archive = qed.Archive.load(work.folder(folder, Name(*run[key])) / "archive.npz")
+        archive = qed.Archive.load(paths.run(folder, Name(*run[key])) / "archive.npz")
         outcome = qed.simulate(
             archive.controllers, tasks=run["task"], trials=2, seconds=10.0,
             seed=evolution_trials(archive.header),
@@ -181,37 +180,36 @@ def command(folder, *more):
 def test_killed_at_random_moments_it_ends_with_the_same_tables(undisturbed, tmp_path):
     chance = random.Random(4)
     folder = tmp_path / "killed"
-    kills = 0
-    while True:
+    for kills in range(5):
         process = subprocess.Popen(
-            command(folder, "--threads", "1"),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
+            command(folder, "--threads", "1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        # The first ones die early; the later, the longer they live, so that it comes to an end.
-        begin = time.monotonic()
-        while not (folder / "study.toml").exists() and process.poll() is None:
-            time.sleep(0.01)
-        time.sleep(chance.uniform(0.2, 1.0 + 1.2 * kills))
-        if process.poll() is not None:
-            break
+        # By what it has done, not by the clock: all five leave less than the study's 49 files.
+        enough = count(folder) + (chance.randint(1, 9) if kills else 1)
+        deadline = time.monotonic() + 120
+        while count(folder) < enough:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        time.sleep(chance.uniform(0.0, 0.03))
         process.send_signal(signal.SIGKILL if kills % 3 else signal.SIGTERM)
-        process.communicate()
-        kills += 1
-        assert time.monotonic() - begin < 120
-    assert process.returncode == 0, process.stderr.read()
-    process.stderr.close()
-    assert kills >= 2
+        assert process.wait(60) != 0
+    done = subprocess.run(command(folder, "--threads", "1"), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     assert tables(folder) == tables(undisturbed)
     assert (folder / "report.html").exists()
+
+
+def count(folder):
+    """Return how many files a study has left so far."""
+    return sum(1 for path in folder.rglob("*.*") if path.suffix in (".toml", ".npz", ".csv"))
 
 
 def test_a_run_that_fails_is_reported_and_the_others_go_on(undisturbed, tmp_path):
     folder = tmp_path / "one-fails"
     study = Study(folder, TINY)
     study.claim()
-    blocked = work.folder(folder, Name("patrolling", "hbd", 2))
+    blocked = paths.run(folder, Name("patrolling", "hbd", 2))
     blocked.parent.mkdir()
     blocked.write_text("in the way")
     study.work()
@@ -233,7 +231,7 @@ def test_a_run_that_fails_is_reported_and_the_others_go_on(undisturbed, tmp_path
 def test_a_damaged_map_is_reported(undisturbed, tmp_path):
     folder = tmp_path / "damaged"
     shutil.copytree(undisturbed, folder)
-    here = work.folder(folder, Name("patrolling", "qed", 1))
+    here = paths.run(folder, Name("patrolling", "qed", 1))
     (here / "normal.npz").unlink()
     content = (here / "archive.npz").read_bytes()
     (here / "archive.npz").write_bytes(content[: len(content) // 2])

@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 from made_up import results as made_up
 
-from qed.study.cells import DASH, MINUS, Part, latex_text, rounded
-from qed.study.layout import Key, Table
+from qed.study.layout import DASH, MINUS, Key, Part, Table, latex_text, rounded
 from qed.study.luck import luck
 from qed.study.plan import PRESETS
 from qed.study.results import PROGRESS, RECOVERIES, RUNS, Results

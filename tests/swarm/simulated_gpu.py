@@ -17,21 +17,50 @@ import behaviours
 import qed
 from qed.swarm.cpu import engine as cpu
 from qed.swarm.cuda import engine as gpu
-from qed.swarm.simulate import checked
+from qed.swarm.faults import FAULTS
+from qed.swarm.job import checked
+from qed.swarm.measures import MEASURES, wanted
+from qed.swarm.own import checked as checked_law
 
-ALL = ("centre_distance", "nearest_distance", "flock", "patrol", "hbd", "sdbc", "spirit")
-SUMS = {
-    "centre_distance": "centre_distance",
-    "nearest_distance": "nearest_distance",
-    "flock": "flock",
-    "patrol": "patrol",
-    "border": "patrol",
-    "radius": "hbd",
-    "visits": "hbd",
-    "spread": "hbd",
-    "features": "sdbc",
-    "situations": "spirit",
-}
+ALL = tuple(MEASURES)
+CENTRE = 0.5  # of the arena's side
+
+
+def way(dx: float, dy: float) -> float:
+    """Return a distance: a function that a law calls."""
+    return math.sqrt(dx * dx + dy * dy)
+
+
+@qed.law
+def near_centre(x, y, heading, speed, arena):
+    return max(0.0, 1.0 - way(x - CENTRE * arena, y - CENTRE * arena) / arena)
+
+
+@qed.law
+def all_told(time, heard, proximity, nearest, max_speed, robots, turn, speed, heading, y, x):
+    far = x * y + heading * speed + turn / robots
+    return far + nearest / max_speed + proximity - heard * time
+
+
+@qed.law
+def together_now(speed_k, distance, turn, speed_i):
+    return (speed_i + 0.5 * speed_k) * (1.0 - abs(turn) / math.pi) / (1.0 + distance)
+
+
+OWN = (
+    checked_law(near_centre, "test"),
+    checked_law(all_told, "test"),
+    checked_law(together_now, "test"),
+)
+OWN_FAULTS = (
+    qed.Fault("LIMP", "left wheel at a tenth", left=0.1),
+    qed.Fault("DEAD", "dead", dead=True),
+    qed.Fault("BLIND", "one sensor is blind", gain=0.0, noise=0.0, sensors=(2,)),
+    qed.Fault(
+        "REAR", "rear sensors read at random", gain=0.0, noise=0.5, offset=0.5, sensors=(5, 6)
+    ),
+    qed.Fault("WEAK", "hears half as far", rab_range=0.5),
+)
 NETWORKS = [behaviours.STRAIGHT, qed.Controller.random(5), behaviours.AGGREGATOR]
 
 
@@ -54,11 +83,11 @@ def compare(name, environment, networks, sums=ALL, seconds=0.6, trials=2, faults
     )  # fmt: skip
     worst = 0.0
     for here, there in zip(gpu.simulate(job, sums), cpu.simulate(job, sums, 1, None), strict=True):
-        for key, needs in SUMS.items():
-            if needs in sums:
-                mine, its = np.asarray(here[key], float), np.asarray(there[key], float)
-                assert mine.shape == its.shape, (name, key)
-                worst = max(worst, float(np.abs(mine - its).max() / max(np.abs(its).max(), 1e-9)))
+        wants = wanted(sums)
+        for key in (*wants.names, *(law.key for law in wants.laws)):
+            mine, its = np.asarray(here[key], float), np.asarray(there[key], float)
+            assert mine.shape == its.shape, (name, key)
+            worst = max(worst, float(np.abs(mine - its).max() / max(np.abs(its).max(), 1e-9)))
     print(f"{name}: {worst:.3g}", flush=True)
 
 
@@ -116,15 +145,30 @@ def main() -> None:
         trials=1,
         start=qed.Start(crowd(25, 1, 0.16)),
     )
-    faults = qed.Faults("ROFS,PMIN,LW-H,PRAND,NONE,PMAX,BW-H")
     obstacles = np.array([[[0.6, 0.35], [0.35, 0.75]]] * 2)
     compare(
         "faults and obstacles",
-        qed.Environment(robots=7, arena=2.0, obstacles=2, max_speed=0.2),
+        qed.Environment(robots=len(FAULTS), arena=2.0, obstacles=2, max_speed=0.2),
         NETWORKS[1:2],
         sums=("centre_distance", "flock", "spirit"),
-        faults=faults,
-        start=qed.Start(crowd(7, 2, 0.125), obstacles=obstacles),
+        faults=qed.Faults(FAULTS),
+        start=qed.Start(crowd(len(FAULTS), 2, 0.125), obstacles=obstacles),
+    )
+    compare("a user's laws", [small, qed.Environment(robots=4, arena=2.0)], NETWORKS[1:], sums=OWN)
+    compare(
+        "a user's laws beside the paper's",
+        qed.Environment(robots=5, arena=2.0, obstacles=1),
+        NETWORKS[1:2],
+        sums=(*ALL, *OWN),
+        seconds=0.4,
+    )
+    compare(
+        "a user's faults",
+        qed.Environment(robots=7, arena=2.0, obstacles=2, max_speed=0.2, rab_range=0.5),
+        NETWORKS[1:2],
+        sums=("centre_distance", "spirit", OWN[1]),
+        faults=qed.Faults([*OWN_FAULTS, "ROFS", "NONE"]),
+        start=qed.Start(crowd(7, 2, 0.135), obstacles=obstacles),
     )
 
 

@@ -244,11 +244,11 @@ def test_every_verb_refuses_at_once(
 QUICK = """
 import sys, time
 from qed.swarm.backend import chosen, likely
-begin = time.perf_counter()
+begin = time.process_time()
 assert chosen("cpu") == "cpu"
 if not likely():
     assert chosen("auto") == "cpu"
-    assert time.perf_counter() - begin < 0.1
+    assert time.process_time() - begin < 0.1
 assert "numba" not in sys.modules
 import qed
 qed.simulate(qed.Controller.random(1), tasks="patrolling", trials=1, seconds=1.0, backend="cpu")

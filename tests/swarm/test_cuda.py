@@ -16,7 +16,8 @@ from qed.swarm.cuda.layout import (
     W_TRIALS,
 )
 from qed.swarm.cuda.places import arrange, rows_of
-from qed.swarm.simulate import checked
+from qed.swarm.job import checked
+from qed.swarm.measures import PATROLLING, VISITS
 
 CASES = (
     "all sums",
@@ -27,6 +28,9 @@ CASES = (
     "robots that come near later",
     "more than 32 rays that may hit, and pairs in doubt",
     "faults and obstacles",
+    "a user's laws",
+    "a user's laws beside the paper's",
+    "a user's faults",
 )
 
 
@@ -111,14 +115,14 @@ def test_every_warp_has_room_for_its_pairs_cells_and_obstacles():
 
 def test_visits_that_cannot_be_counted_are_refused():
     huge = job([qed.Environment(arena=100.0)], 3000)
-    assert list(engine._parts(huge, engine.kernels.PATROLLING)) == [slice(0, 1)]
+    assert list(engine._parts(huge, PATROLLING)) == [slice(0, 1)]
     with pytest.raises(InputError, match=r"3,000 trials .* take at most 2,5\d\d trials"):
-        list(engine._parts(huge, engine.kernels.VISITS))
+        list(engine._parts(huge, VISITS))
 
 
 def test_a_block_has_as_many_warps_as_its_memory_allows():
     most = 232_448  # bytes, of an H200
-    assert warps_of_a_block(10_700, most) == 4
+    assert warps_of_a_block(10_700, most) == 8
     assert warps_of_a_block(60_000, most) == 3  # very large networks
     assert warps_of_a_block(most, most) == 1
     with pytest.raises(InputError, match="300,000 bytes of the GPU's shared memory"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import qed
-from qed.swarm.environment import OPTIONS, VARIANTS
+from qed.swarm.environment import PAPER, VARIANTS
 
 
 def test_the_normal_environment_is_the_papers() -> None:
@@ -28,7 +28,7 @@ def test_options_lead_to_an_environment_and_back() -> None:
 
 
 def test_arenas_have_four_to_twentyfive_square_metres() -> None:
-    assert [side**2 for side in OPTIONS["arena"]] == [4.0, 9.0, 16.0, 25.0]
+    assert [side**2 for side in PAPER["arena"]] == [4.0, 9.0, 16.0, 25.0]
     assert [side**2 for side in VARIANTS["scripts"]["arena"]] == [9.0, 16.0, 25.0, 36.0]
 
 
@@ -79,3 +79,32 @@ def test_impossible_options_are_refused(options: tuple[int, ...]) -> None:
 def test_an_unknown_variant_is_refused() -> None:
     with pytest.raises(ValueError, match="did you mean 'scripts'"):
         qed.Environment.from_options((0,) * 6, "script")
+
+
+def test_a_users_options_make_environments() -> None:
+    few = qed.Attributes({"obstacles": (0, 4, 5), "robots": [5, 10]})
+    assert few.shape == (2, 3)  # in the order of an environment's fields
+    assert few.environment((1, 2)) == qed.Environment(robots=10, obstacles=5)
+    assert few.options_of(qed.Environment(robots=10, obstacles=5)) == (1, 2)
+    assert qed.Environment(robots=10, obstacles=5).options(few) == (1, 2)
+    assert qed.Environment(robots=10, obstacles=5, arena=3.0).options(few) is None
+    drawn = Counter(env.options(few) for env in qed.Environment.sample(3000, 2, few))
+    assert len(drawn) == 6
+    assert sum((n - 500.0) ** 2 / 500.0 for n in drawn.values()) < 20.5  # 5 df, p = 0.001
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "max_speed"),
+        ({"robot": (5, 10)}, "did you mean 'robots'"),
+        ({"robots": ()}, "at least one option"),
+        ({"robots": (5, 5)}, "none twice"),
+        ({"robots": (5, 99)}, "robots"),
+        ({"robots": 5}, "list of options"),
+        ("paper", "table"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        qed.Attributes(options)

@@ -53,10 +53,10 @@ def test_wheel_faults_halve_what_is_asked(name: str, left: float, right: float) 
 
 def test_wheel_faults_leave_the_sensors_alone() -> None:
     still = qed.Controller([], [0.0, 0.0])
-    sound = watch("NONE", still)
+    healthy = watch("NONE", still)
     for name in ("LW-H", "RW-H", "BW-H"):
-        assert np.array_equal(watch(name, still).proximity, sound.proximity)
-        assert np.array_equal(watch(name, still).rab, sound.rab)
+        assert np.array_equal(watch(name, still).proximity, healthy.proximity)
+        assert np.array_equal(watch(name, still).rab, healthy.rab)
 
 
 def test_misheard_neighbours_lie_off_by_three_quarters_to_one_metre() -> None:
@@ -69,9 +69,9 @@ def test_misheard_neighbours_lie_off_by_three_quarters_to_one_metre() -> None:
         start=start,
         faults=qed.Faults(["ROFS", "NONE"]),
     )
-    sound, broken = seen.rab[:, 1], seen.rab[:, 0]
-    assert (sound[:, np.arange(8) != 3] == 1.0).all()
-    assert sound[:, 3] == pytest.approx(0.0, abs=1e-6)
+    healthy, broken = seen.rab[:, 1], seen.rab[:, 0]
+    assert (healthy[:, np.arange(8) != 3] == 1.0).all()
+    assert healthy[:, 3] == pytest.approx(0.0, abs=1e-6)
     heard = (broken < 1.0).sum(1)
     assert heard.max() == 1
     distance = 0.5 * (broken.min(1) + 1.0)[heard == 1]
@@ -131,3 +131,119 @@ def test_unknown_faults_are_refused(names: list[str], words: list[str]) -> None:
 def test_kinds_of_faults_worked_by_hand():
     faults = qed.Faults("NONE,PMIN,PMAX,PRAND,LW-H,RW-H,BW-H,ROFS,ROFS,NONE")
     assert kinds(faults) == (3, 2, 3)
+
+
+def heard(*faults: str | qed.Fault) -> np.ndarray:
+    """Return what three robots in a row hear, 0.3 and 0.6 m apart, with these faults."""
+    start = qed.Start([[1.0, 2.0, 0.0], [1.3, 2.0, 0.0], [1.9, 2.0, 0.0]])
+    still = qed.Controller([], [0.0, 0.0])
+    env = qed.Environment(robots=3)
+    return qed.trace(still, env, seconds=0.2, start=start, faults=qed.Faults(faults)).rab[0]
+
+
+def test_a_dead_robot_stands_still_and_is_not_heard() -> None:
+    dead = qed.Fault("DEAD", "no power", dead=True)
+    seen = watch(dead)
+    assert (seen.wheels == 0.0).all()
+    assert (np.diff(seen.x, axis=0) == 0.0).all()
+    healthy, with_dead = heard("NONE", "NONE", "NONE"), heard("NONE", dead, "NONE")
+    assert healthy[0, 0] == pytest.approx(-0.4, abs=1e-5)  # the one in the middle, at 0.3 m
+    assert (with_dead[0] == 1.0).all()  # silent, and it hides the third
+    assert with_dead[1] == pytest.approx(healthy[1], abs=1e-6)
+
+
+def test_a_weak_ear_hears_only_what_is_near() -> None:
+    weak, deaf = qed.Fault("WEAK", rab_range=0.5), qed.Fault("DEAF", rab_range=0.0)
+    healthy = heard("NONE", "NONE", "NONE")
+    middle = heard("NONE", weak, deaf)
+    assert (middle[0] == healthy[0]).all()
+    assert middle[1, 4] == healthy[1, 4] < 1.0  # at 0.3 m, behind
+    assert healthy[1, 0] < 1.0  # at 0.6 m, ahead
+    assert middle[1, 0] == 1.0
+    assert (middle[2] == 1.0).all()
+
+
+@pytest.mark.parametrize("sensor", range(7))
+def test_a_fault_hits_the_sensors_it_names(sensor: int) -> None:
+    stuck = qed.Fault("STUCK", gain=0.0, noise=0.0, offset=1.0, sensors=[sensor])
+    seen, healthy = watch(stuck).proximity, watch("NONE").proximity
+    assert (seen[..., sensor] == -1.0).all()
+    others = np.arange(7) != sensor
+    assert np.array_equal(seen[..., others], healthy[..., others])
+
+
+def test_faults_of_a_users_own_go_with_those_of_the_paper() -> None:
+    limping = qed.Fault("LIMP", "left wheel at a tenth", left=0.1)
+    faults = qed.Faults([limping, "NONE", "ROFS"])
+    assert list(faults) == ["LIMP", "NONE", "ROFS"]
+    assert faults != qed.Faults([qed.Fault("LIMP", left=0.2), "NONE", "ROFS"])
+    assert kinds(faults) == (0, 1, 1)
+    seen = qed.trace(
+        qed.Controller([], [1.0, 1.0]), qed.Environment(robots=3), seconds=2.0, faults=faults
+    )
+    full = math.tanh(1.0) * 0.1
+    assert seen.wheels[:, 0, 0] == pytest.approx(0.1 * full, abs=1e-7)
+    assert seen.wheels[:, 1:] == pytest.approx(full, abs=1e-7)
+
+
+def test_faults_come_in_doses() -> None:
+    limping = qed.Fault("LIMP", left=0.1)
+    drawn = [qed.Faults.sample(10, k, among=["LW-H", limping], broken=4) for k in range(600)]
+    assert drawn[3] == qed.Faults.sample(10, 3, among=["LW-H", limping], broken=4)
+    assert all(faults.names.count("NONE") == 6 for faults in drawn)
+    counts = Counter(name for faults in drawn for name in faults)
+    assert set(counts) == {"LW-H", "LIMP", "NONE"}
+    assert abs(counts["LIMP"] - 1200) < 4 * math.sqrt(2400 / 4)
+    hits = np.array([[name != "NONE" for name in faults] for faults in drawn]).sum(0)
+    assert np.abs(hits - 240).max() < 4 * math.sqrt(600 * 0.4 * 0.6)
+    assert set(qed.Faults.sample(10, 1, broken=0)) == {"NONE"}
+    assert "NONE" not in qed.Faults.sample(10, 1, broken=10).names
+
+
+def test_any_number_of_kinds_is_drawn_uniformly() -> None:
+    kinds_of_three = ["PMIN", "LW-H", "ROFS"]
+    drawn = [name for k in range(900) for name in qed.Faults.sample(10, k, among=kinds_of_three)]
+    counts = Counter(drawn)
+    assert set(counts) == set(kinds_of_three)
+    assert sum((n - 3000.0) ** 2 / 3000.0 for n in counts.values()) < 13.8  # 2 df, p = 0.001
+
+
+def test_the_papers_draws_are_what_they_were() -> None:
+    told = "PMIN,NONE,RW-H,PRAND,RW-H,LW-H,PMIN,BW-H,ROFS,PMIN"
+    assert qed.Faults.sample(10, 7) == qed.Faults(told)
+    assert qed.Faults.sample(10, 7, among=list(FAULTS)) == qed.Faults(told)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"broken": 11}, "broken must be a whole number from 0 to 10"),
+        ({"among": []}, "none"),
+        ({"among": ["NONE"], "broken": 1}, "other than NONE"),
+        ({"among": ["PMIN", "PMIN"]}, "twice"),
+        ({"among": ["PMIX"]}, "PMIX"),
+    ],
+)
+def test_doses_that_cannot_be_are_refused(given: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        qed.Faults.sample(10, 1, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"left": 1.5}, "fault X: left"),
+        ({"noise": -0.1}, "fault X: noise"),
+        ({"sensors": [7]}, "fault X: sensors"),
+        ({"rab_range": 2.0}, "fault X: rab_range"),
+        ({"dead": "yes"}, "fault X: dead must be True or False"),
+    ],
+)
+def test_faults_that_cannot_be_are_refused(given: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        qed.Fault("X", **given)  # type: ignore[arg-type]
+
+
+def test_a_name_of_the_papers_faults_is_taken() -> None:
+    with pytest.raises(ValueError, match="'LW-H' comes with QED"):
+        qed.Fault("LW-H", left=0.4)

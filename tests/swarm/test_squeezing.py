@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from qed.swarm.cpu import squeezing
-from qed.swarm.cpu.rows import VECTOR
+from qed.swarm.cpu.layout import VECTOR
 from qed.swarm.cpu.squeezing import squeeze
-from qed.swarm.vectors import has, has_fast_wide_vectors
+from qed.vectors import has, has_fast_wide_vectors
 
 WORDS = [0, 1, 1 << (VECTOR - 1), (1 << VECTOR) - 1, 0b1010011000001111, 0x00FF, 0xFF00]
 

@@ -19,7 +19,7 @@ from made_recovery import posed, recovery, standing
 from PIL import Image
 
 from qed.view.ink import colour
-from qed.view.look import SIGNS, SOUND
+from qed.view.look import HEALTHY_COLOUR, SIGNS
 from qed.view.player import _data, page, unit, write_page
 from qed.view.replay import Replay, replay, watch
 
@@ -171,7 +171,9 @@ def test_it_draws_robots_where_they_are(browser: Browser, tmp_path: Path) -> Non
     image = arena(browser, 1)
     side = len(image)
     scale = (side - 4) / 4.0
-    assert where(image, SOUND).mean(0) + 0.5 == pytest.approx((2 + scale, 2 + scale), abs=1.0)
+    assert where(image, HEALTHY_COLOUR).mean(0) + 0.5 == pytest.approx(
+        (2 + scale, 2 + scale), abs=1.0
+    )
     orange = SIGNS["PMAX"].colour
     with_badge = where(image, orange)
     assert (with_badge > side / 2).all()

@@ -16,7 +16,7 @@ from qed.errors import InputError
 from qed.view import ink
 from qed.view.arena import Arena, links, nearest
 from qed.view.badges import places
-from qed.view.look import FRESH, INK, MARK, NEAR, SIGNS, SOUND, outline, percent
+from qed.view.look import FRESH, HEALTHY_COLOUR, INK, MARK, NEAR, SIGNS, outline, percent
 from qed.view.pane import Poses
 from qed.view.replay import checked_speed, faults_from, watch
 from qed.view.stage import Stage
@@ -80,7 +80,7 @@ def test_poses_between_cycles_and_the_short_way_round() -> None:
 
 def test_a_robot_is_where_it_is_with_y_upwards() -> None:
     arena = Arena(posed([(1.0, 3.0, 0.0)]), SIZE)
-    found = pixels(arena.draw(2), SOUND).mean(0)
+    found = pixels(arena.draw(2), HEALTHY_COLOUR).mean(0)
     assert arena.place(0.0, 4.0) == (2, 2)
     assert arena.place(4.0, 0.0) == (SIZE - 2, SIZE - 2)
     # A quarter from the left and from the top; pixels are named by their upper left corner.
@@ -93,7 +93,7 @@ def test_the_body_has_its_true_outline() -> None:
     mirrored = corners * (-1.0, 1.0)
     assert all(np.abs(corners - row).sum(1).min() < 1e-12 for row in mirrored)
     size = 1200
-    across = np.ptp(pixels(drawn(posed([(2.0, 2.0, 0.0)]), size=size), SOUND), axis=0)
+    across = np.ptp(pixels(drawn(posed([(2.0, 2.0, 0.0)]), size=size), HEALTHY_COLOUR), axis=0)
     scale = (size - 4) / 4.0
     assert across == pytest.approx((0.110 * scale, 0.109 * scale), abs=4)
 
@@ -118,7 +118,7 @@ def test_only_broken_robots_have_colours_and_badges(fault: str) -> None:
     assert len(coloured) > len(body_and_badge)
     assert (coloured[:, 0] > SIZE / 2).all()
     assert (coloured[:, 1] < SIZE / 2).all()
-    assert len(pixels(image, SOUND)) > 20
+    assert len(pixels(image, HEALTHY_COLOUR)) > 20
     plain = drawn(posed(poses))
     assert len(pixels(plain, SIGNS[fault].colour)) == 0
 

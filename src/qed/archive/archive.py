@@ -115,12 +115,13 @@ class Archive:
         return len(self._filled)
 
     @property
-    def coverage(self) -> int:
-        """Number of filled cells."""
-        return int(np.count_nonzero(self._filled))
+    def coverage(self) -> float:
+        """Part of the cells that are filled, 0 to 1."""
+        return len(self) / self.cells
 
     def __len__(self) -> int:
-        return self.coverage
+        """Return the number of filled cells."""
+        return int(np.count_nonzero(self._filled))
 
     @property
     def occupied(self) -> np.ndarray:
@@ -148,7 +149,7 @@ class Archive:
     @property
     def mean(self) -> float:
         """Mean objective of the elites; NaN if there are none."""
-        return float(self._objective[self._filled].mean()) if self.coverage else float("nan")
+        return float(self._objective[self._filled].mean()) if len(self) else float("nan")
 
     @property
     def qd_score(self) -> float:
@@ -206,7 +207,7 @@ class Archive:
     @property
     def controllers(self) -> list[Controller]:
         """The elites' controllers in the order of their cells."""
-        return self.genomes().controllers() if self.coverage else []
+        return self.genomes().controllers() if len(self) else []
 
     def equal(self, other: Archive) -> bool:
         """Tell whether two archives have the same cells and the same elites, to the bit.
@@ -246,7 +247,7 @@ class Archive:
         return export.to_ribs(self)
 
     def __repr__(self) -> str:
-        return f"<Archive: {self.coverage} of {self.cells} cells filled>"
+        return f"<Archive: {len(self)} of {self.cells} cells filled>"
 
 
 def _contest(

@@ -1,7 +1,6 @@
 """Arrays and a JSON header in one npz file, whole or not at all.
 
-A file is written under another name in the same folder, flushed to the disk, and renamed.  Its
-bytes follow from its contents alone: members are stored as they are, with a fixed date.
+A file's bytes follow from its contents alone: members are stored as they are, with a fixed date.
 ``numpy.load`` opens it too; the header is the member ``header.json``.
 
 What is read is data: no pickles, no compression, and sizes that the file itself bears out.
@@ -9,13 +8,9 @@ What is read is data: no pickles, no compression, and sizes that the file itself
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import glob
 import io
 import json
-import os
-import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from qed.files import whole
+
 HEADER = "header.json"
 KINDS = "biuf"  # of arrays: truth values, whole numbers, real numbers
 _DATE = (1980, 1, 1, 0, 0, 0)
-_LEFT_BEHIND = 3600.0  # age (s) at which an unfinished file belongs to nobody
 
 
 def write(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
@@ -35,22 +31,10 @@ def write(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, np.n
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
     text = json.dumps(header, allow_nan=False, indent=1)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.new")
-    _forget_left_behind(path)
-    try:
-        with open(unfinished, "wb") as handle:
-            with zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as pack:
-                pack.writestr(_member(HEADER), text)
-                for name, array in arrays.items():
-                    pack.writestr(_member(f"{name}.npy"), _to_bytes(array))
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(unfinished, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            unfinished.unlink(missing_ok=True)
-        raise
-    _flush_folder(path.parent)
+    with whole(path) as fresh, zipfile.ZipFile(fresh, "w", zipfile.ZIP_STORED) as pack:
+        pack.writestr(_member(HEADER), text)
+        for name, array in arrays.items():
+            pack.writestr(_member(f"{name}.npy"), _to_bytes(array))
 
 
 def read(
@@ -138,21 +122,3 @@ def _from_bytes(content: bytes) -> np.ndarray:
         raise ValueError(f"an array in it has a type that is not expected ({dtype})")
     flat = np.frombuffer(content, dtype, offset=buffer.tell())
     return flat.reshape(shape).copy()
-
-
-def _forget_left_behind(path: Path) -> None:
-    """Remove unfinished files of this name that a killed process left long ago."""
-    with contextlib.suppress(OSError):
-        for unfinished in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
-            if time.time() - unfinished.stat().st_mtime > _LEFT_BEHIND:
-                unfinished.unlink()
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the new name last, where a folder can be flushed."""
-    with contextlib.suppress(OSError, AttributeError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -20,8 +20,8 @@ import numpy as np
 
 from qed.archive import files
 from qed.archive.minibatch import MiniBatchMeans
+from qed.compile import user_cache
 from qed.errors import whole
-from qed.swarm.compile import user_cache
 
 Progress = Callable[[int, int], Any]  # called with steps done and steps in all
 

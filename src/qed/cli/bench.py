@@ -30,7 +30,7 @@ Speeds = dict[Name, dict[int, float]]  # robot-steps/s, by case and number of th
 def bench(
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Threads to use; all cores unless told."),
+        typer.Option(min=1, max=1024, help="Threads to use (default: all cores)."),
     ] = None,
     seconds: Annotated[
         float,

@@ -8,18 +8,22 @@ from typing import Annotated
 
 import typer
 
+from qed.cli.own import With, bring
 from qed.cli.show import waiting
 
 
 def evolve(
     task: Annotated[
         str,
-        typer.Argument(help="aggregation, dispersion, flocking, patrolling or border-patrolling."),
+        typer.Argument(
+            help="aggregation, dispersion, flocking, patrolling, border-patrolling, or your own."
+        ),
     ],
     algorithm: Annotated[
         str,
         typer.Option(
-            help="qed (a cell is an environment), hbd, sdbc or spirit (a cell is a behaviour)."
+            help="qed (a cell is an environment), hbd, sdbc, spirit (a cell is a behaviour), or "
+            "your own."
         ),
     ] = "qed",
     evaluations: Annotated[
@@ -33,32 +37,45 @@ def evolve(
     ] = 1,
     batch: Annotated[int, typer.Option(help="Children of a generation.")] = 80,
     initial: Annotated[int, typer.Option(help="Random controllers to begin with.")] = 2_000,
-    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless told.")] = None,
+    threads: Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")] = None,
     backend: Annotated[
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
     ] = "auto",
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the run, a new one; runs/TASK-ALGORITHM-SEED unless told."),
+        typer.Option(help="Folder of the run (default: runs/TASK-ALGORITHM-SEED), a new one."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in OUT.")] = False,
     checkpoint: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 30.0,
+    attributes: Annotated[
+        str | None,
+        typer.Option(help="Options of qed's environments: paper (default) or scripts."),
+    ] = None,
+    files: With = None,
 ) -> None:
     """Evolve an archive of controllers for a task."""
-    from qed.errors import number, whole
+    from qed import limits
+    from qed.definitions import defined
+    from qed.errors import number
+    from qed.evolution.algorithms import Algorithm
     from qed.evolution.swarm_run import Settings, SwarmRun
     from qed.evolution.watch import watch
     from qed.swarm.backend import chosen, described
     from qed.swarm.simulate import cores
 
-    whole("replicates", replicates, 1, 1000)
+    bring(files)
+    chosen_algorithm = defined("algorithm", algorithm, Algorithm)
+    if attributes is not None:
+        chosen_algorithm = chosen_algorithm.with_attributes(attributes)
+    limits.replicates(replicates)
     every = number("checkpoint", checkpoint, 0.0, 1e9)
-    if threads is not None:
-        whole("threads", threads, 1, 1024)
+    limits.threads(threads)
     engine = chosen(backend)
     runs: list[SwarmRun] = []
     for number_ in range(seed, seed + replicates):
-        settings = Settings(task, algorithm, evaluations, initial, batch, trials, seconds, number_)
+        settings = Settings(
+            task, chosen_algorithm, evaluations, initial, batch, trials, seconds, number_
+        )
         folder = out or Path("runs") / f"{settings.task}-{settings.algorithm}-{seed}"
         if replicates > 1:
             folder = folder / f"seed-{number_}"
@@ -81,7 +98,7 @@ def evolve(
     for run in runs:
         archive = run.archive
         typer.echo(
-            f"{run.folder}: {archive.coverage:,} of {archive.cells:,} cells, best "
+            f"{run.folder}: {len(archive):,} of {archive.cells:,} cells, best "
             f"{archive.best.fitness:.4f}, mean {archive.mean:.4f}"
         )
     typer.echo(f"Look at it with: qed info {runs[0].folder}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qed.cli import show
+from qed.cli.own import With, bring
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
@@ -18,12 +19,14 @@ SOURCE = "Folder of a run, an archive file, or example:patrolling, which comes w
 
 def info(
     path: Annotated[Path, typer.Argument(help=SOURCE)],
+    files: With = None,
 ) -> None:
     """Say what a run or an archive is, how it was made, and its numbers."""
     from qed.cli.kit import loaded, print_kit
     from qed.evolution.algorithms import ALGORITHMS
     from qed.recovery.kit.stored import is_kit
 
+    bring(files)
     if is_kit(path):
         print_kit(loaded(path), path)
         return
@@ -36,17 +39,34 @@ def info(
     made.add_column("", justify="right", overflow="fold")
     for name, value in {**settings, **_told(archive.header, "domain", dict)}.items():
         made.add_row(*map(show.words, (name, value)))
-    if settings.get("algorithm") in ALGORITHMS:
+    own = _told(archive.header, "definitions", dict)
+    if settings.get("algorithm") in ALGORITHMS and "algorithm" not in own:
         made.add_row("cells", ALGORITHMS[settings["algorithm"]].meaning)
-    elif "domain" in settings:
+    elif "domain" in settings or "algorithm" in own:
         made.add_row("cells", show.words(_cells(archive)))
     screen.print(made)
+    for kind, how in own.items():
+        if isinstance(how, dict):
+            _print_definition(kind, how)
     numbers = show.table()
     numbers.add_column("numbers")
     numbers.add_column("", justify="right", overflow="fold")
     for name, text in _numbers(archive, state, settings):
         numbers.add_row(*map(show.words, (name, text)))
     screen.print(numbers)
+
+
+def _print_definition(kind: str, how: dict[str, Any]) -> None:
+    """Print how a task or an algorithm of a user's own was defined, as the file tells it."""
+    screen = show.console()
+    told = f"{kind} {how.get('name')}, defined as {how.get('digest')}: {how.get('meaning')}"
+    screen.print(show.printable(told), style="bold", markup=False)
+    laws = how.get("features")
+    for law in laws if isinstance(laws, list) else [how]:
+        source = law.get("source") if isinstance(law, dict) else None
+        for line in str(source or "").splitlines():
+            screen.print(f"  {show.printable(line)}", markup=False)
+    screen.print()
 
 
 def opened(path: Path) -> tuple[Archive, dict[str, Any], Path]:
@@ -107,10 +127,10 @@ def _numbers(
 ) -> list[tuple[str, str]]:
     """Return what is worth knowing about an archive, as words."""
     done = state.get("done", settings.get("evaluations"))
-    rows = [("coverage", f"{archive.coverage:,} of {archive.cells:,} cells")]
+    rows = [("coverage", f"{len(archive):,} of {archive.cells:,} cells")]
     if isinstance(done, int):
         rows.insert(0, ("evaluations done", f"{done:,}"))
-    if archive.coverage == 0:
+    if len(archive) == 0:
         return rows
     best = archive.best
     rows += [

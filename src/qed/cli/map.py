@@ -8,24 +8,27 @@ from typing import Annotated
 import typer
 
 from qed.cli.info import SOURCE, opened
+from qed.cli.own import With, bring
 
 
 def map_(
     path: Annotated[Path, typer.Argument(help=SOURCE)],
     out: Annotated[
         Path | None,
-        typer.Option(help="Image file (png, pdf or svg); map.png beside the archive unless told."),
+        typer.Option(help="Image file (png, pdf or svg); default: map.png beside the archive."),
     ] = None,
+    files: With = None,
 ) -> None:
     """Draw which cells of an archive are filled, and how good they are."""
     from qed.errors import InputError, StoppedError
     from qed.view.maps import draw
 
+    bring(files)
     archive, _, source = opened(path)
     target = out or source.with_name("map.png")
     if target.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise InputError(f"out: the file must end in .png, .pdf or .svg, got {target.name!r}")
-    if archive.coverage == 0:
+    if len(archive) == 0:
         raise InputError(f"{source} is empty: there is nothing to draw yet")
     try:
         typer.echo(draw(archive, target))

@@ -10,6 +10,7 @@ import typer
 
 from qed.cli import show
 from qed.cli.info import SOURCE, opened
+from qed.cli.own import With, bring
 
 
 def prepare(
@@ -37,6 +38,7 @@ def prepare(
     backend: Annotated[
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
     ] = "auto",
+    files: With = None,
 ) -> None:
     """Learn from simulated faults how a swarm recovers within ten trials; write a kit."""
     from qed.errors import InputError, StoppedError
@@ -44,6 +46,7 @@ def prepare(
     from qed.recovery.kit.prepare import prepare as learn
     from qed.swarm.faults import Faults
 
+    bring(files)
     archive, _, _ = opened(path)
     if out.suffix.lower() != ".npz":
         raise InputError(f"out: the file must end in .npz, got {out.name!r}")

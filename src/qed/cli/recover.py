@@ -10,6 +10,7 @@ import typer
 
 from qed.cli import show
 from qed.cli.info import SOURCE, opened
+from qed.cli.own import With, bring
 
 if TYPE_CHECKING:
     from qed.recovery.recover import Recovery
@@ -56,6 +57,15 @@ def recover(
         str | None,
         typer.Option(help="Of a kit: learned (default), map, portfolio, random or exhaustive."),
     ] = None,
+    among: Annotated[
+        str | None,
+        typer.Option(help="Kinds of faults to draw, with commas between (default: all eight)."),
+    ] = None,
+    broken: Annotated[
+        int | None,
+        typer.Option(help="Robots that break in a drawn fault (default: each draws for itself)."),
+    ] = None,
+    files: With = None,
 ) -> None:
     """Break robots, and find the controllers of an archive that work then."""
     from qed.cli.kit import loaded, print_searched
@@ -63,11 +73,12 @@ def recover(
     from qed.recovery.kit.stored import is_kit
     from qed.recovery.recover import recover as search
 
+    bring(files)
     if out is not None and out.suffix.lower() != ".csv":
         raise InputError(f"out: the file must end in .csv, got {out.name!r}")
     if is_kit(path):
         kit = loaded(path)
-        combined = chosen(faults or ["10"], seed, kit.environment.robots)
+        combined = chosen(faults or ["10"], seed, among, broken, kit.environment.robots)
         with show.waiting("searching, trial by trial") as progress:
             searched = search(
                 kit, task, combined, full=full, budget=10 if budget is None else budget,
@@ -83,8 +94,8 @@ def recover(
     wanted = task or made.get("task")
     if wanted is None:
         raise InputError(f"task: {source} does not say which; name one with --task")
-    combined = chosen(faults or ["10"], seed)
-    with show.waiting(f"trying {archive.coverage:,} controllers in each fault") as progress:
+    combined = chosen(faults or ["10"], seed, among, broken)
+    with show.waiting(f"trying {len(archive):,} controllers in each fault") as progress:
         found = search(
             archive,
             wanted,
@@ -115,7 +126,13 @@ def write(found: Sequence[Recovery], out: Path) -> None:
     typer.echo(f"All numbers: {out}")
 
 
-def chosen(given: list[str], seed: int, robots: int = 10) -> list[Faults]:
+def chosen(
+    given: list[str],
+    seed: int,
+    among: str | None = None,
+    broken: int | None = None,
+    robots: int = 10,
+) -> list[Faults]:
     """Return the combined faults that a user names, or so many drawn ones."""
     from qed.errors import whole
     from qed.streams import stream
@@ -125,7 +142,10 @@ def chosen(given: list[str], seed: int, robots: int = 10) -> list[Faults]:
     for words in given:
         if words.strip().lstrip("-").isdecimal():
             count = whole("faults", int(words), 1, 100_000)
-            found += [Faults.sample(robots, seed=stream("fault", seed, k)) for k in range(count)]
+            found += [
+                Faults.sample(robots, stream("fault", seed, k), among=among, broken=broken)
+                for k in range(count)
+            ]
         else:
             found.append(Faults(words))
     return found
@@ -183,7 +203,7 @@ def part(claimed: float, gained: float) -> str:
 def _save(found: Sequence[Recovery], out: Path) -> None:
     import pandas as pd
 
-    from qed.textfile import write
+    from qed.files import write
 
     columns = (
         "normal", "broken", "performance", "error", "impact", "resilience", "claimed_normal",

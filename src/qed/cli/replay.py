@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qed.cli.info import SOURCE, opened
+from qed.cli.own import With, bring
 from qed.cli.show import console, table, waiting
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def replay(
     backend: Annotated[
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
     ] = "auto",
+    files: With = None,
 ) -> None:
     """Show a swarm before a fault, after it, and after recovery: the same start three times.
 
@@ -72,6 +74,7 @@ def replay(
     from qed.view.words import names, origin
 
     # All that can be wrong is found before the search, which takes time.
+    bring(files)
     ending = kind(out)
     archives, sources = _opened(paths)
     wanted = _task(task, archives, sources)
@@ -87,7 +90,7 @@ def replay(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     entries = []
     for archive, name in zip(archives, names(archives, sources), strict=True):
-        with waiting(f"{name}: trying {archive.coverage:,} controllers") as progress:
+        with waiting(f"{name}: trying {len(archive):,} controllers") as progress:
             found = recover(
                 archive, wanted, chosen, trials=trials, seconds=length, seed=seed,
                 threads=threads, progress=progress, backend=backend,
@@ -110,7 +113,7 @@ def _opened(paths: Sequence[Path]) -> tuple[list[Archive], list[Path]]:
     archives, sources = [], []
     for path in paths:
         archive, _, source = opened(path)
-        if archive.coverage == 0:
+        if len(archive) == 0:
             raise InputError(f"{source} is empty: it has no controller to show")
         archives.append(archive)
         sources.append(source)
@@ -125,11 +128,12 @@ def _made(archive: Archive) -> dict[str, Any]:
 
 def _task(task: str | None, archives: Sequence[Archive], sources: Sequence[Path]) -> str:
     """Return the task to show: as told, or the one that all archives were evolved for."""
-    from qed.errors import InputError, choice
-    from qed.swarm.tasks import TASKS
+    from qed.definitions import defined
+    from qed.errors import InputError
+    from qed.swarm.tasks import Task
 
     if task is not None:
-        return choice("task", task, TASKS)
+        return defined("task", task, Task)
     tasks = [_made(archive).get("task") for archive in archives]
     for own, source in zip(tasks, sources, strict=True):
         if own is None:

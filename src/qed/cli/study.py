@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qed.cli import show
+from qed.cli.own import With, bring
 
 if TYPE_CHECKING:
     from qed.study.plan import Plan
@@ -28,10 +29,10 @@ def study(
         ),
     ] = "quick",
     tasks: Annotated[
-        str | None, typer.Option(help="Tasks, with commas between; the preset's unless told.")
+        str | None, typer.Option(help="Tasks, with commas between (default: the preset's).")
     ] = None,
     algorithms: Annotated[
-        str | None, typer.Option(help="Of qed, hbd, sdbc, spirit, with commas between.")
+        str | None, typer.Option(help="Of qed, hbd, sdbc, spirit or your own, with commas between.")
     ] = None,
     replicates: Annotated[int | None, typer.Option(help="Runs of each task and algorithm.")] = None,
     faults: Annotated[
@@ -56,12 +57,12 @@ def study(
     seed: Annotated[int | None, typer.Option(help="Decides everything random.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the study; studies/PRESET unless told. Start again to go on."),
+        typer.Option(help="Folder of the study (default: studies/PRESET). Start again to go on."),
     ] = None,
     executor: Annotated[
         str | None,
         typer.Option(
-            help="Who works: this process unless told; processes, processes:NUMBER or "
+            help="Who works (default: this process): processes, processes:NUMBER or "
             "dask:ADDRESS (docs/cluster.md)."
         ),
     ] = None,
@@ -75,22 +76,36 @@ def study(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan and how long it would take; stop.")
     ] = False,
+    among: Annotated[
+        str | None,
+        typer.Option(help="Kinds of faults to draw, with commas between (default: all eight)."),
+    ] = None,
+    broken: Annotated[
+        int | None, typer.Option(help="Robots that break (default 0: each draws for itself).")
+    ] = None,
+    attributes: Annotated[
+        str | None, typer.Option(help="Options of qed's environments: paper (default) or scripts.")
+    ] = None,
+    files: With = None,
 ) -> None:
     """Evolve maps, break robots, recover, and report how well that works."""
-    from qed.errors import choice, whole
+    from qed import limits
+    from qed.errors import choice
     from qed.study.executors import maker
     from qed.study.kernels import compile_ahead
     from qed.study.plan import PRESETS
     from qed.study.study import Study, prepare
     from qed.swarm.backend import BACKENDS, chosen
 
+    bring(files)
     plan = PRESETS[choice("preset", preset, PRESETS)].changed(
         tasks=tasks, algorithms=algorithms, replicates=replicates, faults=faults,
         evaluations=evaluations, initial=initial, trials=trials, retrials=retrials,
-        fresh=fresh, protocol=protocol, seconds=seconds, seed=seed,
+        fresh=fresh, protocol=protocol, seconds=seconds, seed=seed, among=among, broken=broken,
     )  # fmt: skip
-    if threads is not None:
-        whole("threads", threads, 1, 1024)
+    if attributes is not None:
+        plan = plan.over(attributes)
+    limits.threads(threads)
     choice("backend", backend, BACKENDS)
     open_executor = maker(executor)
     folder = out or Path("studies") / preset
@@ -132,7 +147,6 @@ def study(
 def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
     """Print what a study would do, and about how long it would take with an engine."""
     from qed.study import cost
-    from qed.study.forecast import engine, forecast
 
     screen = show.console()
     runs = len(list(plan.runs()))
@@ -153,8 +167,8 @@ def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
     for heading in ("runs", "solutions", "evolution", "recovery", "together"):
         table.add_column(heading, justify="right")
     total = 0.0
-    measured = engine(plan, backend)
-    for algorithm, (evolving, recovering) in forecast(plan, measured).items():
+    measured = cost.engine(plan, backend)
+    for algorithm, (evolving, recovering) in cost.forecast(plan, measured).items():
         total += evolving + recovering
         table.add_row(
             algorithm,

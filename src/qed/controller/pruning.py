@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy import float32 as f32
 
+from qed.compile import entry
 from qed.controller.genome import Genomes
 from qed.controller.network import CONSTANT, FIRST_HIDDEN, GAIN, INPUTS, LEFT, RIGHT, Network
-from qed.swarm.compile import entry
 
 NOWHERE = -1
 

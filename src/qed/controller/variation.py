@@ -14,10 +14,10 @@ from numpy import float32 as f32
 from numpy import uint32 as u32
 from numpy import uint64 as u64
 
+from qed.chance import mix
+from qed.compile import entry, loop
 from qed.controller.genome import Genomes, trimmed
 from qed.controller.network import FIRST_HIDDEN, INPUTS, LEFT, RIGHT
-from qed.swarm.compile import entry, loop
-from qed.swarm.laws.chance import mix
 
 MOST_HIDDEN = 20  # in a random genome
 MOST_LINKS = 40

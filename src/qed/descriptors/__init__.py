@@ -3,5 +3,4 @@
 hbd          where the swarm was: uniformity, deviation, coverage
 sdbc         how the swarm moved and held together: five features, mean and SD of each
 spirit       what a robot did in which sensory state: p(action | state)
-environment  the environment in which a controller was evaluated (QED)
 """

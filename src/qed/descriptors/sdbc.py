@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.swarm.compile import entry
+from qed.compile import entry
 from qed.swarm.environment import Environment
 from qed.swarm.laws.describing import FINE_CELL, midpoint_distances
 from qed.swarm.simulate import Outcome

@@ -1,19 +1,22 @@
-"""What makes QED, HBD, SDBC and SPIRIT differ: which environment, descriptor and archive."""
+"""What makes algorithms differ: QED, HBD, SDBC, SPIRIT, and a user's own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from qed.archive.cvt import Centroids, SpiritCells
-from qed.archive.grid import Categories, Grid
+from qed.archive.grid import Categories, Environments, Grid
 from qed.archive.recipes import SpiritRecipe, sdbc_centroids
+from qed.definitions import Definition, digest_of, known
 from qed.descriptors import hbd, sdbc, spirit
-from qed.errors import choice
-from qed.swarm.environment import OPTIONS, Environment
+from qed.errors import InputError, number
+from qed.swarm import own
+from qed.swarm.environment import PAPER, Attributes, Environment, attributes_of
+from qed.swarm.own import Law
 from qed.swarm.simulate import Outcome
 
 Progress = Callable[[int, int], Any]
@@ -23,30 +26,236 @@ Progress = Callable[[int, int], Any]
 LARGE = 50_000  # evaluations
 FULL_SDBC, SMALL_SDBC = 100_000, 20_000
 FULL_SPIRIT, SMALL_SPIRIT = 1_000_000, 100_000
+MOST_FEATURES = 6  # of a grid with 16 cells along each
+ROUNDING = 1e-4  # of a range: what single precision may add to a mean
 
 
-@dataclass(frozen=True)
-class Algorithm:
-    """An algorithm of the paper.
+class Algorithm(Definition):
+    """An algorithm: what a cell of its archive is, and in which environments it evaluates.
 
-    ``describe`` turns a simulation into behaviours (n, dimensions); None means that a cell is
-    an environment.  ``space`` makes the archive's cells for so many evaluations, telling a
-    callback (done, total) how far it is.
+    Parameters
+    ----------
+    name : a name of its own
+    words : what a cell is, in a few words
+    features : a cell is a behaviour: laws, as of a ``qed.Task``, of robots or of pairs, each
+        averaged over these, cycles and trials
+    ranges : the smallest and the largest value that each feature can have
+    cells : how the features, scaled to 0 to 1 by their ranges, are cut into cells: a ``qed.Grid``
+        (default: 16 along each feature), or ``Centroids`` of ``qed.archive``.  Without features
+        ``qed.Attributes``: a cell is an environment
+
+    >>> few = Algorithm("few", cells=Attributes({"robots": (5, 10, 20), "obstacles": (0, 4)}))
+    >>> few.environments
+    (3, 2)
     """
 
-    meaning: str
-    space: Callable[[int, Progress | None], Any]
-    sums: tuple[str, ...] = ()
-    describe: Callable[[Outcome, Sequence[Environment]], np.ndarray] | None = None
+    kind = "algorithm"
+    built_in = MappingProxyType({})
+    space: Callable[[int, Progress | None], Any]  # the cells for so many evaluations
+    sums: tuple[str | Law, ...]  # what a simulation is asked to add up
+    describe: Callable[[Outcome, Sequence[Environment]], np.ndarray] | None  # None: environments
+    attributes: Attributes | None  # what environments are drawn from
+    features: tuple[Law, ...]
+    ranges: tuple[tuple[float, float], ...]
+    made: dict[str, Any]  # what it was made of
+
+    def __new__(
+        cls,
+        name: str,
+        words: str = "",
+        *,
+        features: Sequence[Callable[..., float]] = (),
+        ranges: Sequence[Sequence[float]] = (),
+        cells: Any = None,
+    ) -> Algorithm:
+        """Check the laws, their ranges and the cells."""
+        name = cls._checked(name)
+        made = {"features": tuple(features), "ranges": tuple(ranges), "cells": cells}
+        if isinstance(cells, Attributes):
+            if made["features"] or made["ranges"]:
+                raise InputError(
+                    f"algorithm {name}: a cell is an environment or a behaviour: give attributes "
+                    "as cells, or features and ranges"
+                )
+            return cls.over(name, words or "a cell is an environment", cells, made)
+        about = f"algorithm {name}"
+        if not made["features"]:
+            raise InputError(
+                f"{about}: give features=[law, ...] and ranges=[(low, high), ...], or "
+                "cells=qed.Attributes({...})"
+            )
+        laws = tuple(own.checked(one, f"{about}, features") for one in made["features"])
+        limits = _ranges(about, ranges, laws)
+        space = _space(about, cells, len(laws))
+        told = ", ".join(law.name for law in laws)
+        return cls._new(
+            name,
+            str(words) or f"a cell is a behaviour ({told})",
+            digest_of([law.key for law in laws], limits, _told(space)),
+            space=lambda evaluations, progress: space,
+            sums=laws,
+            describe=_behaviour(about, laws, limits),
+            attributes=None,
+            features=laws,
+            ranges=limits,
+            made=made,
+        )
+
+    @classmethod
+    def over(
+        cls, name: str, meaning: str, attributes: Attributes, made: dict[str, Any] | None = None
+    ) -> Algorithm:
+        """Return an algorithm whose cells are environments."""
+        # The paper's have four options each and need no names; others are told in the archive.
+        paper = attributes == PAPER
+        space = Categories(PAPER.shape) if paper else Environments(attributes.described())
+        return cls._new(
+            name,
+            meaning,
+            digest_of("environments", attributes.described()),
+            space=lambda evaluations, progress: space,
+            sums=(),
+            describe=None,
+            attributes=attributes,
+            features=(),
+            ranges=(),
+            made=made or {"cells": attributes},
+        )
+
+    @classmethod
+    def of_paper(
+        cls,
+        name: str,
+        meaning: str,
+        space: Callable[[int, Progress | None], Any],
+        sums: tuple[str, ...],
+        describe: Callable[[Outcome, Sequence[Environment]], np.ndarray],
+    ) -> Algorithm:
+        """Return an algorithm that comes with QED, whose cells are behaviours."""
+        return cls._new(
+            name,
+            meaning,
+            digest_of(name, sums),
+            space=space,
+            sums=sums,
+            describe=describe,
+            attributes=None,
+            features=(),
+            ranges=(),
+            made={},
+        )
 
     @property
     def environments(self) -> tuple[int, ...] | None:
         """Number of options of each attribute, if a cell is an environment."""
-        return None if self.describe else tuple(len(options) for options in OPTIONS.values())
+        return None if self.attributes is None else self.attributes.shape
+
+    @property
+    def robots(self) -> float:
+        """Mean number of robots of a swarm in evolution."""
+        if self.attributes is None or "robots" not in self.attributes:
+            return float(Environment().robots)
+        options = self.attributes["robots"]
+        return sum(options) / len(options)
+
+    def with_attributes(self, attributes: Any) -> Algorithm:
+        """Return this algorithm over other environments."""
+        if self.attributes is None:
+            raise InputError(
+                f"attributes are for algorithms whose cells are environments, such as qed; "
+                f"{self.name} has behaviours"
+            )
+        return Algorithm.over(self.name, self.meaning, attributes_of(attributes))
+
+    def described(self) -> dict[str, Any]:
+        """Return how it is defined, as JSON can hold it."""
+        if self.attributes is not None:
+            return super().described() | {"attributes": self.attributes.described()}
+        return super().described() | {
+            "features": [
+                {"law": law.name, "over": law.over, "range": list(limits), "source": law.source}
+                for law, limits in zip(self.features, self.ranges, strict=True)
+            ]
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from qed.bring import sent
+
+        return sent(self)
 
 
-def _categories(evaluations: int, progress: Progress | None) -> Any:
-    return Categories(tuple(len(options) for options in OPTIONS.values()))
+def _ranges(about: str, given: Any, laws: Sequence[Law]) -> tuple[tuple[float, float], ...]:
+    """Return the range of each feature, checked."""
+    if len(given) != len(laws):
+        raise InputError(
+            f"{about}: ranges must be one (low, high) for each of the {len(laws)} features, got "
+            f"{len(given)}"
+        )
+    found = []
+    for law, limits in zip(laws, given, strict=True):
+        what = f"{about}: the range of {law.name}"
+        try:
+            low, high = limits
+        except (TypeError, ValueError):
+            raise InputError(f"{what} must be (low, high), got {limits!r}") from None
+        low, high = number(what, low, -1e9, 1e9), number(what, high, -1e9, 1e9)
+        if low >= high:
+            raise InputError(f"{what} must have low below high, got ({low:g}, {high:g})")
+        found.append((low, high))
+    return tuple(found)
+
+
+def _space(about: str, cells: Any, dimensions: int) -> Any:
+    """Return the cells of behaviours, checked."""
+    if cells is None:
+        if dimensions > MOST_FEATURES:
+            raise InputError(f"{about}: give cells=..., {dimensions} features make too many cells")
+        return Grid((16,) * dimensions)
+    if not isinstance(cells, Grid | Centroids):
+        raise InputError(
+            f"{about}: cells must be a qed.Grid or Centroids of qed.archive, got "
+            f"{type(cells).__name__}"
+        )
+    if cells.dimensions != dimensions:
+        raise InputError(
+            f"{about}: cells have {cells.dimensions} dimensions, but there are {dimensions} "
+            "features; one for each"
+        )
+    return cells
+
+
+def _told(space: Any) -> Any:
+    """Return what makes cells."""
+    arrays = space.arrays(np.empty(0, np.int64))
+    return space.describe(), {name: array.tobytes() for name, array in arrays.items()}
+
+
+def _behaviour(
+    about: str, laws: Sequence[Law], ranges: Sequence[tuple[float, float]]
+) -> Callable[[Outcome, Sequence[Environment]], np.ndarray]:
+    """Return how means become behaviours from 0 to 1; InputError if one is out of its range."""
+
+    def describe(outcome: Outcome, environments: Sequence[Environment]) -> np.ndarray:
+        found = np.empty((len(environments), len(laws)))
+        for k, (law, (low, high)) in enumerate(zip(laws, ranges, strict=True)):
+            means = outcome.means[law.key].mean(1)
+            if not np.isfinite(means).all():
+                raise InputError(
+                    f"{about}: the law {law.name} returned NaN or infinity in a simulation; it "
+                    "must return a finite number everywhere"
+                )
+            slack = ROUNDING * max(abs(low), abs(high), high - low)
+            outside = (means < low - slack) | (means > high + slack)
+            if outside.any():
+                raise InputError(
+                    f"{about}: the feature {law.name} has the value {means[outside][0]:.4g}, "
+                    f"outside its range ({low:g}, {high:g}); widen the range, or bound what the "
+                    "law returns"
+                )
+            found[:, k] = np.clip((means - low) / (high - low), 0.0, 1.0)
+        return found
+
+    return describe
 
 
 def _grid(evaluations: int, progress: Progress | None) -> Any:
@@ -70,22 +279,31 @@ def _spirit(evaluations: int, progress: Progress | None) -> Any:
 
 
 ALGORITHMS: dict[str, Algorithm] = {
-    "qed": Algorithm("a cell is an environment", _categories),
-    "hbd": Algorithm("a cell is where robots go (3 features)", _grid, ("spread",), hbd.describe),
-    "sdbc": Algorithm(
-        "a cell is how the swarm moves (10 features)", _sdbc, ("sdbc",), sdbc.describe
-    ),
-    "spirit": Algorithm(
-        "a cell is what a robot does in each situation (1024 features)",
-        _spirit,
-        ("spirit",),
-        lambda outcome, environments: spirit.describe(outcome),
-    ),
+    algorithm.name: algorithm
+    for algorithm in (
+        Algorithm.over("qed", "a cell is an environment", PAPER),
+        Algorithm.of_paper(
+            "hbd", "a cell is where robots go (3 features)", _grid, ("spread",), hbd.describe
+        ),
+        Algorithm.of_paper(
+            "sdbc", "a cell is how the swarm moves (10 features)", _sdbc, ("sdbc",), sdbc.describe
+        ),
+        Algorithm.of_paper(
+            "spirit",
+            "a cell is what a robot does in each situation (1024 features)",
+            _spirit,
+            ("spirit",),
+            lambda outcome, environments: spirit.describe(outcome),
+        ),
+    )
 }
+Algorithm.built_in = MappingProxyType(ALGORITHMS)
 
 
 def cells_in_words(algorithm: str, evaluations: int) -> str:
     """Return which cells an algorithm's archive has after so many evaluations, for a report."""
+    if algorithm not in ALGORITHMS:
+        return _own_cells(known(Algorithm).get(algorithm), evaluations)
     cells = {
         "qed": "4,096 cells, each an environment",
         "hbd": "4,096 cells, a grid of 16 x 16 x 16 over three features",
@@ -95,7 +313,16 @@ def cells_in_words(algorithm: str, evaluations: int) -> str:
         + _of_the_paper(_spirit_points(evaluations), FULL_SPIRIT)
         + ", clustered with reassignment of small clusters",
     }
-    return cells[choice("algorithm", algorithm, cells)]
+    return cells[algorithm]
+
+
+def _own_cells(algorithm: Algorithm | None, evaluations: int) -> str:
+    if algorithm is None:  # tables do not need the definition
+        return "cells of a user's own"
+    count = algorithm.space(evaluations, None).cells
+    if algorithm.attributes is not None:
+        return f"{count:,} cells, each an environment"
+    return f"{count:,} cells over {', '.join(law.name for law in algorithm.features)}"
 
 
 def _of_the_paper(points: int, papers: int) -> str:

@@ -6,17 +6,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from qed import limits
 from qed.archive.archive import Archive
-from qed.errors import InputError, number, whole
+from qed.definitions import defined
+from qed.errors import InputError, number
+from qed.evolution.algorithms import Algorithm
 from qed.evolution.run import Run, drive
 from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.swarm.backend import chosen
+from qed.swarm.environment import Attributes
+from qed.swarm.tasks import Task
 
 
 def evolve(
-    task: str,
-    algorithm: str = "qed",
+    task: str | Task,
+    algorithm: str | Algorithm = "qed",
     *,
+    attributes: str | Attributes | None = None,
     evaluations: int = 20_000,
     trials: int = 50,
     seconds: float = 400.0,
@@ -34,16 +40,19 @@ def evolve(
 
     Parameters
     ----------
-    task : aggregation, dispersion, flocking, patrolling or border-patrolling
-    algorithm : "qed" (a cell is an environment), "hbd", "sdbc" or "spirit" (a behaviour)
+    task : aggregation, dispersion, flocking, patrolling or border-patrolling, or a ``qed.Task``
+    algorithm : "qed" (a cell is an environment), "hbd", "sdbc" or "spirit" (a behaviour), or a
+        ``qed.Algorithm``
+    attributes : ``qed.Attributes`` that environments are drawn from, or the name of some (default:
+        the paper's); for algorithms whose cells are environments
     evaluations : controllers to evaluate, the random ones at the start included
     trials : trials of an evaluation; its fitness is their mean
     seconds : simulated time of a trial (s)
     seed : decides everything random
     batch : children of a generation
     initial : random controllers to begin with
-    threads : CPU threads; all cores unless told
-    out : folder for the run, with checkpoints; none unless told
+    threads : CPU threads (default: all cores)
+    out : folder for the run, with checkpoints (default: none)
     resume : go on with the run in ``out``
     checkpoint : seconds between checkpoints
     progress : called with the run after each generation
@@ -52,9 +61,12 @@ def evolve(
 
     The results of the two engines differ in rounding; each alone is reproducible.
     """
+    chosen_algorithm = defined("algorithm", algorithm, Algorithm)
+    if attributes is not None:
+        chosen_algorithm = chosen_algorithm.with_attributes(attributes)
     settings = Settings(
         task=task,
-        algorithm=algorithm,
+        algorithm=chosen_algorithm,
         evaluations=evaluations,
         initial=initial,
         batch=batch,
@@ -63,8 +75,7 @@ def evolve(
         seed=seed,
     )
     every = number("checkpoint", checkpoint, 0.0, 1e9)
-    if threads is not None:
-        threads = whole("threads", threads, 1, 1024)
+    threads = limits.threads(threads)
     if resume and out is None:
         raise InputError("resume needs out, the folder of the run to go on with")
     engine = chosen(backend)

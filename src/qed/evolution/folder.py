@@ -21,8 +21,9 @@ from typing import Any
 from qed.archive.archive import Archive
 from qed.errors import InputError, StoppedError, whole
 from qed.evolution.map_elites import MapElites
+from qed.files import disk, unfinished, write
 from qed.streams import STREAMS
-from qed.textfile import disk, made_by, toml, unfinished, write
+from qed.textfile import made_by, toml
 
 CONFIG, PROGRESS, ARCHIVE = "config.toml", "progress.csv", "archive.npz"
 CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
@@ -55,7 +56,7 @@ def claim(folder: Path, tables: Tables, resume: bool, begun: Mapping[str, str]) 
                     "in Python), or take another folder"
                 )
             notes = _other_code(there, tables, begun)
-        elif any(file.name != unfinished(config).name for file in folder.iterdir()):
+        elif not all(unfinished(file) for file in folder.iterdir()):
             raise InputError(f"folder {folder} is not empty and holds no run; take another folder")
         else:
             # It may be resumed with another engine, but not with other random numbers.

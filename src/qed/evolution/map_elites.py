@@ -144,7 +144,7 @@ class MapElites:
         archive = self.archive
         return (
             float(self.done),
-            float(archive.coverage),
+            float(len(archive)),
             float(archive.best.fitness),
             float(archive.mean),
             float(archive.qd_score),

@@ -11,24 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from qed import limits
 from qed.archive.archive import Archive
 from qed.archive.grid import Environments
 from qed.archive.recipes import digest
 from qed.archive.space import Space
-from qed.errors import InputError, whole
+from qed.errors import InputError
 from qed.evolution.map_elites import Domain, MapElites
 from qed.streams import STREAMS, stream
-
-MOST = 10**12  # evaluations
 
 
 def sizes(evaluations: Any, initial: Any, batch: Any, seed: Any) -> dict[str, int]:
     """Return how much and how a run searches, checked."""
     return {
-        "evaluations": whole("evaluations", evaluations, 1, MOST),
-        "initial": whole("initial", initial, 1, MOST),
-        "batch": whole("batch", batch, 1, 10**6),
-        "seed": whole("seed", seed, 0, 2**63 - 1),
+        "evaluations": limits.evaluations(evaluations),
+        "initial": limits.evaluations(initial, "initial"),
+        "batch": limits.batch(batch),
+        "seed": limits.seed(seed),
     }
 
 

@@ -10,24 +10,24 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from qed import limits
 from qed.archive.archive import Archive
-from qed.errors import choice, number, whole
-from qed.evolution.algorithms import ALGORITHMS
+from qed.definitions import Definition, defined
+from qed.evolution.algorithms import Algorithm
 from qed.evolution.map_elites import MapElites
 from qed.evolution.record import sizes
 from qed.evolution.run import Run
 from qed.evolution.swarms import Swarms
 from qed.streams import STREAMS, search_stream, trials_stream
-from qed.swarm.robot import CYCLE
-from qed.swarm.tasks import TASKS
+from qed.swarm.tasks import Task
 
 
 @dataclass(frozen=True)
 class Settings:
     """What makes a run; with the same engine, equal settings give equal archives."""
 
-    task: str
-    algorithm: str = "qed"
+    task: str | Task
+    algorithm: str | Algorithm = "qed"
     evaluations: int = 2_402_000  # in all
     initial: int = 2_000  # random solutions to begin with
     batch: int = 80  # children of a generation
@@ -37,14 +37,36 @@ class Settings:
 
     def __post_init__(self) -> None:
         checked = {
-            "task": choice("task", self.task, TASKS),
-            "algorithm": choice("algorithm", self.algorithm, ALGORITHMS),
+            "task": defined("task", self.task, Task),
+            "algorithm": defined("algorithm", self.algorithm, Algorithm),
             **sizes(self.evaluations, self.initial, self.batch, self.seed),
-            "trials": whole("trials", self.trials, 1, 10**6),
-            "seconds": number("seconds", self.seconds, CYCLE, 1e6),
+            "trials": limits.trials(self.trials),
+            "seconds": limits.seconds(self.seconds),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def own(self) -> list[Definition]:
+        """The definitions of users that make the run."""
+        return [
+            one for one in (self.task, self.algorithm) if isinstance(one, Definition) and one.own
+        ]
+
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """Return everything that makes the run, as its config.toml tells it."""
+        told = {one.kind: f"{one.name}, defined as {one.digest}" for one in self.own}
+        return {"run": asdict(self), **({"definitions": told} if told else {})}
+
+    def _header(self) -> dict[str, Any]:
+        """Return what the archive tells of itself."""
+        header: dict[str, Any] = {"settings": asdict(self), "streams": STREAMS}
+        if self.own:
+            header["definitions"] = {one.kind: one.described() for one in self.own}
+        if isinstance(self.algorithm, Algorithm) and self.algorithm.features:
+            header["features"] = [law.name for law in self.algorithm.features]
+            header["ranges"] = [list(limits) for limits in self.algorithm.ranges]
+        return header
 
     def search(
         self,
@@ -56,7 +78,7 @@ class Settings:
 
         ``progress`` is told how far the centroids are, if they have to be made.
         """
-        algorithm = ALGORITHMS[self.algorithm]
+        algorithm = defined("algorithm", self.algorithm, Algorithm)
         space = algorithm.space(self.evaluations, progress)
         own = self.task, self.algorithm, self.seed
         trials = trials_stream(*own)
@@ -64,7 +86,7 @@ class Settings:
             domain=Swarms(
                 self.task, algorithm, self.trials, self.seconds, trials, threads, backend
             ),
-            archive=Archive(space, header={"settings": asdict(self), "streams": STREAMS}),
+            archive=Archive(space, header=self._header()),
             seed=search_stream(*own),
             evaluations=self.evaluations,
             initial=self.initial,
@@ -89,7 +111,7 @@ class SwarmRun(Run):
         self.settings = settings
         self._open(
             folder,
-            {"run": asdict(settings)},
+            settings.tables(),
             lambda: settings.search(threads, progress, backend),
             resume,
             {"engine": backend},

@@ -12,9 +12,11 @@ from qed.controller.genome import Genomes
 from qed.controller.variation import random_genomes, vary
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.map_elites import Batch, Evaluated
-from qed.swarm.environment import Environment
+from qed.swarm.environment import Attributes, Environment
+from qed.swarm.job import Job, Ready
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
-from qed.swarm.simulate import Job, Pending, Ready, cores
+from qed.swarm.simulate import Pending, cores
+from qed.swarm.tasks import Task
 
 TRIALS_IN_ONE_GO = 2000  # of a simulation on a GPU, at least, where there are so many
 
@@ -23,7 +25,7 @@ TRIALS_IN_ONE_GO = 2000  # of a simulation on a GPU, at least, where there are s
 class Swarms:
     """Swarms that learn a task: random networks, their variation, their evaluation."""
 
-    task: str
+    task: str | Task
     algorithm: Algorithm
     trials: int
     seconds: float  # simulated time of a trial (s)
@@ -49,7 +51,7 @@ class Swarms:
     @staticmethod
     def together(domains: Sequence[Swarms], batch: int) -> list[list[int]]:
         """Return which of several searches are best simulated in one go."""
-        return parties(domains, batch)
+        return groups_of(domains, batch)
 
     @staticmethod
     def begin(domains: Sequence[Swarms], batches: Sequence[Batch]) -> Evaluation:
@@ -62,17 +64,17 @@ class Swarms:
 
     def pace(self, rate: float) -> str:
         """Return in words how fast so many evaluations a second are."""
-        robots = 12.5 if self.algorithm.environments else 10.0
-        steps = rate * self.trials * self.seconds / CYCLE * robots
+        steps = rate * self.trials * self.seconds / CYCLE * self.algorithm.robots
         return f"{steps / 1e6:.0f}M steps/s"
 
     def worlds(self, count: int, environments: np.ndarray | None) -> list[Environment]:
         """Return the environment of each solution."""
-        if environments is None:
+        attributes = self.algorithm.attributes
+        if environments is None or attributes is None:
             return [Environment()] * count
-        return [_environment(tuple(options)) for options in environments.tolist()]
+        return [_environment(attributes, tuple(options)) for options in environments.tolist()]
 
-    def company(self) -> Hashable:
+    def group(self) -> Hashable:
         """Return what swarms must have in common to be simulated in one go."""
         same = (self.backend, self.trials, self.seconds)
         # All swarms of a simulation add up the same things.  A CPU would lose time with what
@@ -82,10 +84,12 @@ class Swarms:
         return *same, alike
 
 
-_environment = cache(Environment.from_options)
+@cache
+def _environment(attributes: Attributes, options: tuple[int, ...]) -> Environment:
+    return attributes.environment(options)
 
 
-def parties(domains: Sequence[Swarms], batch: int) -> list[list[int]]:
+def groups_of(domains: Sequence[Swarms], batch: int) -> list[list[int]]:
     """Return which of several searches are best simulated in one go.
 
     Each search gets what it would get alone.  On a GPU several simulations go on at the same
@@ -94,7 +98,7 @@ def parties(domains: Sequence[Swarms], batch: int) -> list[list[int]]:
     """
     groups: dict[Hashable, list[int]] = {}
     for k, domain in enumerate(domains):
-        groups.setdefault(domain.company(), []).append(k)
+        groups.setdefault(domain.group(), []).append(k)
     found = []
     for group in groups.values():
         first = domains[group[0]]

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from qed.errors import InputError, choice, whole
+from qed import limits
+from qed.errors import InputError, choice
 from qed.streams import evolution_trials, stream
 
 INDEPENDENT, AUTHORS = "independent", "authors"
@@ -33,7 +34,7 @@ def streams(
     seed: int, protocol: str = INDEPENDENT, header: Mapping[str, Any] | None = None
 ) -> Streams:
     """Return the seeds of trials; the authors' way needs the header of the archive."""
-    seed = whole("seed", seed, 0, 2**63 - 1)
+    seed = limits.seed(seed)
     fresh = stream("fresh", seed)
     if choice("protocol", protocol, PROTOCOLS) == INDEPENDENT:
         return Streams(stream("choose: normal", seed), stream("choose: broken", seed), fresh)

@@ -10,7 +10,7 @@ from qed.descriptors import spirit
 from qed.recovery.race import Try, heats, race
 from qed.recovery.trials import Normal, Progress, Trials
 from qed.swarm.faults import Faults
-from qed.swarm.simulate import Ready
+from qed.swarm.job import Ready
 
 
 def raced(

@@ -10,6 +10,7 @@ import numpy as np
 
 from qed.archive.archive import Archive
 from qed.controller.network import Controller
+from qed.definitions import defined, same_as_stored
 from qed.errors import InputError
 from qed.recovery import metrics
 from qed.recovery.kit.kit import Kit
@@ -20,7 +21,8 @@ from qed.recovery.trials import Normal, Progress, Trials
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.simulate import Ready
+from qed.swarm.job import Ready
+from qed.swarm.tasks import Task
 
 if TYPE_CHECKING:
     from qed.recovery.kit.recovered import Searched
@@ -145,7 +147,7 @@ def again(
 @overload
 def recover(
     archive: Archive,
-    task: str,
+    task: str | Task,
     faults: Faults,
     *,
     trials: int = ...,
@@ -164,7 +166,7 @@ def recover(
 @overload
 def recover(
     archive: Archive,
-    task: str,
+    task: str | Task,
     faults: Sequence[Faults],
     *,
     trials: int = ...,
@@ -183,7 +185,7 @@ def recover(
 @overload
 def recover(
     archive: Kit,
-    task: str | None = ...,
+    task: str | Task | None = ...,
     faults: Faults = ...,
     *,
     full: bool = ...,
@@ -202,7 +204,7 @@ def recover(
 @overload
 def recover(
     archive: Kit,
-    task: str | None = ...,
+    task: str | Task | None = ...,
     faults: Sequence[Faults] = ...,
     *,
     full: bool = ...,
@@ -220,7 +222,7 @@ def recover(
 
 def recover(
     archive: Archive | Kit,
-    task: str | None = None,
+    task: str | Task | None = None,
     faults: Faults | Sequence[Faults] = (),
     *,
     trials: int = 10,
@@ -245,7 +247,7 @@ def recover(
     Parameters
     ----------
     archive : from ``qed.evolve`` or a file; or a kit from ``qed.prepare``, which knows its task
-    task : aggregation, dispersion, flocking, patrolling or border-patrolling
+    task : aggregation, dispersion, flocking, patrolling or border-patrolling, or a ``qed.Task``
     faults : a combined fault, or several; several give a list of recoveries
     trials : trials of each controller, healthy and with each fault, to choose by
     fresh : trials of the chosen controllers, which took no part in choosing
@@ -287,12 +289,13 @@ def recover(
             raise InputError(f"{name} is for a kit's search; qed.prepare makes a kit of an archive")
     length = 400.0 if seconds is None else seconds
     seeds = streams(seed, protocol, archive.header)
+    same_as_stored(archive.header, defined("task", task, Task))
     how = Trials(task, trials, fresh, length, seeds, environment or Environment(), threads)
     for fault in combined:
         how.check(fault)
     if not combined:
         raise InputError("faults must hold at least one combined fault, got none")
-    if archive.coverage == 0:
+    if len(archive) == 0:
         raise InputError("the archive is empty: it has no controller to recover with")
     how = replace(how, backend=chosen(backend, [how.environment], max(how.trials, how.fresh)))
     genomes, cells = archive.genomes(), archive.occupied

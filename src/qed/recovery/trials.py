@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from qed import limits
+from qed.definitions import defined
 from qed.descriptors import spirit
-from qed.errors import InputError, choice, number, whole
+from qed.errors import InputError
 from qed.recovery.protocol import Streams, streams
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
+from qed.swarm.job import Job, Ready
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
-from qed.swarm.simulate import Job, Outcome, Pending, Ready, cores
-from qed.swarm.tasks import TASKS
+from qed.swarm.simulate import Outcome, Pending, cores
+from qed.swarm.tasks import Task
 
 Progress = Callable[[int, int], Any]  # called with swarms tried and swarms in all
 Swarm = tuple[Ready, Faults | None]
@@ -43,7 +46,7 @@ class Normal:
 class Trials:
     """How solutions are tried; the same start poses and noise for all of them."""
 
-    task: str
+    task: str | Task
     trials: int = 10  # of each solution, to choose
     fresh: int = 50  # of the chosen
     seconds: float = 400.0  # simulated time of a trial (s)
@@ -57,13 +60,12 @@ class Trials:
             kind = type(self.environment).__name__
             raise InputError(f"environment must be a qed.Environment, got {kind}")
         checked: dict[str, Any] = {
-            "task": choice("task", self.task, TASKS),
-            "trials": whole("trials", self.trials, 1, 10**6),
-            "fresh": whole("fresh", self.fresh, 1, 10**6),
-            "seconds": number("seconds", self.seconds, CYCLE, 1e6),
+            "task": defined("task", self.task, Task),
+            "trials": limits.trials(self.trials),
+            "fresh": limits.trials(self.fresh, "fresh"),
+            "seconds": limits.seconds(self.seconds),
+            "threads": limits.threads(self.threads),
         }
-        if self.threads is not None:
-            checked["threads"] = whole("threads", self.threads, 1, 1024)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 

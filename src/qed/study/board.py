@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qed.evolution.run import ARCHIVE, evaluations_done
-from qed.study import forecast, work
-from qed.study.forecast import KNOWN, KNOWN_CPU, Engine
+from qed.study import cost, paths, work
+from qed.study.cost import KNOWN, KNOWN_CPU, Engine
 from qed.study.pace import Pace
 from qed.study.plan import Name, Plan
 
@@ -74,27 +74,27 @@ class Board:
         """Return what a part weighs, done or not."""
         if part.stage == EVOLVE:
             return sum(
-                forecast.evolving(self.plan, name.task, name.algorithm, self._engine)
+                cost.evolving(self.plan, name.task, name.algorithm, self._engine)
                 for name in part.names
             )
         batch = part.batch if part.stage == BREAK else None
-        return forecast.trying(self.plan, part.names[0].algorithm, self._engine, batch)
+        return cost.trying(self.plan, part.names[0].algorithm, self._engine, batch)
 
     def there(self, part: Part) -> float:
         """Return what is there of a part on the disk."""
         if part.stage != EVOLVE:
-            file = work.NORMAL if part.stage == TRY else work.recovery_file(part.batch)
-            there = (work.folder(self.folder, part.names[0]) / file).exists()
+            file = paths.NORMAL if part.stage == TRY else paths.recovery(part.batch)
+            there = (paths.run(self.folder, part.names[0]) / file).exists()
             return self.weight(part) if there else 0.0
         found = 0.0
         for name in part.names:
-            done = evaluations_done(work.folder(self.folder, name)) / self.plan.evaluations
+            done = evaluations_done(paths.run(self.folder, name)) / self.plan.evaluations
             share = 1.0 if self._finished(name) else min(done, 1.0)
             found += share * self.weight(Part(EVOLVE, (name,)))
         return found
 
     def _finished(self, name: Name) -> bool:
-        return (work.folder(self.folder, name) / ARCHIVE).exists()
+        return (paths.run(self.folder, name) / ARCHIVE).exists()
 
     @property
     def fraction(self) -> float:

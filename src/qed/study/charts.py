@@ -12,12 +12,22 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from qed.study import paper, statistics
+from qed.study import kinds, paper, statistics
+from qed.study.luck import gains, measured
 from qed.study.results import Results
-from qed.study.winners import gains, measured
 
 # Okabe and Ito's colours, told apart by the colour-blind too.
-COLOURS = {"qed": "#D55E00", "hbd": "#0072B2", "sdbc": "#009E73", "spirit": "#CC79A7"}
+SPARE = ("#56B4E9", "#E69F00", "#000000", "#8C6D31", "#7F7F7F")  # for a user's algorithms
+
+
+class _Colours(dict[str, str]):
+    """A colour for each algorithm, of which users may have others than the paper."""
+
+    def __missing__(self, name: str) -> str:
+        return self.setdefault(name, SPARE[len(self) % len(SPARE)])
+
+
+COLOURS = _Colours(qed="#D55E00", hbd="#0072B2", sdbc="#009E73", spirit="#CC79A7")
 MARKERS = "osD^v"  # of tasks
 PART = "(part of the normal performance)"
 LABEL, TICK = 13, 11  # sizes of text (points), legible when a figure is halved
@@ -157,19 +167,12 @@ def evolution(results: Results) -> Figure:
     return figure
 
 
-FAULT_KINDS = {
-    "proximity_faults": "proximity faults",
-    "rab_faults": "range-and-bearing faults",
-    "wheel_faults": "wheel faults",
-}
-
-
 def faults(results: Results) -> Figure:
     """Draw impact against the number of robots with each kind of fault."""
     figure = Figure(figsize=(11.0, 4.4), layout="constrained")
     grid = figure.subplots(1, 3, sharey=True)
     names = results.algorithms
-    for axes, (column, label) in zip(grid, FAULT_KINDS.items(), strict=True):
+    for axes, (kind, column) in zip(grid, kinds.KINDS.items(), strict=True):
         data = results.recoveries.dropna(subset=["impact"])
         for k, name in enumerate(names):
             impacts = data[data["algorithm"] == name].groupby(column)["impact"]
@@ -182,7 +185,7 @@ def faults(results: Results) -> Figure:
         most = int(data[column].max()) if len(data) else 0
         axes.set_xticks(range(most + 1))
         axes.set_xlim(-0.6, most + 0.6)
-        axes.set_title(f"{label}\n{_relation(data[column], data['impact'])}", fontsize=12)
+        axes.set_title(f"{kind} faults\n{_relation(data[column], data['impact'])}", fontsize=12)
     grid[0].set_ylabel(f"impact\n{PART}", fontsize=LABEL)
     figure.supxlabel("robots with a fault of that kind, of ten", fontsize=LABEL)
     _legend(figure, results)

@@ -1,14 +1,28 @@
-"""What a study costs, in robot-steps: robots x control cycles x trials x controllers."""
+"""What a study costs: in robot-steps, and in seconds of the engine that is asked for.
+
+Robot-steps are robots x control cycles x trials x controllers.  Three speeds (robot-steps/s) tell
+how long they take: of random networks in the normal environment ("healthy"), of random networks in
+QED's environments ("mixed"), and of broken swarms ("broken").  They are measured here, with all
+cores or on the GPU.  Evolved swarms are slower than random ones where they crowd together: how
+much on a GPU is known for each task.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from qed.evolution.algorithms import ALGORITHMS
+from qed.definitions import defined
+from qed.evolution.algorithms import Algorithm
+from qed.speed import BATCH, Case, kernel_speed, random_networks, speeds, warm_up
 from qed.study.plan import ROBOTS, Plan
 from qed.study.work import batches
-from qed.swarm.environment import OPTIONS
+from qed.swarm.backend import described, problem
+from qed.swarm.environment import Environment
+from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE
+from qed.swarm.simulate import cores
 
 # Solutions of a map after so many evaluations: runs of ours with 20,000 and 80,000, and the
 # paper's.
@@ -17,14 +31,28 @@ SOLUTIONS = {
     "sdbc": {20_000: 45, 80_000: 66, 2_402_000: 130},
     "spirit": {20_000: 110, 80_000: 127, 2_402_000: 127},
 }
+WALL = 0.5  # s to measure each speed on a CPU
+ON_GPU = 5 * BATCH  # controllers that fill a GPU, as runs side by side do
+
+# An H200 with random and with evolved networks; that of broken swarms is taken in proportion to
+# what it was before contacts were solved in sub-steps.
+KNOWN_GPU = "NVIDIA H200"
+KNOWN = {"healthy": 1.5e9, "mixed": 1.0e9, "broken": 0.5e9}
+KNOWN_CPU = {"healthy": 1.2e7, "mixed": 0.55e7, "broken": 1.1e7}  # a core or two
+DESCRIBED = 0.7  # of the speed when SPIRIT's situations are counted too
+# What its runs had of the speed of random networks, by task.
+GPU_PACE = {
+    "aggregation": 0.5,
+    "dispersion": 0.5,
+    "flocking": 0.8,
+    "patrolling": 0.8,
+    "border-patrolling": 0.95,
+}
 
 
 def robots(algorithm: str) -> float:
     """Return the mean number of robots of a swarm in evolution."""
-    if ALGORITHMS[algorithm].environments is None:
-        return float(ROBOTS)
-    options = OPTIONS["robots"]
-    return sum(options) / len(options)
+    return defined("algorithm", algorithm, Algorithm).robots
 
 
 def solutions(algorithm: str, evaluations: int) -> float:
@@ -33,16 +61,19 @@ def solutions(algorithm: str, evaluations: int) -> float:
     A map over environments fills like a board at which darts are thrown.  For the others: what
     runs had, joined by lines over the logarithm of evaluations.
     """
-    if ALGORITHMS[algorithm].environments is not None:
-        cells = math.prod(ALGORITHMS[algorithm].environments or ())
+    known = defined("algorithm", algorithm, Algorithm)
+    if known.environments is not None:
+        cells = math.prod(known.environments)
         return cells * (1.0 - math.exp(-evaluations / cells))
-    (few, first), *rest = SOLUTIONS[algorithm].items()
+    (few, first), *rest = SOLUTIONS.get(known.name, SOLUTIONS["hbd"]).items()
     for many, last in rest:
         if evaluations <= many or (many, last) == rest[-1]:
             share = math.log(evaluations / few) / math.log(many / few)
             break
         few, first = many, last
-    return max(first + share * (last - first), 0.25 * first)
+    found = max(first + share * (last - first), 0.25 * first)
+    # A map of a user's own is taken for one of HBD with as many cells.
+    return min(found, known.space(evaluations, None).cells) if known.own else found
 
 
 def evolution(plan: Plan, algorithm: str) -> float:
@@ -63,3 +94,60 @@ def recovery(plan: Plan, algorithm: str, batch: int | None = None) -> float:
 
 def _cycles(plan: Plan) -> int:
     return round(plan.seconds / CYCLE)
+
+
+class Engine(NamedTuple):
+    """What simulates, and how fast (robot-steps/s) it is with each kind of swarms."""
+
+    name: str
+    backend: str
+    speeds: Mapping[str, float]
+    missing: str | None = None  # why it is not here, where its speeds could not be measured
+
+
+def engine(plan: Plan, backend: str = "cpu", wall: float = WALL) -> Engine:
+    """Return the engine for such trials, measured for a few seconds if it is here."""
+    if backend == "cuda" and (why := problem()) is not None:
+        return Engine(KNOWN_GPU, backend, KNOWN, why.rstrip("."))
+    networks = random_networks(ON_GPU if backend == "cuda" else BATCH)
+    mixed = Environment.sample(len(networks))
+    cases = {
+        "healthy": Case(networks, trials=plan.trials),
+        "mixed": Case(networks, mixed, trials=plan.trials),
+        "broken": Case(networks, trials=plan.retrials, faults=Faults.sample(ROBOTS)),
+    }
+    name = described(backend, cores())
+    if backend == "cuda":
+        return Engine(name, backend, {kind: kernel_speed(case) for kind, case in cases.items()})
+    warm_up()
+    count = cores()
+    found = {
+        kind: speeds(case.lasting(wall, count), [count])[count] for kind, case in cases.items()
+    }
+    return Engine(name, backend, found)
+
+
+def evolving(plan: Plan, task: str, algorithm: str, engine: Engine) -> float:
+    """Return how long (s) one run takes, of as many side by side as fill the engine."""
+    known = defined("algorithm", algorithm, Algorithm)
+    swarms = "healthy" if known.environments is None else "mixed"
+    pace = GPU_PACE.get(task, min(GPU_PACE.values())) if engine.backend == "cuda" else 1.0
+    return evolution(plan, algorithm) / (pace * engine.speeds[swarms])
+
+
+def trying(plan: Plan, algorithm: str, engine: Engine, batch: int | None = None) -> float:
+    """Return how long (s) one map takes in a batch of faults, or in the normal environment."""
+    if batch is None:
+        return normal(plan, algorithm) / (DESCRIBED * engine.speeds["broken"])
+    return recovery(plan, algorithm, batch) / engine.speeds["broken"]
+
+
+def forecast(plan: Plan, engine: Engine) -> dict[str, tuple[float, float]]:
+    """Return, for each algorithm, how long evolution and recovery take (s)."""
+    found = {}
+    for algorithm in plan.algorithms:
+        runs = sum(evolving(plan, task, algorithm, engine) for task in plan.tasks)
+        one = trying(plan, algorithm, engine)
+        one += sum(trying(plan, algorithm, engine, k) for k in range(len(batches(plan))))
+        found[algorithm] = (plan.replicates * runs, plan.replicates * len(plan.tasks) * one)
+    return found

@@ -9,6 +9,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from qed.study import charts, signatures
+from qed.study.paths import FIGURES as FOLDER
 from qed.study.results import Results
 
 DPI = 160
@@ -38,7 +39,7 @@ class Drawn:
 
 def draw(results: Results, folder: Path, dpi: int = DPI, pdf: bool = True) -> list[Drawn]:
     """Write all figures of a study into its folder, as PNG and, if asked, as PDF."""
-    target = folder / "figures"
+    target = folder / FOLDER
     target.mkdir(parents=True, exist_ok=True)
     counts = {
         "maps": f"{len(results.runs):,}",

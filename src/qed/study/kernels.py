@@ -17,16 +17,19 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from typing import Any, NamedTuple
 
+from qed.compile import code_cache
 from qed.controller.network import Controller
-from qed.evolution.algorithms import ALGORITHMS
+from qed.definitions import defined
+from qed.evolution.algorithms import ALGORITHMS, Algorithm
 from qed.evolution.swarms import TRIALS_IN_ONE_GO
 from qed.study.plan import ROBOTS, Plan
 from qed.swarm import robot
 from qed.swarm.backend import described
-from qed.swarm.compile import code_cache
 from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Faults
-from qed.swarm.simulate import Job, Pending, cores
+from qed.swarm.job import Job
+from qed.swarm.own import Law
+from qed.swarm.simulate import Pending, cores
 from qed.swarm.tasks import TASKS
 
 AT_ONCE = 8  # processes: each takes some hundred megabytes of the GPU
@@ -36,7 +39,7 @@ class Kernel(NamedTuple):
     """What a kernel is compiled for."""
 
     task: str
-    sums: tuple[str, ...] = ()
+    sums: tuple[str | Law, ...] = ()
     obstacles: bool = False
     faults: bool = False
 
@@ -46,14 +49,17 @@ def kernels(plan: Plan) -> list[Kernel]:
     found: dict[Any, Kernel] = {}
 
     def need(kernel: Kernel) -> None:
-        # Patrolling and border-patrolling are scored from the same grid.
-        scored = {"border": "patrol"}.get(sums := TASKS[kernel.task].sums, sums)
+        measure = TASKS[kernel.task].measure
+        scored = measure.law or measure.stage  # patrolling and border-patrolling share a stage
         found.setdefault((scored, *kernel[1:]), kernel)
 
     alone = plan.trials * plan.batch >= TRIALS_IN_ONE_GO  # otherwise several tasks share a kernel
-    for task in plan.tasks:
-        for algorithm in (ALGORITHMS[name] for name in plan.algorithms if alone):
-            need(Kernel(task, algorithm.sums, algorithm.environments is not None))
+    # What calls laws of users is compiled where it is needed.
+    algorithms = [defined("algorithm", name, Algorithm) for name in plan.algorithms if alone]
+    for task in (str(task) for task in plan.tasks if task in TASKS):
+        for algorithm in algorithms:
+            if not algorithm.features:
+                need(Kernel(task, algorithm.sums, algorithm.environments is not None))
         need(Kernel(task, ALGORITHMS["spirit"].sums))
         need(Kernel(task, faults=True))
     return list(found.values())
@@ -87,11 +93,11 @@ def compile_ahead(
 
 def compiled(kernel: Kernel) -> None:
     """Compile a kernel, by simulating one robot-cycle or a few with it."""
-    deaf = next(name for name, fault in FAULTS.items() if fault.deaf)
+    misheard = next(fault for fault in FAULTS.values() if fault.rab_offset)
     job = Job(
         controllers=[Controller([], [0.0, 0.0])],
         environments=[Environment(robots=ROBOTS, obstacles=2 if kernel.obstacles else 0)],
-        faults=[Faults([deaf] * ROBOTS) if kernel.faults else None],
+        faults=[Faults([misheard] * ROBOTS) if kernel.faults else None],
         seeds=[1],
         trials=1,
         cycles=1,

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from qed.study import paper, statistics
-from qed.study.cells import Column, Part, Row, rounded
-from qed.study.layout import Key, Table
+from qed.study.layout import Column, Key, Part, Row, Table, rounded
 from qed.study.results import Results
 from qed.study.words import listed
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from qed.study import verdicts, winners
+from qed.files import write as write_whole
+from qed.study import luck, verdicts
 from qed.study.figures import DPI, draw
+from qed.study.paths import FIGURES
 from qed.study.report import all_tables
 from qed.study.results import TABLES, Results
 from qed.study.statements import judged
@@ -17,7 +19,6 @@ from qed.study.summary import (
     scale_sentence,
     sentences,
 )
-from qed.textfile import write as write_whole
 
 PAGE, BESIDE = "study.md", "study"
 RAW = ("runs", "recoveries")  # progress.csv is long, and only figures need it
@@ -46,7 +47,7 @@ def write(study: Path, target: Path, results: Results | None = None) -> Path:
     drawn = draw(results, beside, dpi=DPI // 2, pdf=False)
     for each in drawn:
         shutil.move(each.png, beside / each.png.name)
-    (beside / "figures").rmdir()
+    (beside / FIGURES).rmdir()
     told = sentences(results, {table.name: table.frame for table in made})
     parts = [
         f"# A study: {len(results.runs)} maps, {len(results.recoveries):,} recoveries",
@@ -56,7 +57,7 @@ def write(study: Path, target: Path, results: Results | None = None) -> Path:
         "## What holds of the paper, and what does not",
         verdicts.markdown(found, results),
         "## How much of recovery is luck",
-        "\n".join(f"- {text}" for text in winners.sentences(results)) or "Not measured.",
+        "\n".join(f"- {text}" for text in luck.sentences(results)) or "Not measured.",
         "## Tables",
         *(f"{table.markdown()}\n[CSV]({BESIDE}/{table.name}.csv)" for table in made),
         "## Figures",

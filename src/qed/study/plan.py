@@ -6,32 +6,38 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
-from qed.errors import InputError, choice, number, whole
-from qed.evolution.algorithms import ALGORITHMS
+from qed import limits
+from qed.definitions import Definition, Some, defined, known, one_each
+from qed.errors import InputError, choice, whole
+from qed.evolution.algorithms import Algorithm
 from qed.evolution.swarm_run import Settings
 from qed.recovery.protocol import INDEPENDENT, PROTOCOLS
 from qed.streams import stream
-from qed.swarm.faults import Faults
-from qed.swarm.robot import CYCLE
-from qed.swarm.tasks import TASKS
+from qed.swarm.environment import Attributes
+from qed.swarm.faults import FAULTS, Fault, Faults
+from qed.swarm.tasks import TASKS, Task
 
 ROBOTS = 10  # of the normal environment, in which robots break
 
 
-def _several(argument: str, given: Any, allowed: Any) -> tuple[str, ...]:
-    """Return known names, at least one, none of them twice."""
-    names = given.split(",") if isinstance(given, str) else list(given)
-    known = tuple(dict.fromkeys(choice(argument, name.strip(), allowed) for name in names))
-    if not known:
-        raise InputError(f"{argument} must name at least one of {', '.join(allowed)}; got none")
-    return known
+def _several(argument: str, given: Any, kind: type[Some]) -> tuple[Some, ...]:
+    """Return definitions, given as objects or by name, at least one, none of them twice."""
+    names = [given] if isinstance(given, kind) else given
+    names = names.split(",") if isinstance(names, str) else list(names)
+    found = [
+        defined(argument, name if isinstance(name, kind) else str(name).strip(), kind)
+        for name in names
+    ]
+    if not found:
+        raise InputError(f"{argument} must name at least one of {', '.join(known(kind))}; got none")
+    return tuple(one_each(argument, found))
 
 
 class Name(NamedTuple):
     """Which run of a study."""
 
-    task: str
-    algorithm: str
+    task: str | Task
+    algorithm: str | Algorithm
     replicate: int  # 1, 2, ...
 
     def __str__(self) -> str:
@@ -42,8 +48,8 @@ class Name(NamedTuple):
 class Plan:
     """What makes a study; equal plans give equal tables."""
 
-    tasks: tuple[str, ...]
-    algorithms: tuple[str, ...]
+    tasks: tuple[str | Task, ...]
+    algorithms: tuple[str | Algorithm, ...]
     replicates: int
     evaluations: int  # of a run
     initial: int  # random ones of them
@@ -55,40 +61,66 @@ class Plan:
     fresh: int  # trials of the solutions chosen by those, to tell how good they are
     seed: int = 1  # decides everything random
     protocol: str = INDEPENDENT  # the trials that choose, see recovery.protocol
+    among: tuple[str | Fault, ...] = tuple(FAULTS)  # the kinds of faults that are drawn
+    broken: int = 0  # robots of a swarm that break; 0: each draws for itself
 
     def __post_init__(self) -> None:
         checked = {
-            "tasks": _several("tasks", self.tasks, TASKS),
-            "algorithms": _several("algorithms", self.algorithms, ALGORITHMS),
-            "replicates": whole("replicates", self.replicates, 1, 1000),
-            "evaluations": whole("evaluations", self.evaluations, 1, 10**12),
-            "initial": whole("initial", self.initial, 1, 10**12),
-            "batch": whole("batch", self.batch, 1, 10**6),
-            "trials": whole("trials", self.trials, 1, 10**6),
-            "seconds": number("seconds", self.seconds, CYCLE, 1e6),
+            "tasks": _several("tasks", self.tasks, Task),
+            "algorithms": _several("algorithms", self.algorithms, Algorithm),
+            "replicates": limits.replicates(self.replicates),
+            "evaluations": limits.evaluations(self.evaluations),
+            "initial": limits.evaluations(self.initial, "initial"),
+            "batch": limits.batch(self.batch),
+            "trials": limits.trials(self.trials),
+            "seconds": limits.seconds(self.seconds),
             "faults": whole("faults", self.faults, 1, 10**5),
-            "retrials": whole("retrials", self.retrials, 1, 10**6),
-            "fresh": whole("fresh", self.fresh, 1, 10**6),
-            "seed": whole("seed", self.seed, 0, 2**63 - 1),
+            "retrials": limits.trials(self.retrials, "retrials"),
+            "fresh": limits.trials(self.fresh, "fresh"),
+            "seed": limits.seed(self.seed),
             "protocol": choice("protocol", self.protocol, PROTOCOLS),
+            "among": _several("among", self.among, Fault),
+            "broken": whole("broken", self.broken, 0, ROBOTS),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        self.faults_of(1)  # some cannot be drawn
+
+    @property
+    def own(self) -> list[str]:
+        """The definitions of users that make the study, with their digests."""
+        all_ = (*self.tasks, *self.algorithms, *self.among)
+        own = [one for one in all_ if isinstance(one, Definition) and one.own]
+        return [f"{one.kind} {one.name}, defined as {one.digest}" for one in own]
 
     @classmethod
     def read(cls, table: Mapping[str, Any], source: str) -> Plan:
-        """Return the plan that a file has; InputError if a version without all fields wrote it."""
+        """Return the plan that a file has."""
+        cls.complete(table, source)
+        return cls(**{field.name: table[field.name] for field in fields(cls)})
+
+    @classmethod
+    def complete(cls, table: Mapping[str, Any], source: str) -> None:
+        """Raise InputError if a version without all fields wrote a file."""
         lacking = [field.name for field in fields(cls) if field.name not in table]
         if lacking:
             raise InputError(
                 f"out: {source} was begun by an older qed (it lacks {', '.join(lacking)}): their "
                 "results must not be mixed; take another folder, or that version"
             )
-        return cls(**{field.name: table[field.name] for field in fields(cls)})
 
     def changed(self, **given: Any) -> Plan:
         """Return this plan with what is given, where it is not None."""
         return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+    def over(self, attributes: str | Attributes) -> Plan:
+        """Return this plan with other environments, for algorithms whose cells are that."""
+        all_ = [defined("algorithms", name, Algorithm) for name in self.algorithms]
+        return self.changed(
+            algorithms=[
+                one if one.attributes is None else one.with_attributes(attributes) for one in all_
+            ]
+        )
 
     def runs(self) -> Iterator[Name]:
         """Yield the runs, those of one task and algorithm side by side."""
@@ -121,7 +153,8 @@ class Plan:
     def faults_of(self, replicate: int) -> list[Faults]:
         """Return the combined faults that the maps of a replicate meet, whatever their task."""
         seeds = (stream("fault", self.seed, replicate, k) for k in range(self.faults))
-        return [Faults.sample(ROBOTS, seed=seed) for seed in seeds]
+        broken = self.broken or None
+        return [Faults.sample(ROBOTS, seed, among=self.among, broken=broken) for seed in seeds]
 
 
 PRESETS: dict[str, Plan] = {

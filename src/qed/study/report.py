@@ -11,9 +11,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import qed
-from qed.study import least, verdicts, winners
+from qed.files import write as write_whole
+from qed.study import least, luck, paths, verdicts
 from qed.study.figures import Drawn, draw
-from qed.study.luck import luck_table
 from qed.study.plan import Name
 from qed.study.results import TABLES, Results
 from qed.study.statements import Judged, judged
@@ -26,9 +26,7 @@ from qed.study.summary import (
 )
 from qed.study.tables import Table, tables
 from qed.study.words import many
-from qed.textfile import write as write_whole
 
-REPORT = "report.html"
 WIDE = 9.0  # a figure this wide (inch) is scrolled on a phone, where its text would be too small
 PIXELS = 96  # CSS pixels to an inch
 TITLES = {
@@ -72,33 +70,33 @@ def write(folder: Path, results: Results | None = None) -> Path:
     finished = not results.runs.empty
     made = all_tables(results) if finished else []
     found = judged(results) if finished else []
-    (folder / "tables").mkdir(parents=True, exist_ok=True)
+    paths.tables(folder).mkdir(parents=True, exist_ok=True)
     for table in made:
-        write_whole(folder / "tables" / f"{table.name}.csv", table.csv())
-        write_whole(folder / "tables" / f"{table.name}.tex", table.latex())
+        write_whole(paths.table(folder, table.name), table.csv())
+        write_whole(paths.table(folder, table.name, "tex"), table.latex())
     if found:
         text = verdicts.frame(found).to_csv(index=False, lineterminator="\n")
-        write_whole(folder / "tables" / "statements.csv", text)
+        write_whole(paths.table(folder, "statements"), text)
     drawn = draw(results, folder) if finished else []
     pictures, not_drawn = maps(results, folder) if finished else ([], [])
     shown = {
         "scale": _scale(results),
         "verdicts": verdicts.html(found, results) + _more("statements") if found else "",
-        "luck": _paragraphs(winners.sentences(results)),
+        "luck": _paragraphs(luck.sentences(results)),
         "tables": "".join(map(_table, made)),
         "figures": "".join(_figure(k, each) for k, each in enumerate(drawn, 1)),
         "maps": _maps(pictures, not_drawn),
         "methods": _methods(results),
     }
     told = sentences(results, {table.name: table.frame for table in made})
-    write_whole(folder / REPORT, _page(results, shown, told, found))
-    return folder / REPORT
+    write_whole(folder / paths.REPORT, _page(results, shown, told, found))
+    return folder / paths.REPORT
 
 
 def all_tables(results: Results) -> list[Table]:
     """Return the tables of the report, in its order."""
     made = tables(results)
-    more = [least.table(results), luck_table(results) if winners.measured(results) else None]
+    more = [least.table(results), luck.luck_table(results) if luck.measured(results) else None]
     there = {table.name for table in made}
     return [*made, *(table for table in more if table is not None and table.name not in there)]
 
@@ -106,12 +104,13 @@ def all_tables(results: Results) -> list[Table]:
 def maps(results: Results, folder: Path) -> tuple[list[tuple[str, Path]], list[str]]:
     """Draw each algorithm's map of the first task; also return why a map could not be drawn."""
     from qed.archive.archive import Archive
+    from qed.evolution.run import ARCHIVE
     from qed.view.maps import draw as draw_map
 
     drawn, why_not = [], []
     for algorithm in results.algorithms:
         name = Name(results.tasks[0], algorithm, 1)
-        source = folder / "runs" / str(name) / "archive.npz"
+        source = paths.run(folder, name) / ARCHIVE
         if not source.exists():
             continue
         try:
@@ -119,8 +118,8 @@ def maps(results: Results, folder: Path) -> tuple[list[tuple[str, Path]], list[s
         except (ValueError, OSError) as error:
             why_not.append(f"The map of {name} is not shown: {error}")
             continue
-        if archive.coverage:
-            target = folder / "figures" / f"map-{algorithm}.png"
+        if len(archive) > 0:
+            target = folder / paths.FIGURES / f"map-{algorithm}.png"
             title = f"{algorithm.upper()}, {name.task}, replicate 1"
             drawn.append((title, draw_map(archive, target, dpi=110)))
     return drawn, why_not

@@ -13,6 +13,7 @@ Every table, figure and page of the report is made from these alone.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,11 @@ from typing import Any
 import pandas as pd
 
 from qed.errors import InputError
+from qed.evolution.run import PROGRESS as PROGRESS_OF_A_RUN
+from qed.files import write
+from qed.study import kinds, paths, work
+from qed.study.plan import Name, Plan
 
-STUDY = "study.toml"
 RUNS = (
     "task",
     "algorithm",
@@ -44,10 +48,7 @@ RECOVERIES = (
     "replicate",
     "fault",  # number of the combined fault within its replicate
     "faults",  # what is broken, robot by robot: "PMIN,LW-H,..."
-    "proximity_faults",  # robots with such a fault
-    "rab_faults",
-    "wheel_faults",
-    "any_faults",
+    *kinds.COLUMNS.values(),  # robots with such a fault
     "normal",  # fitness of the normal best in the normal environment, on fresh trials
     "broken",  # its fitness with the fault, on fresh trials
     "recovered",  # fitness of the solution chosen for that fault, on fresh trials
@@ -91,15 +92,15 @@ class Results:
     def load(cls, folder: Path) -> Results:
         """Return the results of a study's folder."""
         try:
-            settings = tomllib.loads((folder / STUDY).read_text(encoding="utf-8"))["study"]
-            tables = {name: pd.read_csv(folder / "tables" / f"{name}.csv") for name in TABLES}
+            settings = tomllib.loads((folder / paths.SETTINGS).read_text(encoding="utf-8"))["study"]
+            tables = {name: pd.read_csv(paths.table(folder, name)) for name in TABLES}
         except (OSError, KeyError, ValueError) as error:
             raise InputError(f"{folder} holds no finished study: {error}") from error
         for name, columns in TABLES.items():
             missing = [column for column in columns if column not in tables[name]]
             if missing:
-                raise InputError(f"{folder}/tables/{name}.csv lacks {', '.join(missing)}")
-        failed = folder / "failures.txt"
+                raise InputError(f"{paths.table(folder, name)} lacks {', '.join(missing)}")
+        failed = folder / paths.FAILURES
         lines = failed.read_text(encoding="utf-8").splitlines() if failed.exists() else []
         return cls(settings, **tables, failures=lines)
 
@@ -113,3 +114,75 @@ class Results:
         """Algorithms that have results, in the study's order."""
         there = set(self.runs["algorithm"])
         return [name for name in self.settings["algorithms"] if name in there]
+
+
+def collect(study: Path, plan: Plan) -> list[Name]:
+    """Write the tables of all finished runs; return those runs, if any."""
+    finished = [name for name in plan.runs() if not list(work.missing(study, plan, name))]
+    if not finished:
+        return []
+    tables = {
+        "runs": _runs(study, finished),
+        "recoveries": _of_each(study, finished, lambda here: work.recoveries_of(here, plan)),
+        "progress": _of_each(study, finished, lambda here: pd.read_csv(here / PROGRESS_OF_A_RUN)),
+    }
+    _add_performance(tables["runs"], tables["recoveries"])
+    paths.tables(study).mkdir(exist_ok=True)
+    for name, columns in TABLES.items():
+        text = tables[name].reindex(columns=list(columns)).to_csv(index=False)
+        write(paths.table(study, name), text)
+    return finished
+
+
+def _add_performance(runs: pd.DataFrame, recoveries: pd.DataFrame) -> None:
+    """Tell fitness as a part of the task's empirical maximum, the best of all its maps.
+
+    What is claimed is a part of the highest that is claimed.
+    """
+    for best, pairs in {
+        "best": (
+            (runs, "best", "best_performance"),
+            (runs, "mean", "average_performance"),
+            (recoveries, "recovered", "performance"),
+        ),
+        "claimed_best": (
+            (runs, "claimed_best", "claimed_best_performance"),
+            (recoveries, "claimed_recovered", "claimed_performance"),
+        ),
+    }.items():
+        highest = runs.groupby("task")[best].max()
+        for table, column, part in pairs:
+            table[part] = table[column] / table["task"].map(highest)
+
+
+def _runs(study: Path, names: Sequence[Name]) -> pd.DataFrame:
+    rows = []
+    for name in names:
+        header, normal, cells = work.normal_of(paths.run(study, name))
+        rows.append(
+            {
+                **name._asdict(),
+                "cells": header["cells"],
+                "coverage": len(cells),
+                "best": normal.fresh,
+                "claimed_best": float(normal.fitness.max()),
+                "mean": float(normal.fitness.mean()),
+                "projected_coverage": header["projected_coverage"],
+                "diversity": header["diversity"],
+                "solution_diversity": header["solution_diversity"],
+            }
+        )
+    return pd.DataFrame(rows, columns=[c for c in TABLES["runs"] if "performance" not in c])
+
+
+def _of_each(
+    study: Path, names: Sequence[Name], read: Callable[[Path], pd.DataFrame]
+) -> pd.DataFrame:
+    """Return the tables that runs have in their folders as one, with the runs' names in front."""
+    parts = []
+    for name in names:
+        table = read(paths.run(study, name))
+        for at, (key, value) in enumerate(name._asdict().items()):
+            table.insert(at, key, value)
+        parts.append(table)
+    return pd.concat(parts, ignore_index=True)

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 
 from qed.study import paper
-from qed.study.cells import Row
-from qed.study.layout import Key
+from qed.study.layout import Key, Row
 from qed.study.results import Results
 
 TASK = Key("Task", "task", lambda name: "All tasks" if name == paper.ALL else name.capitalize())

@@ -1,15 +1,8 @@
-"""A study: plan, evolve, re-evaluate, recover, report; each part done once, and resumable.
-
-study.toml      what makes the study, and the versions that began it
-runs/           one folder a run, see work
-tables/         tidy tables with one row a measurement, and the tables of the report
-figures/        the figures of the report
-report.html     all of it on one page
-failures.txt    runs that failed, and why, if any did
-"""
+"""A study: plan, evolve, re-evaluate, recover, report; each part done once, and resumable."""
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -29,20 +22,20 @@ from pathlib import Path
 from typing import Any
 
 from qed import __version__, speed
+from qed.definitions import defined
 from qed.errors import InputError, StoppedError
-from qed.evolution.algorithms import ALGORITHMS
+from qed.evolution.algorithms import Algorithm
 from qed.evolution.run import forget_checkpoints
-from qed.study import work
+from qed.files import disk, write
+from qed.study import paths, work
 from qed.study.board import BREAK, EVOLVE, TRY, Board, Part, Watch
-from qed.study.collect import collect
 from qed.study.executors import Inline
 from qed.study.plan import Name, Plan
-from qed.study.results import STUDY
+from qed.study.results import collect
 from qed.swarm.backend import chosen
-from qed.textfile import disk, made_by, toml, write
+from qed.textfile import made_by, toml
 
 FORMAT = 1  # of the folder
-FAILURES = "failures.txt"
 LOOK = 2.0  # s between looks at how far other processes are
 REPLACED = 3  # times that a pool of processes is replaced after one was killed
 MANY = 10_000  # parts that wait at an executor at most
@@ -76,12 +69,12 @@ class Study:
         """Make the folder this study's, or raise an error if it is not free for it."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            if (self.folder / STUDY).exists():
-                there = plan_of(self.folder)
+            if (self.folder / paths.SETTINGS).exists():
+                there = _told(self.folder)
                 different = [
-                    f"{name} is {getattr(there, name)!r} there, {value!r} here"
-                    for name, value in asdict(self.plan).items()
-                    if getattr(there, name) != value
+                    f"{name} is {there[name]!r} there, {value!r} here"
+                    for name, value in self._tables()["study"].items()
+                    if name not in ("format", "preset") and there[name] != value
                 ]
                 if different:
                     raise InputError(
@@ -92,10 +85,16 @@ class Study:
                     f"out: {self.folder} is not empty and holds no study; take another folder"
                 )
             else:
-                head = {"format": FORMAT, "preset": self.preset, **asdict(self.plan)}
-                write(self.folder / STUDY, toml({"study": head, "made_by": made_by()}))
+                text = toml({**self._tables(), "made_by": made_by()})
+                write(self.folder / paths.SETTINGS, text)
         except OSError as error:
             raise StoppedError(f"cannot use the folder {self.folder}: {error.strerror}") from error
+
+    def _tables(self) -> dict[str, dict[str, Any]]:
+        """Return what makes the study, as its file tells it."""
+        plan = json.loads(json.dumps(asdict(self.plan)))
+        head = {"format": FORMAT, "preset": self.preset, **plan, "definitions": self.plan.own}
+        return {"study": head}
 
     def work(
         self,
@@ -158,7 +157,7 @@ class Study:
             return []
         if part.stage == EVOLVE:
             for name in part.names:  # a kill may have left them
-                forget_checkpoints(work.folder(self.folder, name))
+                forget_checkpoints(paths.run(self.folder, name))
             return [Part(TRY, (name,)) for name in part.names]
         if part.stage == TRY:
             return [Part(BREAK, part.names, k) for k in range(len(work.batches(self.plan)))]
@@ -172,7 +171,7 @@ class Study:
         """Write tables, figures and the report of what is finished, and return the report."""
         from qed.study import report
 
-        note = self.folder / FAILURES
+        note = self.folder / paths.FAILURES
         with disk(self.folder):
             if not collect(self.folder, self.plan):
                 raise StoppedError(f"no run of {self.folder} is finished: there is no report")
@@ -184,8 +183,13 @@ class Study:
 
 
 def plan_of(folder: Path) -> Plan:
-    """Return the plan of a study's folder."""
-    path = folder / STUDY
+    """Return the plan of a study's folder; what users defined must be known here."""
+    return Plan.read(_told(folder), str(folder))
+
+
+def _told(folder: Path) -> dict[str, Any]:
+    """Return what a study's folder tells of it."""
+    path = folder / paths.SETTINGS
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         head, by = table["study"], table["made_by"]["qed"]
@@ -194,7 +198,8 @@ def plan_of(folder: Path) -> Plan:
                 f"out: {folder} was begun by qed {by}, this is {__version__}: their results must "
                 "not be mixed; take another folder, or that version"
             )
-        return Plan.read(head, str(folder))
+        Plan.complete(head, str(folder))
+        return {"definitions": [], **head}
     except OSError as error:
         raise InputError(f"{folder} holds no study: {error.strerror}") from error
     except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
@@ -210,7 +215,7 @@ def prepare(
         compiled = beside.submit(speed.warm_up) if backend == "cpu" else None
         # SPIRIT's cells are needed by all: maps are compared in its space.
         for algorithm in dict.fromkeys((*plan.algorithms, "spirit")):
-            ALGORITHMS[algorithm].space(plan.evaluations, progress)
+            defined("algorithm", algorithm, Algorithm).space(plan.evaluations, progress)
         if compiled is not None:
             compiled.result()
 

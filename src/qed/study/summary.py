@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from qed.evolution.algorithms import cells_in_words
-from qed.study import least, paper, winners
+from qed.study import least, luck, paper
 from qed.study.plan import PRESETS
 from qed.study.results import Results
 from qed.study.words import listed, many
@@ -60,7 +60,7 @@ def sentences(results: Results, frames: Mapping[str, pd.DataFrame]) -> list[str]
     return [
         *told,
         *_significance(frames.get("table-s3a")),
-        *winners.sentence(results),
+        *luck.sentence(results),
         *_coverage(results),
     ]
 
@@ -156,9 +156,16 @@ def protocol_sentence(settings: Mapping[str, Any]) -> str:
 
 def cells_sentence(results: Results) -> str:
     """Tell which cells the maps have."""
-    evaluations = results.settings["evaluations"]
-    parts = [f"{name.upper()}: {cells_in_words(name, evaluations)}" for name in results.algorithms]
+    parts = [f"{name.upper()}: {_cells(results, name)}" for name in results.algorithms]
     return f"The cells of the maps: {'; '.join(parts)}."
+
+
+def _cells(results: Results, algorithm: str) -> str:
+    """Tell which cells a map has, unless it has another number of them than the words say."""
+    told = cells_in_words(algorithm, results.settings["evaluations"])
+    there = results.runs.loc[results.runs["algorithm"] == algorithm, "cells"]
+    count = f"{int(there.iloc[0]):,} cells"
+    return told if told.startswith(count) else f"{count} of a user's own"
 
 
 def times_smaller(settings: Mapping[str, Any]) -> tuple[float, float]:

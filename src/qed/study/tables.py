@@ -12,9 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from qed.study import paper
-from qed.study.cells import Row, effects, known, plain, significance, span, spread
-from qed.study.layout import Key, Table
+from qed.study import kinds, paper
+from qed.study.layout import Key, Row, Table, effects, known, plain, significance, span, spread
 from qed.study.luck import luck_table
 from qed.study.results import Results
 from qed.study.rows import ALGORITHM, TASK, beside, by_algorithm, many
@@ -35,12 +34,6 @@ __all__ = ["STRONGEST", "Table", "tables"]
 
 QED = "qed"
 STRONGEST = -0.5  # impacts beyond it are left out of slopes, as in the paper
-KINDS = {
-    "proximity": "proximity_faults",
-    "range-and-bearing": "rab_faults",
-    "wheel": "wheel_faults",
-    "any": "any_faults",
-}
 FRESH, CLAIMED = "", "claimed_"  # what columns of the results begin with
 ON = {
     FRESH: "Measured on fresh trials, which took no part in choosing the controllers.",
@@ -276,7 +269,7 @@ def _fault_kinds(results: Results) -> Table:
     recoveries = results.recoveries
     rows = [
         {"kind": kind, "robots": robots, "n": n, "impact": median, "impact_iqr": iqr}
-        for kind, column in KINDS.items()
+        for kind, column in kinds.COLUMNS.items()
         for robots, n, median, iqr in by_count(recoveries[column], recoveries["impact"])
     ]
     return Table(
@@ -296,7 +289,7 @@ def _fault_correlations(results: Results) -> Table:
         {"algorithm": algorithm, "n": len(recoveries)}
         | {
             kind: pearson(recoveries[column], recoveries["impact"])
-            for kind, column in KINDS.items()
+            for kind, column in kinds.COLUMNS.items()
         }
         for algorithm, recoveries in groups
         if len(recoveries)
@@ -308,7 +301,7 @@ def _fault_correlations(results: Results) -> Table:
         pd.DataFrame(rows),
         (ALGORITHM,),
         (
-            *(plain(kind.capitalize(), kind) for kind in KINDS),
+            *(plain(kind.capitalize(), kind) for kind in kinds.COLUMNS),
             plain("n", "n", 0),
         ),
     )

@@ -1,12 +1,8 @@
 """The parts of a study's work: evolve a map, try it in the normal environment, break it.
 
 A part leaves a file in the folder of its run and is done when the file is there, so parts can
-be done by any process of any machine that sees the study's folder, and done again.
-
-    runs/TASK-ALGORITHM-REPLICATE/
-        archive.npz        the map (and the other files of a run)
-        normal.npz         fitness of each solution in the normal environment
-        recovery-0.csv     one row a combined fault; so many faults a file
+be done by any process of any machine that sees the study's folder, and done again; ``paths``
+names the files.
 
 What is told of a chosen solution comes from fresh trials; what is claimed of it, from the trials
 that chose it.
@@ -30,21 +26,20 @@ from qed.errors import StoppedError
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.run import ARCHIVE, CONFIG, drive
 from qed.evolution.swarm_run import SwarmRun
+from qed.files import disk, write
 from qed.recovery import metrics
 from qed.recovery.projection import project
 from qed.recovery.protocol import streams
 from qed.recovery.recover import search
 from qed.recovery.trials import Normal, Trials
+from qed.study import kinds, paths
 from qed.study.plan import Name, Plan
-from qed.swarm.faults import kinds
-from qed.swarm.simulate import Ready
-from qed.textfile import disk, write
+from qed.swarm.job import Ready
 
-NORMAL = "normal.npz"
 FORMAT, VERSION = "qed-normal", 2
 FAULTS_A_BATCH = 10
 COLUMNS = (
-    "fault", "faults", "proximity_faults", "rab_faults", "wheel_faults", "any_faults",
+    "fault", "faults", *kinds.COLUMNS.values(),
     "normal", "broken", "recovered", "impact", "resilience",
     "claimed_normal", "claimed_broken", "claimed_recovered", "claimed_impact",
     "claimed_resilience", "distance", "normal_cell", "recovery_cell",
@@ -53,20 +48,10 @@ COLUMNS = (
 Tell = Callable[[float], Any]  # called with the part of the work done, 0 to 1
 
 
-def folder(study: Path, name: Name) -> Path:
-    """Return the folder of a run."""
-    return study / "runs" / str(name)
-
-
 def batches(plan: Plan) -> list[range]:
     """Return the numbers of the faults that are tried together."""
     starts = range(0, plan.faults, FAULTS_A_BATCH)
     return [range(k, min(k + FAULTS_A_BATCH, plan.faults)) for k in starts]
-
-
-def recovery_file(batch: int) -> str:
-    """Return the name of the file with a batch of faults."""
-    return f"recovery-{batch}.csv"
 
 
 def evolve(
@@ -80,7 +65,7 @@ def evolve(
     """Evolve runs side by side, going on where they were."""
     runs = []
     for name in names:
-        here = folder(study, name)
+        here = paths.run(study, name)
         if not (here / ARCHIVE).exists():
             there = (here / CONFIG).exists()
             settings = plan.settings(name)
@@ -100,8 +85,8 @@ def reevaluate(
     tell: Tell | None = None,
 ) -> None:
     """Try all solutions of a map in the normal environment, and see how they behave there."""
-    here = folder(study, name)
-    if (here / NORMAL).exists():
+    here = paths.run(study, name)
+    if (here / paths.NORMAL).exists():
         return
     archive, solutions = _map(here)
     how = _trials(plan, name, archive, threads, backend)
@@ -119,7 +104,7 @@ def reevaluate(
     }
     arrays = {"fitness": normal.fitness, "apart": normal.apart, "cell": archive.occupied}
     with disk(here):
-        files.write(here / NORMAL, header, arrays)
+        files.write(here / paths.NORMAL, header, arrays)
 
 
 def recover(
@@ -132,8 +117,8 @@ def recover(
     tell: Tell | None = None,
 ) -> None:
     """Try all solutions of a map in a batch of combined faults."""
-    here = folder(study, name)
-    target = here / recovery_file(batch)
+    here = paths.run(study, name)
+    target = here / paths.recovery(batch)
     if target.exists():
         return
     _, normal, cells = normal_of(here)
@@ -144,13 +129,11 @@ def recover(
     rows = []
     recoveries = search(how, solutions, normal, faults, _told(tell))
     for k, fault, found in zip(numbers, faults, recoveries, strict=True):
-        healthy = fault.names.count("NONE")
         rows.append(
             (
                 k,
                 ",".join(fault),
-                *kinds(fault),
-                len(fault) - healthy,
+                *kinds.counts(fault),
                 *_five(found.normal, found.broken, found.performance),
                 *_five(found.claimed_normal, found.claimed_broken, found.claimed),
                 found.distance,
@@ -165,23 +148,23 @@ def recover(
 def normal_of(here: Path) -> tuple[dict[str, Any], Normal, list[int]]:
     """Return what is known of a run's map in the normal environment, and its solutions' cells."""
     try:
-        header, arrays = files.read(here / NORMAL, FORMAT, VERSION)
+        header, arrays = files.read(here / paths.NORMAL, FORMAT, VERSION)
         cells = arrays["cell"].tolist()
         return header, Normal(arrays["fitness"], arrays["apart"], header["fresh"]), cells
     except (OSError, KeyError, ValueError) as error:
-        raise StoppedError(f"{here / NORMAL} is not usable: {error}; remove it") from error
+        raise StoppedError(f"{here / paths.NORMAL} is not usable: {error}; remove it") from error
 
 
 def recoveries_of(here: Path, plan: Plan) -> pd.DataFrame:
     """Return the rows of all combined faults of a run."""
-    parts = [pd.read_csv(here / recovery_file(k)) for k in range(len(batches(plan)))]
+    parts = [pd.read_csv(here / paths.recovery(k)) for k in range(len(batches(plan)))]
     return pd.concat(parts, ignore_index=True)
 
 
 def missing(study: Path, plan: Plan, name: Name) -> Iterator[str]:
     """Yield the files that a run still has to make, in order."""
-    here = folder(study, name)
-    wanted = [ARCHIVE, NORMAL, *(recovery_file(k) for k in range(len(batches(plan))))]
+    here = paths.run(study, name)
+    wanted = [ARCHIVE, paths.NORMAL, *(paths.recovery(k) for k in range(len(batches(plan))))]
     return (file for file in wanted if not (here / file).exists())
 
 

@@ -1,29 +1,17 @@
-"""The environment of a swarm: six attributes, four options each, 4096 environments in all."""
+"""The environment of a swarm, its attributes, and the options that evolution draws from."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from qed.definitions import digest_of
 from qed.errors import InputError, choice, number, whole
 
-# The four options of each attribute, in the paper's order A1 to A6 (m/s, robots, m, obstacles,
-# m, m).  The arenas have 4, 9, 16 and 25 square metres.
-OPTIONS: dict[str, tuple[float, ...]] = {
-    "max_speed": (0.05, 0.10, 0.15, 0.20),
-    "robots": (5, 10, 15, 20),
-    "arena": (2.0, 3.0, 4.0, 5.0),
-    "obstacles": (0, 2, 4, 6),
-    "rab_range": (0.25, 0.5, 1.0, 2.0),
-    "proximity_range": (0.055, 0.11, 0.22, 0.44),
-}
-# "scripts": the arenas that the authors' launch scripts name (9, 16, 25, 36 square metres).
-VARIANTS: dict[str, dict[str, tuple[float, ...]]] = {
-    "paper": OPTIONS,
-    "scripts": {**OPTIONS, "arena": (3.0, 4.0, 5.0, 6.0)},
-}
 MAX_ROBOTS = 64
 MAX_OBSTACLES = 64
 
@@ -64,35 +52,157 @@ class Environment:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def from_options(cls, options: Any, variant: str = "paper") -> Environment:
-        """Return the environment with the given option (0 to 3) of each attribute A1 to A6."""
-        table = VARIANTS[choice("variant", variant, VARIANTS)]
+    def from_options(cls, options: Any, attributes: str | Attributes = "paper") -> Environment:
+        """Return the environment with the given option (0, 1, ...) of each attribute."""
+        return attributes_of(attributes).environment(options)
+
+    @classmethod
+    def sample(
+        cls, count: int, seed: int = 0, attributes: str | Attributes = "paper"
+    ) -> list[Environment]:
+        """Return environments with every option drawn independently and uniformly."""
+        from qed.chance import fold
+
+        table = attributes_of(attributes)
+        count = whole("count", count, 0, 2**31)
+        purpose = 0xE27
+        draws = fold(seed, purpose, np.arange(count)[:, None], np.arange(len(table)))
+        sizes = np.array(table.shape, np.uint64)
+        drawn = (draws.astype(np.uint64) * sizes) >> np.uint64(32)
+        return [table.environment(row) for row in drawn.tolist()]
+
+    def options(self, attributes: str | Attributes = "paper") -> tuple[int, ...] | None:
+        """Return the option (0, 1, ...) of each attribute, or None if one is not an option."""
+        return attributes_of(attributes).options_of(self)
+
+
+ATTRIBUTES = tuple(field.name for field in fields(Environment))
+MOST_ENVIRONMENTS = 2**24
+
+
+class Attributes(Mapping[str, tuple[float, ...]]):
+    """The options of each attribute that evolution over environments draws from.
+
+    An attribute that is not named keeps the value it has in the normal environment.  Any number
+    of options will do; each environment they make is a cell of the archive.
+
+    >>> few = Attributes({"robots": (5, 10, 20), "obstacles": (0, 4)})
+    >>> few.shape, few.environment((2, 1)).robots
+    ((3, 2), 20)
+    """
+
+    def __init__(self, options: Mapping[str, Sequence[float]]) -> None:
+        if not isinstance(options, Mapping) or not options:
+            raise InputError(
+                f"attributes must be a table with the options of {', '.join(ATTRIBUTES)}, or of "
+                f"some of them; got {options!r}"
+            )
+        table = {}
+        for name, values in options.items():
+            choice("attributes", name, ATTRIBUTES)
+            if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+                raise InputError(f"attributes: {name} must be a list of options, got {values!r}")
+            # As an environment has them, which also refuses what cannot be.
+            same = tuple(getattr(_normal_but(name, value), name) for value in values)
+            if not same or len(set(same)) < len(same):
+                raise InputError(
+                    f"attributes: {name} must have at least one option, and none twice; got "
+                    f"{list(values)!r}"
+                )
+            table[name] = same
+        # In the order of an environment's fields, whatever order they are given in.
+        self._options = {name: table[name] for name in ATTRIBUTES if name in table}
+        if self.count > MOST_ENVIRONMENTS:
+            raise InputError(
+                f"attributes: {self.count:,} environments are more than {MOST_ENVIRONMENTS:,}"
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of options of each attribute."""
+        return tuple(len(options) for options in self._options.values())
+
+    @property
+    def count(self) -> int:
+        """Number of environments."""
+        return math.prod(self.shape)
+
+    def environment(self, options: Any) -> Environment:
+        """Return the environment with the given option (0, 1, ...) of each attribute."""
         picked = list(options)
-        if len(picked) != len(table):
-            raise InputError(f"options must be {len(table)} numbers, got {len(picked)}")
-        return cls(
+        if len(picked) != len(self):
+            raise InputError(f"options must be {len(self)} numbers, got {len(picked)}")
+        return Environment(
             **{  # type: ignore[arg-type]
                 name: values[whole(f"option of {name}", option, 0, len(values) - 1)]
-                for (name, values), option in zip(table.items(), picked, strict=True)
+                for (name, values), option in zip(self.items(), picked, strict=True)
             }
         )
 
-    @classmethod
-    def sample(cls, count: int, seed: int = 0, variant: str = "paper") -> list[Environment]:
-        """Return environments with every option drawn independently and uniformly."""
-        from qed.swarm.laws.chance import fold
-
-        count = whole("count", count, 0, 2**31)
-        table = VARIANTS[choice("variant", variant, VARIANTS)]
-        purpose = 0xE27
-        bits = fold(seed, purpose, np.arange(count)[:, None], np.arange(len(table)))
-        # Four options: the two highest bits are a uniform draw.
-        return [cls.from_options(row, variant) for row in (bits >> np.uint32(30)).tolist()]
-
-    def options(self, variant: str = "paper") -> tuple[int, ...] | None:
-        """Return the option (0 to 3) of each attribute, or None if one is not an option."""
-        table = VARIANTS[choice("variant", variant, VARIANTS)]
+    def options_of(self, environment: Environment) -> tuple[int, ...] | None:
+        """Return the option of each attribute, or None if the environment is not one of them."""
         try:
-            return tuple(table[f.name].index(getattr(self, f.name)) for f in fields(self))
+            found = tuple(v.index(getattr(environment, name)) for name, v in self.items())
         except ValueError:
             return None
+        return found if self.environment(found) == environment else None
+
+    def described(self) -> dict[str, list[float]]:
+        """Return the options as JSON can hold them."""
+        return {name: list(values) for name, values in self.items()}
+
+    @property
+    def digest(self) -> str:
+        """A digest of all options."""
+        return digest_of(self._options)
+
+    def __getitem__(self, name: str) -> tuple[float, ...]:
+        return self._options[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._options)
+
+    def __len__(self) -> int:
+        return len(self._options)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Attributes) and self._options == other._options
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._options.items()))
+
+    def __repr__(self) -> str:
+        return f"Attributes({self._options!r})"
+
+
+def _normal_but(name: str, value: Any) -> Environment:
+    """Return the normal environment with another value of an attribute."""
+    return Environment(**{name: value})
+
+
+# In the paper's order A1 to A6 (m/s, robots, m, obstacles, m, m); its arenas have 4, 9, 16 and 25
+# square metres.
+PAPER = Attributes(
+    {
+        "max_speed": (0.05, 0.10, 0.15, 0.20),
+        "robots": (5, 10, 15, 20),
+        "arena": (2.0, 3.0, 4.0, 5.0),
+        "obstacles": (0, 2, 4, 6),
+        "rab_range": (0.25, 0.5, 1.0, 2.0),
+        "proximity_range": (0.055, 0.11, 0.22, 0.44),
+    }
+)
+# "scripts": the arenas that the authors' launch scripts name (9, 16, 25, 36 square metres).
+VARIANTS: dict[str, Attributes] = {
+    "paper": PAPER,
+    "scripts": Attributes({**PAPER, "arena": (3.0, 4.0, 5.0, 6.0)}),
+}
+
+
+def attributes_of(given: Any) -> Attributes:
+    """Return attributes, given as an object, a table, or the name of a variant."""
+    if isinstance(given, Attributes):
+        return given
+    if isinstance(given, Mapping):
+        return Attributes(given)
+    return VARIANTS[choice("attributes", given, VARIANTS)]

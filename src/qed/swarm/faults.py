@@ -1,74 +1,212 @@
-"""The eight faults, one for each robot of a broken swarm."""
+"""Faults, one for each robot of a broken swarm: the paper's eight, and a user's own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from qed.errors import InputError, choice, whole
+from qed.definitions import Definition, defined, digest_of
+from qed.errors import InputError, number, whole
+
+FRONT = (0, 1, 2, 3, 4)  # the front proximity sensors; 5 and 6 are at the rear
+SENSORS = 7
 
 
-@dataclass(frozen=True)
-class Fault:
-    """What a fault does: to the front proximity sensors, the wheels, and the hearing.
+class Fault(Definition):
+    """What a fault does to a robot: its proximity sensors, its wheels, range and bearing.
 
-    A front sensor reads ``gain * truth + offset`` with random parts of half width ``noise``
-    (None: the sensor's own); the wheels turn at ``left`` and ``right`` of what is asked.
+    Parameters
+    ----------
+    name : short, as in ``Faults("PMIN,LW-H,...")``
+    words : what it is, in a few words
+    gain, noise, offset : a proximity sensor that is hit reads ``gain * truth + offset`` (0:
+        nothing, 1: touching) with random parts of half width ``noise`` (default: the sensor's own)
+    sensors : the proximity sensors that are hit, of 0 to 6 (default: the five in front)
+    left, right : the wheels turn at this part of what is asked, -1 to 1
+    rab_offset : other robots are heard 0.75 to 1 m off their place, in random directions
+    rab_range : robots are heard within this part of the range only, 0 (deaf) to 1
+    dead : the robot stands still and sends nothing, so that nobody hears it
+
+    >>> Fault("LIMP", "left wheel at a tenth", left=0.1)
+    <Fault LIMP: left wheel at a tenth>
     """
 
-    meaning: str
-    gain: float = 1.0
-    noise: float | None = None
-    offset: float = 0.0
-    left: float = 1.0
-    right: float = 1.0
-    deaf: bool = False
+    kind = "fault"
+    built_in = MappingProxyType({})
+    gain: float
+    noise: float | None
+    offset: float
+    sensors: tuple[int, ...]
+    left: float
+    right: float
+    rab_offset: bool
+    rab_range: float
+    dead: bool
+
+    def __new__(
+        cls,
+        name: str,
+        words: str = "",
+        *,
+        gain: float = 1.0,
+        noise: float | None = None,
+        offset: float = 0.0,
+        sensors: Iterable[int] = FRONT,
+        left: float = 1.0,
+        right: float = 1.0,
+        rab_offset: bool = False,
+        rab_range: float = 1.0,
+        dead: bool = False,
+    ) -> Fault:
+        """Check all fields."""
+        name = cls._checked(name)
+        about = f"fault {name}: "
+        hit = [whole(f"{about}sensors", sensor, 0, SENSORS - 1) for sensor in sensors]
+        fields = {
+            "gain": number(f"{about}gain", gain, -10.0, 10.0),
+            "noise": None if noise is None else number(f"{about}noise", noise, 0.0, 1.0),
+            "offset": number(f"{about}offset", offset, -10.0, 10.0),
+            "sensors": tuple(sorted(set(hit))),
+            "left": number(f"{about}left", left, -1.0, 1.0),
+            "right": number(f"{about}right", right, -1.0, 1.0),
+            "rab_offset": _truth(f"{about}rab_offset", rab_offset),
+            "rab_range": number(f"{about}rab_range", rab_range, 0.0, 1.0),
+            "dead": _truth(f"{about}dead", dead),
+        }
+        return cls._new(name, str(words), digest_of(fields), **fields)
+
+    @property
+    def wheels(self) -> tuple[float, float]:
+        """What the wheels do of what is asked."""
+        return (0.0, 0.0) if self.dead else (self.left, self.right)
+
+    @property
+    def hits_sensors(self) -> bool:
+        """Whether proximity sensors read otherwise than healthy ones."""
+        changed = self.gain != 1.0 or self.noise is not None or self.offset != 0.0
+        return changed and bool(self.sensors)
+
+    @property
+    def hits_rab(self) -> bool:
+        """Whether range and bearing is hit."""
+        return self.rab_offset or self.rab_range < 1.0 or self.dead
+
+    @property
+    def hits_wheels(self) -> bool:
+        """Whether a wheel is hit."""
+        return self.wheels != (1.0, 1.0)
+
+    @property
+    def odd(self) -> bool:
+        """Whether it needs more than the paper's faults do: engines have a path for it apart."""
+        return self.dead or self.rab_range < 1.0 or (self.hits_sensors and self.sensors != FRONT)
+
+    def described(self) -> dict[str, Any]:
+        """Return how it is defined, as JSON can hold it."""
+        fields = ("gain", "noise", "offset", "sensors", "left", "right")
+        more = ("rab_offset", "rab_range", "dead")
+        return super().described() | {name: getattr(self, name) for name in (*fields, *more)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = {k: v for k, v in self.__dict__.items() if k not in ("meaning", "digest")}
+        return _again, (self.name, self.meaning, fields)
+
+
+def _again(name: str, meaning: str, fields: dict[str, Any]) -> Fault:
+    """Return a fault that was sent to another process."""
+    return FAULTS.get(name) or Fault(name, meaning, **fields)
+
+
+def _truth(name: str, value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 FAULTS: dict[str, Fault] = {
-    "NONE": Fault("no fault"),
-    "PMIN": Fault("front proximity sensors read 0", gain=0.0, noise=0.0),
-    "PMAX": Fault("front proximity sensors read 1", gain=0.0, noise=0.0, offset=1.0),
-    "PRAND": Fault("front proximity sensors read at random", gain=0.0, noise=0.5, offset=0.5),
-    "LW-H": Fault("left wheel at half speed", left=0.5),
-    "RW-H": Fault("right wheel at half speed", right=0.5),
-    "BW-H": Fault("both wheels at half speed", left=0.5, right=0.5),
-    "ROFS": Fault("range and bearing off by a random 0.75 to 1 m", deaf=True),
+    fault.name: fault
+    for fault in (
+        Fault("NONE", "no fault"),
+        Fault("PMIN", "front proximity sensors read 0", gain=0.0, noise=0.0),
+        Fault("PMAX", "front proximity sensors read 1", gain=0.0, noise=0.0, offset=1.0),
+        Fault("PRAND", "front proximity sensors read at random", gain=0.0, noise=0.5, offset=0.5),
+        Fault("LW-H", "left wheel at half speed", left=0.5),
+        Fault("RW-H", "right wheel at half speed", right=0.5),
+        Fault("BW-H", "both wheels at half speed", left=0.5, right=0.5),
+        Fault("ROFS", "range and bearing off by a random 0.75 to 1 m", rab_offset=True),
+    )
 }
+Fault.built_in = MappingProxyType(FAULTS)
+HEALTHY = FAULTS["NONE"]
 
 
 class Faults:
-    """A combined fault: one of the eight faults for each robot.
+    """A combined fault: a fault for each robot, by name or as an object.
 
     >>> Faults(["PMIN", "LW-H", "NONE"])
     Faults('PMIN,LW-H,NONE')
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
-        if isinstance(names, str):
+    def __init__(self, names: Iterable[str | Fault]) -> None:
+        if isinstance(names, Fault):
+            names = [names]
+        elif isinstance(names, str):
             names = [part.strip() for part in names.split(",")]
-        self.names = tuple(choice("fault", name, FAULTS) for name in names)
+        # As plain strings they go to tables and files; ``each`` has what they stand for.
+        self.each = tuple(defined("fault", name, Fault) for name in names)
+        self.names = tuple(fault.name for fault in self.each)
         if not self.names:
             raise InputError("faults must name one fault for each robot, got none")
 
     @classmethod
     def none(cls, robots: int = 10) -> Faults:
-        """Return the combined fault of a sound swarm."""
-        return cls(["NONE"] * whole("robots", robots, 1, 10**6))
+        """Return the combined fault of a healthy swarm."""
+        return cls([HEALTHY] * whole("robots", robots, 1, 10**6))
 
     @classmethod
-    def sample(cls, robots: int = 10, seed: int = 0) -> Faults:
-        """Draw each robot's fault independently and uniformly from the eight."""
-        from qed.swarm.laws.chance import fold
+    def sample(
+        cls,
+        robots: int = 10,
+        seed: int = 0,
+        among: str | Fault | Iterable[str | Fault] | None = None,
+        broken: int | None = None,
+    ) -> Faults:
+        """Draw a fault for each robot, all kinds equally likely.
 
+        Parameters
+        ----------
+        robots : number of robots
+        seed : decides the draws; a larger swarm begins with the faults of a smaller one, unless
+            ``broken`` is given
+        among : the kinds to draw from (default: the paper's eight, "NONE" included)
+        broken : exactly so many robots get a fault (other than "NONE"), any of them equally
+            likely; the others are healthy (default: each robot draws for itself)
+        """
+        from qed.chance import fold
+
+        kinds, hits = 0xFA, 0xFB  # purposes of the draws
         robots = whole("robots", robots, 1, 10**6)
-        purpose = 0xFA
-        names = list(FAULTS)
-        # Eight faults: the three highest bits are a uniform draw.
-        drawn = fold(whole("seed", seed, 0, 2**63 - 1), purpose, np.arange(robots))
-        return cls(names[k] for k in (drawn >> np.uint32(29)).tolist())
+        seed = whole("seed", seed, 0, 2**63 - 1)
+        table = list(FAULTS.values()) if among is None else list(cls(among).each)
+        if len(set(table)) < len(table):
+            raise InputError("among names a fault twice: each kind is as likely as the others")
+        if broken is not None:
+            broken = whole("broken", broken, 0, robots)
+            table = [fault for fault in table if fault != HEALTHY]
+            if broken and not table:
+                raise InputError("among must name a fault other than NONE for broken robots")
+        numbers = np.arange(robots)
+        drawn = fold(seed, kinds, numbers).astype(np.uint64)
+        picked = ((drawn * np.uint64(len(table))) >> np.uint64(32)).tolist()
+        if broken is None:
+            return cls(table[k] for k in picked)
+        # Those with the smallest of as many random numbers, as a shuffled deck would give them.
+        hit = set(np.lexsort((numbers, fold(seed, hits, numbers)))[:broken].tolist())
+        return cls(table[k] if r in hit else HEALTHY for r, k in enumerate(picked))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -80,7 +218,7 @@ class Faults:
         return self.names[robot]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Faults) and self.names == other.names
+        return isinstance(other, Faults) and self.each == other.each
 
     def __hash__(self) -> int:
         return hash(self.names)
@@ -89,11 +227,43 @@ class Faults:
         return f"Faults({','.join(self.names)!r})"
 
 
+class Effects(NamedTuple):
+    """What the faults of a swarm do, robot by robot, as both engines read it."""
+
+    wheels: np.ndarray  # (robots, 2) part of what is asked of the left and the right wheel
+    gain: np.ndarray  # of the sensors that are hit
+    noise: np.ndarray  # half width; NaN: the sensor's own
+    offset: np.ndarray
+    hit: np.ndarray  # a bit for each sensor that is hit
+    rab_offset: np.ndarray  # whether others are heard off their place
+    dead: np.ndarray  # whether a robot is not heard
+    hears_within: np.ndarray  # input (1: nobody, -1: here) from which on a robot hears nobody
+    some_misheard: bool  # whether hearing needs a look at each robot
+    some_odd: bool  # whether there are faults beyond the paper's
+
+
+@lru_cache(maxsize=4096)
+def effects(faults: Faults | None, robots: int) -> Effects:
+    """Return what faults do; None stands for a healthy swarm."""
+    each = (HEALTHY,) * robots if faults is None else faults.each
+    return Effects(
+        wheels=np.array([fault.wheels for fault in each]),
+        gain=np.array([fault.gain for fault in each]),
+        noise=np.array([np.nan if fault.noise is None else fault.noise for fault in each]),
+        offset=np.array([fault.offset for fault in each]),
+        hit=np.array([sum(1 << sensor for sensor in fault.sensors) for fault in each]),
+        rab_offset=np.array([fault.rab_offset for fault in each]),
+        dead=np.array([fault.dead for fault in each]),
+        hears_within=np.array([2.0 * fault.rab_range - 1.0 for fault in each]),
+        some_misheard=any(fault.rab_offset or fault.dead for fault in each),
+        some_odd=any(fault.odd for fault in each),
+    )
+
+
 def kinds(faults: Faults) -> tuple[int, int, int]:
     """Return the number of robots with a proximity, a range-and-bearing and a wheel fault."""
-    broken = [FAULTS[name] for name in faults]
     return (
-        sum(fault.gain != 1.0 for fault in broken),
-        sum(fault.deaf for fault in broken),
-        sum(fault.left != 1.0 or fault.right != 1.0 for fault in broken),
+        sum(fault.hits_sensors for fault in faults.each),
+        sum(fault.hits_rab for fault in faults.each),
+        sum(fault.hits_wheels for fault in faults.each),
     )

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy import float32 as f32
 
+from qed.chance import fold, high_noise, low_noise, mix
+from qed.compile import entry, loop
 from qed.errors import InputError
-from qed.swarm.compile import entry, loop
-from qed.swarm.laws.chance import fold, high_noise, low_noise, mix
-from qed.swarm.laws.geometry import PI, body_point, cos_sin, separation
+from qed.swarm.laws.bodies import body_point, separation
+from qed.swarm.laws.geometry import PI, cos_sin
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS, START_MARGIN
 
 MARGIN = f32(START_MARGIN)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from qed.controller.network import Controller, Network
-from qed.errors import InputError, choice, number, whole
+from qed import limits
+from qed.controller.network import Controller
+from qed.definitions import defined, one_each
+from qed.errors import InputError, choice
 from qed.swarm import robot
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
+from qed.swarm.job import Job, checked
+from qed.swarm.measures import ACTIONS, DESCRIPTORS, STATES
+from qed.swarm.own import Law
 from qed.swarm.start import Start
-from qed.swarm.tasks import TASKS
-
-DESCRIPTORS = ("hbd", "sdbc", "spirit")
+from qed.swarm.tasks import TASKS, Task
 
 
 @dataclass
@@ -36,6 +39,7 @@ class Outcome:
         over robots of: speed, turning, distance to the walls' middles (m), distance to other
         robots (m), distance to the nearest other robot (m)
     situations : spirit; (controllers, 64, 16) how often an action was taken in a state
+    means : for each law of a user that is a feature, (controllers, trials) its mean
     """
 
     fitness: dict[str, np.ndarray]
@@ -44,6 +48,7 @@ class Outcome:
     radius: np.ndarray | None = None
     features: np.ndarray | None = None
     situations: np.ndarray | None = None
+    means: dict[str, np.ndarray] = field(default_factory=dict)
 
     def part(self, rows: slice) -> Outcome:
         """Return the outcome of some of the controllers."""
@@ -54,6 +59,7 @@ class Outcome:
             None if self.radius is None else self.radius[rows],
             None if self.features is None else self.features[rows],
             None if self.situations is None else self.situations[rows],
+            {key: values[rows] for key, values in self.means.items()},
         )
 
 
@@ -61,7 +67,7 @@ def simulate(
     controllers: Controller | Sequence[Controller],
     environment: Environment | Sequence[Environment] | None = None,
     *,
-    tasks: str | Sequence[str] = (),
+    tasks: str | Task | Sequence[str | Task] = (),
     trials: int | None = None,
     seconds: float = 400.0,
     seed: int = 0,
@@ -78,16 +84,16 @@ def simulate(
     Parameters
     ----------
     controllers : one or several controllers
-    environment : one for all controllers, or one for each; the normal one unless told
-    tasks : names of the tasks to score, all in the same simulation
-    trials : trials of each controller (50 unless told, or as many as ``start`` has)
+    environment : one for all controllers, or one for each (default: the normal one)
+    tasks : the tasks to score, all in the same simulation: names, or ``qed.Task`` objects
+    trials : trials of each controller (default: 50, or as many as ``start`` has)
     seconds : simulated time of a trial (s)
     seed : decides start poses, obstacles and noise; the same for every controller
     faults : one combined fault for all controllers, or one (or None) for each
     start : start poses, instead of drawing them
     noise : half width of the proximity sensors' uniform noise
     descriptors : of "hbd", "sdbc", "spirit": what to add up for behavioural descriptors
-    threads : CPU threads; all cores unless told
+    threads : CPU threads (default: all cores)
     progress : called with the number of robot-steps each time a part is done
     backend : "cpu", "cuda" (an NVIDIA GPU; at most 32 robots, 31 obstacles and 200,000 trials),
         or "auto": the GPU where it can be used, else the CPU
@@ -100,110 +106,35 @@ def simulate(
         controllers, environment, trials=trials, seconds=seconds, seed=seed, faults=faults,
         start=start, noise=noise,
     )  # fmt: skip
-    names = _names("tasks", tasks, TASKS)
-    wanted = _names("descriptors", descriptors, DESCRIPTORS)
-    if not names and not wanted:
+    scored = one_each("tasks", [defined("tasks", one, Task) for one in _list(tasks)])
+    wanted = [choice("descriptors", one, DESCRIPTORS) for one in _list(descriptors)]
+    if not scored and not wanted:
         raise InputError(f"tasks must name at least one of {', '.join(TASKS)}; got none")
-    workers = whole("threads", threads, 1, 1024) if threads is not None else cores()
+    workers = limits.threads(threads) or cores()
     engine = chosen(backend, set(job.environments), job.trials)
-    return Pending(job, names, wanted, workers, progress, engine).outcome()
-
-
-class Brain(Protocol):
-    """What the simulator needs of a controller."""
-
-    def network(self) -> Network:
-        """Return the pruned network."""
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A controller whose network is made already."""
-
-    made: Network
-
-    def network(self) -> Network:
-        """Return the network."""
-        return self.made
-
-
-@dataclass(frozen=True)
-class Job:
-    """A checked request."""
-
-    controllers: Sequence[Brain]
-    environments: list[Environment]
-    faults: list[Faults | None]
-    seeds: list[int]  # one a controller
-    trials: int
-    cycles: int
-    start: Start | None
-    noise: float
-
-
-def checked(
-    controllers: Any,
-    environment: Any,
-    *,
-    trials: Any,
-    seconds: Any,
-    seed: Any,
-    faults: Any,
-    start: Any,
-    noise: Any,
-) -> Job:
-    """Check all arguments and return them with one environment and fault a controller."""
-    swarms = _one_each("controllers", controllers, Controller, None)
-    environments = _one_each("environment", environment or Environment(), Environment, len(swarms))
-    broken = _one_each("faults", faults, Faults, len(swarms), optional=True)
-    if start is not None and not isinstance(start, Start):
-        raise InputError(f"start must be a qed.Start, got {type(start).__name__}")
-    if trials is None:
-        trials = start.trials if start is not None else 50
-    trials = whole("trials", trials, 1, 10**6)
-    seconds = number("seconds", seconds, 0.0, 1e6, above=True)
-    cycles = round(seconds / robot.CYCLE)
-    if cycles < 1:
-        raise InputError(f"seconds must be at least one cycle, {robot.CYCLE:g} s; got {seconds!r}")
-    for env, fault in zip(environments, broken, strict=True):
-        if fault is not None and len(fault) != env.robots:
-            raise InputError(
-                f"faults must name one fault for each robot: {env.robots} robots, but "
-                f"{len(fault)} faults"
-            )
-        if start is not None:
-            start.check(env, trials)
-    return Job(
-        controllers=swarms,
-        environments=environments,
-        faults=broken,
-        seeds=[whole("seed", seed, 0, 2**63 - 1)] * len(swarms),
-        trials=trials,
-        cycles=cycles,
-        start=start,
-        noise=number("noise", noise, 0.0, 1.0),
-    )
+    return Pending(job, scored, list(dict.fromkeys(wanted)), workers, progress, engine).outcome()
 
 
 class Pending:
     """A simulation of a checked job that has begun, on the "cpu" or with "cuda".
 
-    A GPU works while others wait; a CPU begins when somebody waits.  Among the descriptors
-    "spread" stands for "hbd" without the visits themselves, which are much to bring back.
+    A GPU works while others wait; a CPU begins when somebody waits.  Descriptors are named, or
+    are laws of users.  Of the names "spread" stands for "hbd" without the visits themselves.
     """
 
     def __init__(
         self,
         job: Job,
-        tasks: Sequence[str],
-        descriptors: Sequence[str],
+        tasks: Sequence[str | Task],
+        descriptors: Sequence[str | Law],
         threads: int,
         progress: Callable[[int], Any] | None = None,
         backend: str = "cpu",
     ) -> None:
-        self.job, self.tasks, self.descriptors = job, tasks, descriptors
+        self.job, self.descriptors = job, descriptors
+        self.tasks = [defined("task", task, Task) for task in tasks]
         self.ready: Callable[[], bool] = lambda: True
-        sums = [TASKS[name].sums for name in tasks] + list(descriptors)
+        sums: list[str | Law] = [*(task.sums for task in self.tasks), *descriptors]
         if backend == "cuda":
             from qed.swarm.cuda import engine as gpu
 
@@ -226,49 +157,25 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def _names(argument: str, given: str | Iterable[str], allowed: Iterable[str]) -> list[str]:
-    """Return a list of known names, without repetitions."""
-    names = [given] if isinstance(given, str) else list(given)
-    return list(dict.fromkeys(choice(argument, name, allowed) for name in names))
-
-
-def _one_each(
-    argument: str, given: Any, kind: type, count: int | None, optional: bool = False
-) -> list[Any]:
-    """Return a list with one value for each controller."""
-    if isinstance(given, kind) or (optional and given is None):
-        return [given] * (1 if count is None else count)
-    single = isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable)
-    values = [given] if single else list(given)
-    for value in values:
-        if not (isinstance(value, kind) or (optional and value is None)):
-            raise InputError(
-                f"{argument} must be of type qed.{kind.__name__}, got {type(value).__name__}"
-            )
-    if count is None and not values:
-        raise InputError(f"{argument} must hold at least one {kind.__name__}, got none")
-    if count is not None and len(values) != count:
-        raise InputError(
-            f"{argument} must be one for all or one for each of the {count} controllers, "
-            f"got {len(values)}"
-        )
-    return values
+def _list(given: Any) -> list[Any]:
+    """Return one or several things as a list."""
+    return [given] if isinstance(given, str) else list(given)
 
 
 def _outcome(
-    job: Job, tasks: Sequence[str], descriptors: Sequence[str], found: list[dict[str, np.ndarray]]
+    job: Job,
+    tasks: Sequence[Task],
+    descriptors: Sequence[str | Law],
+    found: list[dict[str, np.ndarray]],
 ) -> Outcome:
     """Turn sums into an outcome."""
-    fitness = {
-        name: np.array(
-            [
-                TASKS[name].score(sums[TASKS[name].sums], job.cycles, env)
-                for sums, env in zip(found, job.environments, strict=True)
-            ]
-        )
-        for name in tasks
-    }
-    outcome = Outcome(fitness)
+    each = list(zip(found, job.environments, strict=True))
+    outcome = Outcome(
+        {
+            task.name: np.array([task.fitness(sums, job.cycles, env) for sums, env in each])
+            for task in tasks
+        }
+    )
     if "hbd" in descriptors:
         outcome.visits = [sums["visits"] for sums in found]
     if "hbd" in descriptors or "spread" in descriptors:
@@ -278,5 +185,11 @@ def _outcome(
     if "sdbc" in descriptors:
         outcome.features = np.array([sums["features"] for sums in found]) / job.cycles
     if "spirit" in descriptors:
-        outcome.situations = np.array([s["situations"] for s in found]).reshape(-1, 64, 16)
+        situations = np.array([sums["situations"] for sums in found])
+        outcome.situations = situations.reshape(-1, STATES, ACTIONS)
+    for law in descriptors:
+        if isinstance(law, Law):
+            counts = [law.measure.count(job.cycles, env) for env in job.environments]
+            sums_of = np.array([sums[law.key] for sums in found])
+            outcome.means[law.key] = sums_of / np.array(counts)[:, None]
     return outcome

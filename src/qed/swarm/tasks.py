@@ -1,62 +1,172 @@
-"""The five tasks: what each adds up in a trial, and how the sum becomes a fitness."""
+"""Tasks: what each adds up in a trial, and how that becomes a fitness."""
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
+from qed.definitions import Definition, digest_of
+from qed.errors import InputError
+from qed.swarm import own
 from qed.swarm.environment import Environment
+from qed.swarm.measures import MEASURES, Measure
 
-PATROL_CELLS = 100
-BORDER_CELLS = 36
+# From the sums of some trials, how many numbers each adds up, and the environment, to fitness.
+Normalise = Callable[[np.ndarray, float, Environment], np.ndarray]
 
 
-@dataclass(frozen=True)
-class Task:
-    """A task: the sum that the simulator adds up for it, and how that becomes fitness.
+class Task(Definition):
+    """A task: what is added up for it, and how its mean becomes a fitness.
 
-    ``score`` takes the sums of some trials, the number of cycles, and the environment.
+    Parameters
+    ----------
+    name : a name of its own
+    words : what it is about, in a few words
+    robot : a law of one robot in one cycle, averaged over robots and cycles; its arguments are
+        any of x, y (m), heading (rad), speed (part of max_speed), turn (rad/s), arena (m),
+        robots, max_speed (m/s), nearest (m), proximity (0 to 1), heard (cones), time (s)
+    pair : or a law of two robots in one cycle, averaged over pairs and cycles; of distance (m),
+        turn (rad, from one's heading to the other's), speed_i, speed_k (parts of max_speed)
+    score : turns the mean of a trial into its fitness (default: it is the fitness), a function
+        of the mean, or of the mean and the ``qed.Environment``; larger is better
+
+    Laws are plain functions of numbers with the decorator ``@qed.law``; they are compiled for CPU
+    and GPU.
     """
 
-    meaning: str
-    sums: str
-    score: Callable[[np.ndarray, int, Environment], np.ndarray]
+    kind = "task"
+    built_in = MappingProxyType({})
+    measure: Measure
+    normalise: Normalise
+    score: own.Plain | None
+    made: dict[str, Any]  # what it was made of
+
+    def __new__(
+        cls,
+        name: str,
+        words: str = "",
+        *,
+        robot: Callable[..., float] | None = None,
+        pair: Callable[..., float] | None = None,
+        score: Callable[..., float] | None = None,
+    ) -> Task:
+        """Check the law: it must compile, and give numbers."""
+        name = cls._checked(name)
+        about = f"task {name}"
+        if (robot is None) == (pair is None):
+            raise InputError(f"{about}: give one law, robot=... or pair=...")
+        over, function = ("robots", robot) if pair is None else ("pairs", pair)
+        law = own.checked(function, about, over)
+        given = own.plain(score, f"{about}: score") if score is not None else None
+        digest = digest_of(law.key, given.digest if given else "")
+        scored = _scored(about, law.name, score)
+        made = {"robot": robot, "pair": pair, "score": score}
+        more = {"score": given, "measure": law.measure, "normalise": scored, "made": made}
+        return cls._new(name, str(words), digest, **more)
+
+    @classmethod
+    def of_measure(
+        cls, name: str, meaning: str, measure: str | own.Law, normalise: Normalise
+    ) -> Task:
+        """Return a task that comes with QED: of a measure in the table, or of a law."""
+        table = MEASURES[measure] if isinstance(measure, str) else measure.measure
+        more = {"measure": table, "normalise": normalise, "score": None, "made": {}}
+        return cls._new(name, meaning, digest_of(name, table.name), **more)
+
+    @property
+    def sums(self) -> Any:
+        """What a simulation is asked to add up for it: a measure's name, or a law."""
+        return self.measure.law or self.measure.name
+
+    def fitness(
+        self, sums: Mapping[str, np.ndarray], cycles: int, environment: Environment
+    ) -> np.ndarray:
+        """Return the fitness of trials from what a simulation added up in so many cycles."""
+        count = self.measure.count(cycles, environment)
+        return self.normalise(sums[self.measure.name], count, environment)
+
+    def described(self) -> dict[str, Any]:
+        """Return how it is defined, as JSON can hold it."""
+        more: dict[str, Any] = {}
+        if self.measure.law is not None:
+            law = self.measure.law
+            more = {"law": law.name, "over": law.over, "source": law.source}
+            if self.score is not None:
+                more["score"] = self.score.source
+        return super().described() | more
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from qed.bring import sent
+
+        return sent(self)
+
+
+def _scored(about: str, law: str, score: Callable[..., float] | None) -> Normalise:
+    """Return how the sums of a user's law become fitness, one trial after the other."""
+    takes = 1
+    if score is not None:
+        takes = len(inspect.signature(score).parameters)
+        if takes not in (1, 2):
+            raise InputError(
+                f"{about}: score must be a function of the mean, or of the mean and the "
+                f"environment; it has {takes} arguments"
+            )
+
+    def normalise(sums: np.ndarray, count: float, env: Environment) -> np.ndarray:
+        means = sums / count
+        if not np.isfinite(means).all():
+            raise InputError(
+                f"{about}: the law {law} returned NaN or infinity in a simulation; it must "
+                "return a finite number everywhere (divide by nothing that may be 0)"
+            )
+        if score is None:
+            return means
+        more = (env,) if takes == 2 else ()
+        found = [score(mean, *more) for mean in means.tolist()]
+        try:
+            fitness = np.array([float(one) for one in found])
+        except (TypeError, ValueError):
+            raise InputError(f"{about}: score must return a number, got {found[0]!r}") from None
+        if not np.isfinite(fitness).all():
+            raise InputError(f"{about}: score returned NaN or infinity; it must be finite")
+        return fitness
+
+    return normalise
 
 
 def _diagonal(environment: Environment) -> float:
     return environment.arena * math.sqrt(2.0)
 
 
-def _aggregation(sums: np.ndarray, cycles: int, env: Environment) -> np.ndarray:
+def _aggregation(sums: np.ndarray, count: float, env: Environment) -> np.ndarray:
     """One minus the mean distance to the swarm's centre over the arena's diagonal."""
-    return 1.0 - sums / (cycles * env.robots * _diagonal(env))
+    return 1.0 - sums / (count * _diagonal(env))
 
 
-def _dispersion(sums: np.ndarray, cycles: int, env: Environment) -> np.ndarray:
+def _dispersion(sums: np.ndarray, count: float, env: Environment) -> np.ndarray:
     """Mean distance to the nearest other robot over half the arena's diagonal."""
-    return sums / (cycles * env.robots * _diagonal(env) / 2.0)
+    return sums / (count * _diagonal(env) / 2.0)
 
 
-def _flocking(sums: np.ndarray, cycles: int, env: Environment) -> np.ndarray:
-    """Mean over all pairs of how well they move together."""
-    return sums / (cycles * max(env.robots * (env.robots - 1) / 2.0, 1.0))
-
-
-def _patrolling(sums: np.ndarray, cycles: int, env: Environment) -> np.ndarray:
-    return sums / (cycles * PATROL_CELLS)
-
-
-def _border_patrolling(sums: np.ndarray, cycles: int, env: Environment) -> np.ndarray:
-    return sums / (cycles * BORDER_CELLS)
+def _mean(sums: np.ndarray, count: float, env: Environment) -> np.ndarray:
+    return sums / count
 
 
 TASKS: dict[str, Task] = {
-    "aggregation": Task("come together", "centre_distance", _aggregation),
-    "dispersion": Task("keep away from each other", "nearest_distance", _dispersion),
-    "flocking": Task("move together, the same way", "flock", _flocking),
-    "patrolling": Task("visit all cells of the arena again and again", "patrol", _patrolling),
-    "border-patrolling": Task("visit the cells at the walls", "border", _border_patrolling),
+    task.name: task
+    for task in (
+        Task.of_measure("aggregation", "come together", "centre_distance", _aggregation),
+        Task.of_measure("dispersion", "keep away from each other", "nearest_distance", _dispersion),
+        Task.of_measure("flocking", "move together, the same way", "flock", _mean),
+        Task.of_measure(
+            "patrolling", "visit all cells of the arena again and again", "patrol", _mean
+        ),
+        Task.of_measure("border-patrolling", "visit the cells at the walls", "border", _mean),
+    )
 }
+Task.built_in = MappingProxyType(TASKS)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from qed.controller.network import Controller
-from qed.errors import InputError, choice
+from qed.definitions import defined
+from qed.errors import InputError
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.simulate import checked
+from qed.swarm.job import Job, checked
 from qed.swarm.start import Start
-from qed.swarm.tasks import TASKS
+from qed.swarm.tasks import Task
 
 
 @dataclass
@@ -57,7 +58,7 @@ def trace(
     controller: Controller,
     environment: Environment | None = None,
     *,
-    task: str = "patrolling",
+    task: str | Task = "patrolling",
     seconds: float = 400.0,
     seed: int = 0,
     trial: int = 0,
@@ -80,11 +81,10 @@ def trace(
         controller, environment, trials=trials, seconds=seconds, seed=seed, faults=faults,
         start=start, noise=noise,
     )  # fmt: skip
-    scored = TASKS[choice("task", task, TASKS)]
-    return engine.watch(job, trial, task, scored)
+    return engine.watch(job, trial, defined("task", task, Task))
 
 
-def empty(job: Any, task: str, world: Any) -> Trace:
+def empty(job: Job, task: str, world: Any) -> Trace:
     """Return a trace with room for a job's cycles."""
     robots, cycles = world.environment.robots, job.cycles
 

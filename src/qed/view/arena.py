@@ -25,10 +25,10 @@ from qed.view.look import (
     NEAR,
     NOTHING,
     OBSTACLE,
-    SIGNS,
     STEPS,
     TRAIL,
     outline,
+    sign_of,
 )
 from qed.view.pane import PATROLS, Pane, Poses
 
@@ -57,9 +57,9 @@ class Arena:
         self.task = pane.trace.task
         self.scale = (size - 2 * WALL) / self.environment.arena  # pixels per metre
         self.badge_height = max(13, round(0.038 * size))
-        self.colours = [SIGNS[name].colour for name in pane.faults]
+        self.colours = [sign_of(fault).colour for fault in pane.faults.each]
         self.broken = np.array([k for k, name in enumerate(pane.faults) if name != "NONE"], int)
-        self.sprites = [ink.badge(pane.faults[k], self.badge_height) for k in self.broken]
+        self.sprites = [ink.badge(pane.faults.each[k], self.badge_height) for k in self.broken]
         self.sprite_sizes = np.array([s.size for s in self.sprites], float).reshape(-1, 2)
         self.rays = np.array(
             [ends(sensor, self.environment.proximity_range) for sensor in robot.PROXIMITY_SENSORS]

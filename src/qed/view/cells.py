@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import textwrap
 from collections.abc import Sequence
@@ -56,6 +57,23 @@ def features(archive: Archive) -> list[str]:
     return [f"measure {k + 1}" for k in range(count)]
 
 
+def ranges(archive: Archive) -> list[tuple[float, float]]:
+    """Return which values of each measure are 0 and 1, as the file tells them."""
+    told = archive.header.get("ranges")
+    count = archive.space.dimensions
+    with contextlib.suppress(TypeError, ValueError):
+        found = [(float(low), float(high)) for low, high in told or ()]
+        if len(found) == count:
+            return found
+    return [(0.0, 1.0)] * count
+
+
+def _marks(limits: tuple[float, float]) -> list[str]:
+    """Return what stands at the ends and in the middle of an axis."""
+    low, high = limits
+    return [f"{value:.3g}" for value in (low, (low + high) / 2, high)]
+
+
 def levels(archive: Archive) -> list[Level]:
     """Return the dimensions of a grid, of categories or of environments."""
     space: Any = archive.space
@@ -66,8 +84,13 @@ def levels(archive: Archive) -> list[Level]:
         ]
     counted = isinstance(space, Categories)
     return [
-        Level(name, [str(k) if counted else f"{k / size:.3g}" for k in range(size)])
-        for name, size in zip(features(archive), space.shape, strict=True)
+        Level(
+            name,
+            [str(k) if counted else f"{low + (high - low) * k / size:.3g}" for k in range(size)],
+        )
+        for name, size, (low, high) in zip(
+            features(archive), space.shape, ranges(archive), strict=True
+        )
     ]
 
 
@@ -88,7 +111,7 @@ def title(archive: Archive) -> str:
     swarms = str(settings.get("task", "")), str(settings.get("algorithm", "")).upper()
     made = settings.get("domain") or ", ".join(filter(None, swarms))
     numbers = (
-        f"{archive.coverage:,} of {archive.cells:,} cells, "
+        f"{len(archive):,} of {archive.cells:,} cells, "
         f"best {archive.best.fitness:.3f}, mean {archive.mean:.3f}"
     )
     return f"{_short(made, 60)}: {numbers}" if made else numbers
@@ -101,7 +124,8 @@ def _line(archive: Archive, level: Level, measured: bool) -> Figure:
     figure, axes = plt.subplots(figsize=(7.6, 4.2), layout="constrained")
     cells = archive.occupied
     fitness = archive.objective[cells]
-    place = cells / len(level.options) if measured else cells
+    [(low, high)] = ranges(archive)
+    place = low + (high - low) * cells / len(level.options) if measured else cells
     axes.scatter(place, fitness, c=fitness, cmap=COLOURS, s=30, edgecolor="#333333", lw=0.4)
     if not measured and len(level.options) <= MOST_TICKS:
         upright = _crowded(level, len(level.options), SIDE)
@@ -128,6 +152,7 @@ def _panels(archive: Archive, dimensions: Sequence[Level]) -> Figure:
         sharex=True, sharey=True, squeeze=False,
     )  # fmt: skip
     limits = float(np.nanmin(cube)), float(np.nanmax(cube))
+    across, upwards = ranges(archive)[-2:]
     for k, axes in enumerate(grid.flat):
         if k >= len(cube):
             axes.axis("off")
@@ -136,8 +161,8 @@ def _panels(archive: Archive, dimensions: Sequence[Level]) -> Figure:
             cube[k].T, origin="lower", extent=(0, 1, 0, 1), cmap=colours(),
             vmin=limits[0], vmax=limits[1],
         )  # fmt: skip
-        axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-        axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+        axes.set_xticks([0, 0.5, 1], _marks(across))
+        axes.set_yticks([0, 0.5, 1], _marks(upwards))
         if len(cube) > 1:
             axes.set_title(f"{dimensions[0].name} {dimensions[0].options[k]}", fontsize=9)
     figure.supxlabel(dimensions[-2].name, fontsize=11)

@@ -17,7 +17,7 @@ from qed.view.stage import Stage
 from qed.view.unfinished import whole as whole_file
 
 ENDINGS = (".mp4", ".gif", ".html")
-FPS = {".mp4": 25, ".gif": 10, ".html": 25}  # frames in a second, unless told
+FPS = {".mp4": 25, ".gif": 10, ".html": 25}  # frames per second, by default
 SIZE = {".mp4": 480, ".gif": 320, ".html": 480}  # pixels of a pane, by default, at most
 SMALLEST = 240  # pixels of a pane, by default, however many archives there are
 ACROSS = {".mp4": 1520, ".gif": 960, ".html": 1520}  # pixels of all panes side by side, by default

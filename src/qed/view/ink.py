@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from qed.view.look import INK, SIGNS
+from qed.view.look import INK, sign_of
 
 FINE = 2  # shapes are drawn this many times larger, then averaged down, to be smooth
 Colour = tuple[int, ...]
@@ -69,7 +69,7 @@ def cut(text: str, face: ImageFont.FreeTypeFont, room: int) -> str:
 @lru_cache
 def badge(fault: str, height: int) -> Image.Image:
     """Return a fault's badge, transparent around, with text so that colour is not all."""
-    sign = SIGNS[fault]
+    sign = sign_of(fault)
     face = font(round(0.82 * height), bold=True)
     across = max(width(sign.badge, face) + round(0.36 * height), height)
     fine = 4

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PIL import Image, ImageDraw, ImageFont
 
+from qed.swarm.faults import Fault
 from qed.view import ink
-from qed.view.look import FRESH, INK, LINE, MARK, MARKS, SIGNS, SOUND
+from qed.view.look import FRESH, HEALTHY_COLOUR, INK, LINE, MARK, MARKS, SIGNS, sign_of
 from qed.view.pane import PATROLS
 from qed.view.replay import Replay
 
@@ -27,10 +28,13 @@ class Legend:
     def __init__(self, replay: Replay, face: Face, room: int, gap: int, badge: int) -> None:
         self.task, self.face, self.gap, self.badge = replay.task, face, gap, badge
         self.row = round(1.75 * face.size)
-        faults = [name for name in SIGNS if name in replay.faults.names and name != "NONE"]
+        shown = {fault for fault in replay.faults.each if fault != "NONE"}
+        order = [*SIGNS, *replay.faults.names]
+        faults = sorted(shown, key=lambda fault: order.index(fault.name))
         entries = [("robot", "healthy robot")] if replay.some_healthy else []
-        entries += [(name, SIGNS[name].words) for name in faults]
-        entries.append(("task", MARKS[replay.task]))
+        entries += [(fault, sign_of(fault).words) for fault in faults]
+        if replay.task in MARKS:
+            entries.append(("task", MARKS[replay.task]))
         self.rows: list[list[tuple[str, str]]] = [[]]
         used = 0
         for entry in entries:
@@ -58,7 +62,7 @@ class Legend:
                 at += self._width((sign, words)) + 2 * self.gap
 
     def _sign_width(self, sign: str) -> int:
-        if sign in SIGNS:
+        if isinstance(sign, Fault):
             return ink.badge(sign, self.badge).width
         return round(1.4 * self.face.size)
 
@@ -71,12 +75,12 @@ class Legend:
         pen = ImageDraw.Draw(image)
         half = round(0.6 * self.face.size)
         right = left + self._sign_width(sign)
-        if sign in SIGNS:
+        if isinstance(sign, Fault):
             badge = ink.badge(sign, self.badge)
             image.paste(badge, (left, middle - badge.height // 2), badge)
         elif sign == "robot":
             box = (left, middle - half, left + 2 * half, middle + half)
-            pen.rectangle(box, fill=SOUND, outline=INK)
+            pen.rectangle(box, fill=HEALTHY_COLOUR, outline=INK)
         elif self.task in PATROLS:
             pen.rectangle((left, middle - half, right, middle + half), fill=FRESH, outline=LINE)
         elif self.task == "aggregation":

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from qed.swarm import robot
+from qed.swarm.faults import Fault
 
 TITLES = ("before the fault", "after the fault", "after recovery")
 NOTES = ("", "impact", "resilience")  # what the change of fitness against the first is called
 
 # Colours by Okabe and Ito, which people with any colour vision tell apart.
 ORANGE, PURPLE, GREEN = "#e69f00", "#cc79a7", "#009e73"
-SOUND = "#3f5468"  # robots without a fault
+HEALTHY_COLOUR = "#3f5468"  # robots without a fault
 INK, SOFT_INK, LINE = "#1c2329", "#5a6670", "#9aa5ae"
 PAPER, FLOOR = "#f4f5f6", "#ffffff"
 FRESH = "#b5daf0"  # a patrolling cell in the cycle of a visit; it fades to the floor
@@ -21,10 +22,10 @@ STEPS = 16  # shades of that fading: more cannot be told apart, and would swell 
 OBSTACLE = "#c3c9ce"
 MARK = "#0072b2"  # what belongs to the task: centre, links
 NEAR = "#d55e00"  # a proximity sensor that feels something
-SCORES = (SOUND, "#d55e00", MARK)  # colours of the three scores
+SCORES = (HEALTHY_COLOUR, "#d55e00", MARK)  # colours of the three scores
 # The same on a dark page: only what would be too dark there, or too bright.
 DARK: dict[str, Any] = {
-    "sound": "#8ea3b7",
+    "healthy": "#8ea3b7",
     "ink": "#e3e8ec",
     "line": "#6f7b85",
     "floor": "#20262c",
@@ -35,7 +36,7 @@ DARK: dict[str, Any] = {
     "scores": ("#8ea3b7", "#ff8c42", "#56b4e9"),
 }
 LIGHT: dict[str, Any] = {
-    "sound": SOUND,
+    "healthy": HEALTHY_COLOUR,
     "ink": INK,
     "line": LINE,
     "floor": FLOOR,
@@ -62,7 +63,7 @@ class Sign:
 
 
 SIGNS: dict[str, Sign] = {
-    "NONE": Sign("", SOUND, "no fault"),
+    "NONE": Sign("", HEALTHY_COLOUR, "no fault"),
     "PMIN": Sign("P0", ORANGE, "PMIN: front sensors read 0"),
     "PMAX": Sign("P1", ORANGE, "PMAX: front sensors read 1"),
     "PRAND": Sign("P?", ORANGE, "PRAND: front sensors at random"),
@@ -72,7 +73,26 @@ SIGNS: dict[str, Sign] = {
     "ROFS": Sign("≠", GREEN, "ROFS: others heard where they are not"),
 }
 
-# What is drawn for a task besides its robots, as the legend says it.
+DEAD = "#8d949a"
+LONGEST_BADGE, LONGEST_WORDS = 4, 44  # letters
+
+
+def sign_of(fault: str) -> Sign:
+    """Return the sign of a fault; one of a user's own has the first letters of its name."""
+    if fault in SIGNS:
+        return SIGNS[fault]
+    colour, words = ORANGE, str(fault)
+    if isinstance(fault, Fault):
+        words = f"{fault.name}: {fault.meaning}" if fault.meaning != fault.name else fault.name
+        if fault.dead:
+            colour = DEAD
+        elif not fault.hits_sensors:
+            colour = PURPLE if fault.hits_wheels else GREEN
+    short = words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…"
+    return Sign(str(fault)[:LONGEST_BADGE], colour, short)
+
+
+# What is drawn for a task besides its robots, as the legend says it; for a user's own nothing is.
 MARKS: dict[str, str] = {
     "aggregation": "centre of the swarm",
     "dispersion": "to the nearest robot",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qed.swarm.environment import OPTIONS, Environment
+from qed.swarm.environment import PAPER, Environment
 from qed.view import cells
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _drawing(archive: Archive) -> Callable[[Archive], Figure]:
         hbd = archive.header.get("settings", {}).get("algorithm") == "hbd"
         return slices if hbd and len(shape) == 3 else cells.picture
     swarms = "options" not in space and "domain" not in archive.header
-    return nested if swarms and shape == [len(o) for o in OPTIONS.values()] else cells.picture
+    return nested if swarms and shape == [len(o) for o in PAPER.values()] else cells.picture
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:
@@ -65,8 +65,8 @@ def nested(archive: Archive) -> Figure:
     """Draw the 4096 environments as 4 x 4 grids of 4 x 4 grids of 4 x 4 cells."""
     import matplotlib.pyplot as plt
 
-    names = list(OPTIONS)
-    cube = cells.values(archive).reshape([len(OPTIONS[name]) for name in names])
+    names = list(PAPER)
+    cube = cells.values(archive).reshape([len(PAPER[name]) for name in names])
     order = [names.index(name) for name in (*UPWARDS, *ACROSS)]
     flat = cube.transpose(order).reshape(64, 64)
     figure = plt.figure(figsize=(10.4, 8.4))
@@ -88,8 +88,8 @@ def nested(archive: Archive) -> Figure:
 
 def _levels(axes: Axes, names: tuple[str, ...], horizontal: bool) -> None:
     """Label the options of the two outer levels: large blocks, and the blocks within them."""
-    inner = [f"{value:g}" for value in OPTIONS[names[1]]]
-    outer = [f"{value:g}" for value in OPTIONS[names[0]]]
+    inner = [f"{value:g}" for value in PAPER[names[1]]]
+    outer = [f"{value:g}" for value in PAPER[names[0]]]
     axis = axes.xaxis if horizontal else axes.yaxis
     axis.set_ticks([4 * k + 1.5 for k in range(16)], inner * 4, fontsize=8.5)
     axis.set_tick_params(length=0, pad=2)
@@ -114,7 +114,7 @@ def _mark_normal(axes: Axes) -> None:
     """Frame the cell of the normal environment."""
     from matplotlib.patches import Rectangle
 
-    options = dict(zip(OPTIONS, Environment().options() or (), strict=True))
+    options = dict(zip(PAPER, Environment().options() or (), strict=True))
     x, y = (
         sum(options[name] * size for name, size in zip(level, (16, 4, 1), strict=True))
         for level in (ACROSS, UPWARDS)
@@ -131,8 +131,8 @@ def _key(axes: Axes) -> None:
     for line in (0.5, 1.5, 2.5):
         axes.axvline(line, color="#999999", lw=0.7)
         axes.axhline(line, color="#999999", lw=0.7)
-    axes.set_xticks(range(4), [f"{v:g}" for v in OPTIONS[ACROSS[2]]], fontsize=8)
-    axes.set_yticks(range(4), [f"{v:g}" for v in OPTIONS[UPWARDS[2]]], fontsize=8)
+    axes.set_xticks(range(4), [f"{v:g}" for v in PAPER[ACROSS[2]]], fontsize=8)
+    axes.set_yticks(range(4), [f"{v:g}" for v in PAPER[UPWARDS[2]]], fontsize=8)
     axes.tick_params(length=0)
     axes.set_xlabel("range and\nbearing (m)", fontsize=9)
     axes.set_ylabel("proximity (m)", fontsize=9)

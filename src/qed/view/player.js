@@ -52,7 +52,7 @@ function legend() {
       entry("badge", { background: sign.colour }, sign.words, sign.badge);
   if (patrol) entry("swatch", { background: look.freshness.at(-1) }, look.markWords);
   else if (data.task === "aggregation") entry("centre", {}, look.markWords);
-  else entry("line", {}, look.markWords);
+  else if (look.markWords) entry("line", {}, look.markWords);
   return entry("metre", {}, "1 m");
 }
 

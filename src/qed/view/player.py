@@ -95,7 +95,7 @@ def _data(replay: Replay, speed: float, trails: bool, sensors: bool) -> dict[str
         "speed": speed,
         "trails": trails,
         "sensors": sensors,
-        "look": _look(replay.task),
+        "look": _look(replay),
         "themes": {"light": _theme(look.LIGHT), "dark": _theme(look.DARK)},
         "columns": [
             {
@@ -110,10 +110,11 @@ def _data(replay: Replay, speed: float, trails: bool, sensors: bool) -> dict[str
     }
 
 
-def _look(task: str) -> dict[str, Any]:
+def _look(replay: Replay) -> dict[str, Any]:
+    own = {fault.name: look.sign_of(fault) for fault in replay.faults.each}
     return {
-        "signs": {name: vars(sign) for name, sign in look.SIGNS.items()},
-        "markWords": look.MARKS[task],
+        "signs": {name: vars(sign) for name, sign in {**look.SIGNS, **own}.items()},
+        "markWords": look.MARKS.get(replay.task, ""),
         "badgeInk": look.INK,
         "steps": look.STEPS,
         "grid": GRID,

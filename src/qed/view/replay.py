@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qed import limits
 from qed.errors import InputError, number, whole
 from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE
@@ -240,7 +241,7 @@ def produce(shown: Replay, out: str | Path, film: Film, progress: Progress | Non
 
 def checked_speed(seconds: float, speed: float | None) -> float:
     """Return how many times faster than real time to play: given, or for a film of 20 s."""
-    seconds = number("seconds", seconds, CYCLE, 1e6)
+    seconds = limits.seconds(seconds)
     if speed is None:
         return max(1.0, round(seconds / 20.0, 1))
     return number("speed", speed, 0.0, 1e4, above=True)

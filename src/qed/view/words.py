@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qed.descriptors import hbd
-from qed.swarm.environment import OPTIONS, Environment
+from qed.errors import InputError
+from qed.swarm.environment import PAPER, Attributes, Environment
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
@@ -40,8 +41,12 @@ def origin(archive: Archive, cell: int) -> str:
     kind = archive.space.describe()
     algorithm = archive.header.get("settings", {}).get("algorithm", "")
     measures = archive.measures[cell].tolist()
-    if kind["kind"] == "categories" and kind["shape"] == [len(o) for o in OPTIONS.values()]:
-        return f"evolved with {in_words(Environment.from_options(map(int, measures)))}"
+    if kind["kind"] == "categories":
+        try:
+            attributes = Attributes(kind.get("options", PAPER))
+            return f"evolved with {in_words(attributes.environment(map(int, measures)))}"
+        except InputError:  # options of another domain
+            return ""
     if algorithm == "hbd" and archive.space.dimensions == len(hbd.NAMES):
         return _roaming(*measures)
     return ""

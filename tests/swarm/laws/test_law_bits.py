@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
-from qed.swarm.cpu.rows import VECTOR, Segment
+from qed.swarm.cpu.layout import VECTOR, Segment
 
 
 @numba.njit

@@ -19,14 +19,14 @@ from swarm.laws.polygon import (
     to_border,
 )
 
-from qed.swarm.laws import geometry
+from qed.swarm.laws import bodies
 
-farther = plain(geometry.farther)
-faces = plain(geometry.faces)
-separation = plain(geometry.separation)
-on_edge = plain(geometry.on_edge)
-nearer = plain(geometry.nearer)
-body_point = plain(geometry.body_point)
+farther = plain(bodies.farther)
+faces = plain(bodies.faces)
+separation = plain(bodies.separation)
+on_edge = plain(bodies.on_edge)
+nearer = plain(bodies.nearer)
+body_point = plain(bodies.body_point)
 
 
 def test_farther_takes_the_larger_gap_with_its_normal():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from qed.swarm.laws.chance import draw, fold, high_noise, low_noise, mix
+from qed.chance import draw, fold, high_noise, low_noise, mix
 
 DRAWS = 200_000
 BINS = 256

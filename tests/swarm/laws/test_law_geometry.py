@@ -20,16 +20,16 @@ from swarm.laws.polygon import (
 )
 
 from qed.swarm import robot
-from qed.swarm.laws import geometry
+from qed.swarm.laws import geometry, rays
 from qed.swarm.laws.geometry import FAR
 
 wrap = plain(geometry.wrap)
 cos_sin = plain(geometry.cos_sin)
 support = plain(geometry.support)
-clip = plain(geometry.clip)
-ray_body = plain(geometry.ray_body)
-ray_disc = plain(geometry.ray_disc)
-ray_wall = plain(geometry.ray_wall)
+clip = plain(rays.clip)
+ray_body = plain(rays.ray_body)
+ray_disc = plain(rays.ray_disc)
+ray_wall = plain(rays.ray_wall)
 off_line = plain(geometry.off_line)
 
 

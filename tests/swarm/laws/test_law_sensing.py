@@ -1,4 +1,4 @@
-"""What sensors read, sound or broken, and what the network is told."""
+"""What sensors read, healthy or broken, and what the network is told."""
 
 import math
 

@@ -10,13 +10,13 @@ from numpy import float32 as f32
 from swarm.laws.plain import plain
 from swarm.laws.polygon import BODY, cross, heading, placed, samples, turned
 
-from qed.swarm.laws import geometry
+from qed.swarm.laws import bodies, geometry
 
 two_farthest_corners = plain(geometry.two_farthest_corners)
-face_to_face = plain(geometry.face_to_face)
-ahead = plain(geometry.ahead)
-beyond = plain(geometry.beyond)
-touching_points = plain(geometry.touching_points)
+face_to_face = plain(bodies.face_to_face)
+ahead = plain(bodies.ahead)
+beyond = plain(bodies.beyond)
+touching_points = plain(bodies.touching_points)
 
 TINY = 1e-6  # m; what is closer than this may be the one or the other
 ANGLE = st.floats(-math.pi, math.pi)

@@ -13,7 +13,7 @@ from qed.recovery.race import Raced, race
 from qed.recovery.trials import Progress, Trials
 from qed.streams import stream
 from qed.swarm.faults import Faults
-from qed.swarm.simulate import Ready
+from qed.swarm.job import Ready
 
 
 @dataclass

@@ -12,7 +12,7 @@ import numpy as np
 
 from qed.chance import fold
 from qed.streams import stream
-from qed.swarm.faults import FAULTS, Faults
+from qed.swarm.faults import FAULTS, Fault, Faults
 
 HEALTHY = "NONE"
 LEVELS = 4  # of how many robots break
@@ -30,9 +30,9 @@ GROUPS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def kinds_of(own: Sequence[Faults] = ()) -> list[str]:
+def kinds_of(own: Sequence[Faults] = ()) -> list[Fault]:
     """Return the faults that a library draws from: the paper's, and those of a user's."""
-    return list(dict.fromkeys([*FAULTS, *(name for faults in own for name in faults)]))
+    return list(dict.fromkeys([*FAULTS.values(), *(one for faults in own for one in faults.each)]))
 
 
 def alike(robots: int, own: Sequence[Faults] = ()) -> list[Faults]:
@@ -67,7 +67,10 @@ def mixed(robots: int, seed: int, own: Sequence[Faults] = ()) -> Faults:
 
 def one_sided(robots: int, seed: int, turn: int, own: Sequence[Faults] = ()) -> Faults:
     """Draw which robots break; by turns with faults of one group, few of them, more, or most."""
-    groups = [*GROUPS, *((name,) for name in kinds_of(own) if name not in FAULTS)]
+    groups: list[tuple[str, ...]] = [
+        *GROUPS,
+        *((name,) for name in kinds_of(own) if name not in FAULTS),
+    ]
     group, level = groups[turn % len(groups)], turn // len(groups) % LEVELS
     count, *kinds = fold(seed, 2, np.arange(robots + 1)).astype(np.uint64).tolist()
     broken = 1 + int((level + count / 2**32) * robots / LEVELS)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from qed.archive.archive import Archive
+from qed.definitions import defined, same_as_stored
 from qed.errors import InputError, whole
 from qed.recovery.kit import library
 from qed.recovery.kit.field import Field
@@ -28,7 +29,8 @@ from qed.recovery.trials import Progress, Trials
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.simulate import Ready
+from qed.swarm.job import Ready
+from qed.swarm.tasks import Task
 
 ROOM = 185_000  # bytes of a kit's arrays: its file stays below 200 kB
 NORMAL_TRIALS = 10  # that choose the normal best
@@ -56,7 +58,7 @@ class Effort:
 
 def prepare(
     archive: Archive,
-    task: str | None = None,
+    task: str | Task | None = None,
     *,
     faults: Sequence[Faults] = (),
     seed: int = 1,
@@ -73,7 +75,7 @@ def prepare(
     Parameters
     ----------
     archive : from ``qed.evolve`` or a file
-    task : what the swarm does (default: the archive's own)
+    task : what the swarm does, by name or as a ``qed.Task`` (default: the archive's own)
     faults : combined faults of your own that join the library; their kinds are drawn too
     seed : decides the library, start poses and noise
     seconds : simulated time of a trial (s; default: the archive's own)
@@ -86,12 +88,13 @@ def prepare(
     """
     if not isinstance(archive, Archive):
         raise InputError(f"archive must be a qed.Archive, got {type(archive).__name__}")
-    if archive.coverage == 0:
+    if len(archive) == 0:
         raise InputError("the archive is empty: it has no controller to recover with")
     made = archive.header.get("settings", {})
     wanted = task or made.get("task")
     if wanted is None:
         raise InputError("task: the archive does not say which; name one")
+    same_as_stored(archive.header, defined("task", wanted, Task))
     effort = effort or Effort()
     length = made.get("seconds", 400.0) if seconds is None else seconds
     how = Trials(wanted, seconds=length, streams=streams(seed), threads=threads)
@@ -164,7 +167,7 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
             "faults": [",".join(one) for one in faults],
             "kept": _numbers(smooth[:, present]),
             "best": _numbers(smooth.max(1)),
-            "archive": archive.coverage,
+            "archive": len(archive),
             "seed": field.seed,
         },
     )

@@ -21,7 +21,7 @@ from qed.streams import stream
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.simulate import Ready
+from qed.swarm.job import Ready
 
 NOTICED = 1  # trials of the present controller in which the fault was noticed; they are free
 
@@ -68,7 +68,8 @@ def recovered(
     seeds = streams(seed)
     length = kit.seconds if seconds is None else seconds
     where = environment or kit.environment
-    how = Trials(kit.task, 10, fresh, length, seeds, where, threads)
+    # A task of a user's own comes with the call, or with the file that defines it.
+    how = Trials(kit.task if task is None else task, 10, fresh, length, seeds, where, threads)
     for fault in combined:
         if not isinstance(fault, Faults):
             raise InputError(f"faults must be qed.Faults, got {type(fault).__name__}")

@@ -7,6 +7,10 @@ order; the numbers of its supplementary tables follow.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 from qed.study.results import Results
 from qed.study.statements import (
     by_task,
@@ -19,9 +23,10 @@ from qed.study.statements import (
 )
 from qed.study.statements.judge import judge
 from qed.study.statements.model import DIFFERS, HOLDS, UNCHECKED, Judged, Statement, count
+from qed.study.statements.needs import PAPER
 
-__all__ = ["DIFFERS", "HOLDS", "IN_TABLES", "IN_WORDS", "STATEMENTS", "UNCHECKED", "Judged",
-           "Statement", "count", "judged"]  # fmt: skip
+__all__ = ["DIFFERS", "HOLDS", "IN_TABLES", "IN_WORDS", "ON_FAULTS", "STATEMENTS", "UNCHECKED",
+           "Judged", "Statement", "count", "judged"]  # fmt: skip
 
 IN_WORDS = {
     evolution.GROUP: "The maps: performance",
@@ -37,6 +42,10 @@ IN_TABLES = {
     tables.S3: "Numbers of table S3: medians task by task",
     tables.TESTS: "Tests of table S3: significance and size of effects",
 }
+ON_FAULTS = {
+    recovery.FAULTS, recovery.RECOVERY, by_task.GROUP, signatures.GROUP,
+    tables.S2, tables.S3, tables.TESTS,
+}  # fmt: skip
 STATEMENTS: tuple[Statement, ...] = (
     *evolution.statements(),
     *maps.statements(),
@@ -49,5 +58,18 @@ STATEMENTS: tuple[Statement, ...] = (
 
 
 def judged(results: Results) -> list[Judged]:
-    """Hold all statements against a study."""
-    return judge(results, STATEMENTS)
+    """Hold all statements against a study; with other faults, only those on the maps."""
+    statements = STATEMENTS
+    if _draws_other_faults(results.settings):
+        why = "the study draws other faults than the paper"
+        statements = tuple(
+            replace(each, never=each.never or why) if each.group in ON_FAULTS else each
+            for each in STATEMENTS
+        )
+    return judge(results, statements)
+
+
+def _draws_other_faults(settings: Mapping[str, Any]) -> bool:
+    """Tell whether robots break in other ways than the paper's."""
+    among = settings.get("among", PAPER.among)
+    return set(among) != set(PAPER.among) or settings.get("broken", 0) != PAPER.broken

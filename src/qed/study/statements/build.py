@@ -10,7 +10,8 @@ import numpy as np
 
 from qed.study.results import Results
 from qed.study.statements.measures import Numbers
-from qed.study.statements.model import ALL_ALGORITHMS, Answer, Needs, Statement, Tolerance
+from qed.study.statements.model import Answer, Statement, Tolerance
+from qed.study.statements.needs import ALL_ALGORITHMS, Needs
 
 Measure = Callable[[Results], Numbers]
 

@@ -12,16 +12,8 @@ from qed.study import paper, statistics
 from qed.study.results import Results
 from qed.study.statements import measures
 from qed.study.statements.build import about, close, placed, ranged, yes_or_no
-from qed.study.statements.model import (
-    ALL_TASKS,
-    BASELINES,
-    PAPER,
-    QED,
-    Answer,
-    Needs,
-    Statement,
-    Tolerance,
-)
+from qed.study.statements.model import Answer, Statement, Tolerance
+from qed.study.statements.needs import ALL_TASKS, BASELINES, PAPER, QED, Needs, printed
 
 GROUP = "by-task"
 METRICS = {"resilience": "resilience", "recovered performance": "performance"}
@@ -75,7 +67,7 @@ def all_compared(results: Results, column: str) -> Iterator[Compared]:
                 yield found
 
 
-def printed(metric: str, task: str, baseline: str) -> Compared:
+def tested(metric: str, task: str, baseline: str) -> Compared:
     """Return what the paper's table S3 says."""
     p = paper.entries(f"{metric}: p against QED", task, baseline)[0]
     delta = paper.entries(f"{metric}: Cliff's delta of QED over it", task, baseline)[0]
@@ -83,12 +75,6 @@ def printed(metric: str, task: str, baseline: str) -> Compared:
     marks = p.note.rpartition(": ")[2].replace("no", "")
     rounded_up = delta.value >= 0.43 and delta.note != statistics.LARGE
     return Compared(task, baseline, p.value, marks, 0.4299 if rounded_up else delta.value)
-
-
-def medians(metric: str, task: str) -> dict[str, float]:
-    """Return the paper's medians of a task."""
-    pairs = {name: paper.value(metric, task, name) for name in PAPER.algorithms}
-    return {name: pair[0] for name, pair in pairs.items() if pair}
 
 
 def _median(column: str, task: str) -> Callable[[Results], measures.Numbers]:
@@ -133,7 +119,7 @@ def statements() -> list[Statement]:
         base = _table(
             f"least-lost-{task}", f"QED loses least after recovery in {task}.", needs=needs
         )
-        theirs = medians("resilience", task)
+        theirs = printed("resilience", task)
         sample = partial(measures.recovered, column="resilience", task=task)
         made.append(placed(base, _median("resilience", task), QED, 1, theirs, sample))
     made.append(
@@ -194,7 +180,7 @@ def statements() -> list[Statement]:
             f"{who.upper()} has the {word} median recovered performance in {task}.",
             needs=Needs((task,), PAPER.algorithms),
         )
-        theirs = medians("recovered performance", task)
+        theirs = printed("recovered performance", task)
         sample = partial(measures.recovered, column="performance", task=task)
         made.append(placed(base, _median("performance", task), who, place, theirs, sample))
     made += [
@@ -248,7 +234,6 @@ __all__ = [
     "Compared",
     "all_compared",
     "compared",
-    "medians",
-    "printed",
     "statements",
+    "tested",
 ]

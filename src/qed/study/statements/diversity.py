@@ -19,16 +19,8 @@ from qed.study.statements.build import (
     spread,
     yes_or_no,
 )
-from qed.study.statements.model import (
-    ALL_TASKS,
-    BASELINES,
-    PAPER,
-    QED,
-    Answer,
-    Needs,
-    Statement,
-    Tolerance,
-)
+from qed.study.statements.model import Answer, Statement, Tolerance
+from qed.study.statements.needs import ALL_TASKS, BASELINES, PAPER, QED, Needs, printed
 
 GROUP = "diversity"
 TENTH = 0.10
@@ -42,11 +34,6 @@ _made = partial(about(GROUP, "Results, map quality, behavioural diversity"), cho
 
 def _mean(column: str) -> Callable[[Results], measures.Numbers]:
     return lambda results: measures.means(results, column)
-
-
-def _theirs(metric: str) -> dict[str, float]:
-    found = {name: paper.value(metric, algorithm=name) for name in PAPER.algorithms}
-    return {name: pair[0] for name, pair in found.items() if pair}
 
 
 def _order(results: Results) -> Answer | None:
@@ -116,7 +103,7 @@ def statements() -> list[Statement]:
                 "Mean cells over all maps.",
             ),
             _order,
-            row(_theirs("coverage, cells"), "{:,.0f}"),
+            row(printed("coverage, cells"), "{:,.0f}"),
         ),
         yes_or_no(
             _made(

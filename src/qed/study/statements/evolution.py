@@ -9,7 +9,8 @@ import numpy as np
 from qed.study.results import Results
 from qed.study.statements import measures
 from qed.study.statements.build import about, no_more, yes_or_no
-from qed.study.statements.model import BASELINES, QED, Answer, Needs, Statement, Tolerance
+from qed.study.statements.model import Answer, Statement, Tolerance
+from qed.study.statements.needs import BASELINES, QED, Needs
 
 GROUP = "performance"
 SETTLED = 0.02  # growth in the last tenth of the evaluations up to which a run has settled

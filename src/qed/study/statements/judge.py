@@ -10,15 +10,8 @@ import numpy as np
 from qed.study import statistics
 from qed.study.results import Results
 from qed.study.statements import measures
-from qed.study.statements.model import (
-    DIFFERS,
-    HOLDS,
-    PAPER,
-    UNCHECKED,
-    Answer,
-    Judged,
-    Statement,
-)
+from qed.study.statements.model import DIFFERS, HOLDS, UNCHECKED, Answer, Judged, Statement
+from qed.study.statements.needs import PAPER
 
 RISING = 0.005  # growth in the last tenth of the evaluations from which something still rises
 UNDECIDED = 0.05  # p from which two algorithms are not told apart

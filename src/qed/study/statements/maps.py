@@ -23,16 +23,15 @@ from qed.study.statements.build import (
     yes_or_no,
 )
 from qed.study.statements.evolution import GROUP
-from qed.study.statements.model import (
+from qed.study.statements.model import Answer, Statement, Tolerance
+from qed.study.statements.needs import (
     ALL_ALGORITHMS,
     ALL_TASKS,
     BASELINES,
     PAPER,
     QED,
-    Answer,
     Needs,
-    Statement,
-    Tolerance,
+    printed,
 )
 
 CLOSE_TASKS = ("aggregation", "patrolling", "border-patrolling")
@@ -50,12 +49,6 @@ def best(task: str) -> Callable[[Results], measures.Numbers]:
 def average(task: str) -> Callable[[Results], measures.Numbers]:
     """Return what measures the mean average performance of a task's maps."""
     return lambda results: measures.means(results, "average_performance", task)
-
-
-def printed(metric: str, task: str) -> dict[str, float]:
-    """Return the paper's numbers of a task by algorithm."""
-    found = {name: paper.value(metric, task, name) for name in PAPER.algorithms}
-    return {name: pair[0] for name, pair in found.items() if pair}
 
 
 def _varies(results: Results) -> Answer | None:

@@ -6,12 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from qed.study.plan import PRESETS
 from qed.study.results import Results
+from qed.study.statements.needs import ALL_ALGORITHMS, PAPER, Needs
 
-PAPER = PRESETS["paper"]
-QED = "qed"
-BASELINES = tuple(name for name in PAPER.algorithms if name != QED)
 HOLDS, DIFFERS, UNCHECKED = "holds", "differs", "not checkable here"
 
 
@@ -29,17 +26,6 @@ class Tolerance(NamedTuple):
 
     words: str
     why: str
-
-
-class Needs(NamedTuple):
-    """What a study must have so that a statement can be checked."""
-
-    tasks: tuple[str, ...] = ()
-    algorithms: tuple[str, ...] = ()
-
-
-ALL_TASKS = Needs(PAPER.tasks, PAPER.algorithms)
-ALL_ALGORITHMS = Needs((), PAPER.algorithms)
 
 
 @dataclass(frozen=True)

@@ -7,27 +7,16 @@ from functools import partial
 
 import numpy as np
 
-from qed.study import paper, statistics
+from qed.study import kinds, paper, statistics
 from qed.study.results import Results
 from qed.study.statements import measures
 from qed.study.statements.build import about, close, placed, ranged, row, span, yes_or_no
-from qed.study.statements.model import (
-    ALL_ALGORITHMS,
-    ALL_TASKS,
-    PAPER,
-    QED,
-    Answer,
-    Needs,
-    Statement,
-    Tolerance,
-)
+from qed.study.statements.model import Answer, Statement, Tolerance
+from qed.study.statements.needs import ALL_ALGORITHMS, ALL_TASKS, PAPER, QED, Needs, printed
 
 FAULTS, RECOVERY = "faults", "recovery"
-KINDS = {
-    "range-and-bearing": "rab_faults",
-    "proximity": "proximity_faults",
-    "wheel": "wheel_faults",
-}
+# In the paper's order.
+KINDS = {kind: kinds.KINDS[kind] for kind in ("range-and-bearing", "proximity", "wheel")}
 WEAK = 0.3  # a correlation nearer to 0 is no direct relation
 MOST = 0.8  # of the impacts of a task must lie in its range
 METRICS = {"impact": "impact", "recovered performance": "performance", "resilience": "resilience"}
@@ -117,8 +106,8 @@ def _wins(results: Results) -> Answer | None:
 def _injected() -> list[Statement]:
     """Return the statements on faults, in the paper's order."""
     made = []
-    for kind, column in {**KINDS, "any": "any_faults"}.items():
-        words = "any" if kind == "any" else f"a {kind}"
+    for kind, column in {**KINDS, kinds.ANY: kinds.COLUMNS[kinds.ANY]}.items():
+        words = kinds.ANY if kind == kinds.ANY else f"a {kind}"
         low, high = paper.value(f"robots with {words} fault") or (0.0, 10.0)
         base = _faults(
             f"robots-{kind}",
@@ -224,8 +213,7 @@ def statements() -> list[Statement]:
         ),
     ]
     for metric, column in METRICS.items():
-        pairs = {n: paper.value(metric, algorithm=n) for n in PAPER.algorithms}
-        theirs = {name: pair[0] for name, pair in pairs.items() if pair}
+        theirs = printed(metric)
         meaning = {"impact": "faults cost it least", "resilience": "it loses least after recovery"}
         for who, place, word in ((QED, 1, "highest"), ("spirit", -1, "lowest")):
             least = f" ({meaning[column]})" if place == 1 and column in meaning else ""

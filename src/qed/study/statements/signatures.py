@@ -12,16 +12,8 @@ from qed.study.results import Results
 from qed.study.statements import measures
 from qed.study.statements.build import about, close, number, placed, ranged, row, span, yes_or_no
 from qed.study.statements.measures import most_frequent, of_shown
-from qed.study.statements.model import (
-    ALL_TASKS,
-    BASELINES,
-    PAPER,
-    QED,
-    Answer,
-    Needs,
-    Statement,
-    Tolerance,
-)
+from qed.study.statements.model import Answer, Statement, Tolerance
+from qed.study.statements.needs import ALL_TASKS, BASELINES, PAPER, QED, Needs, printed
 
 GROUP = "signatures"
 FAR = 0.70  # distance beyond which a recovery is far from the normal behaviour
@@ -39,11 +31,6 @@ _made = about(GROUP, "Results, fault recovery; figure 3")
 _impact = partial(_made, where="Results, fault recovery; figure 3a")
 _resilience = partial(_made, where="Results, fault recovery; figure 3b")
 _distance = partial(_made, where="Results, fault recovery; figure 3c")
-
-
-def _theirs(metric: str) -> dict[str, float]:
-    pairs = {name: paper.value(metric, algorithm=name) for name in PAPER.algorithms}
-    return {name: pair[0] for name, pair in pairs.items() if pair}
 
 
 def _typical(column: str) -> Callable[[Results], measures.Numbers]:
@@ -162,7 +149,7 @@ def statements() -> list[Statement]:
         tolerance=DENSITY,
         needs=ALL_TASKS,
     )
-    theirs = _theirs("typical impact")[QED]
+    theirs = printed("typical impact")[QED]
     made.append(number(base, _typical("impact"), QED, theirs, 0.03))
     base = _impact("typical-impact-least", "QED's typical impact is the smallest.", typical)
     made.append(placed(base, _typical("impact"), QED, 1, {QED: theirs}))
@@ -177,7 +164,7 @@ def statements() -> list[Statement]:
         measure = partial(measures.correlations, column="resilience")
         made.append(ranged(base, measure, together, 0.05, (name,)))
     made += _sloped("resilience", _impact)
-    theirs_ = _theirs("slope of resilience on impact")
+    theirs_ = printed("slope of resilience on impact")
     for who, place, word, means in (
         (QED, -1, "smallest", "its recovery depends least on how grave a fault is"),
         ("spirit", 1, "largest", "its recovery fails most with grave faults"),
@@ -198,7 +185,7 @@ def statements() -> list[Statement]:
             tolerance=DENSITY,
             needs=ALL_TASKS,
         )
-        value = _theirs("typical resilience")[name]
+        value = printed("typical resilience")[name]
         made.append(number(base, _typical("resilience"), name, value, 0.03))
         low, high = paper.value("resilience, most of it in", algorithm=name) or (-1.0, 0.0)
         base = _resilience(
@@ -223,7 +210,7 @@ def _sloped(relation: str, make: Callable[..., Statement]) -> list[Statement]:
             tolerance=close(within, SLOPE_WHY),
             needs=ALL_TASKS,
         )
-        value = _theirs(f"slope of {relation} on impact")[name]
+        value = printed(f"slope of {relation} on impact")[name]
         made.append(number(base, partial(measures.slopes, column=column), name, value, within))
     return made
 

@@ -9,14 +9,8 @@ from qed.study import paper
 from qed.study.results import Results
 from qed.study.statements import by_task, measures
 from qed.study.statements.build import CLOSE, CLOSE_WHY, about, number, yes_or_no
-from qed.study.statements.model import (
-    PAPER,
-    QED,
-    Answer,
-    Needs,
-    Statement,
-    Tolerance,
-)
+from qed.study.statements.model import Answer, Statement, Tolerance
+from qed.study.statements.needs import BASELINES, PAPER, QED, Needs
 
 S1, S2, S3, TESTS = "table-s1", "table-s2", "table-s3", "table-s3-tests"
 MAPS = 5  # of a task and algorithm in the paper
@@ -145,8 +139,8 @@ def _tests() -> list[Statement]:
     made = []
     for metric, column in by_task.METRICS.items():
         for task in PAPER.tasks:
-            for baseline in by_task.BASELINES:
-                theirs = by_task.printed(metric, task, baseline)
+            for baseline in BASELINES:
+                theirs = by_task.tested(metric, task, baseline)
                 for word, how, tolerance, shown in (
                     ("significance", "Rank-sum test with Bonferroni's correction.",
                      Tolerance("the same outcome", "better, worse or neither"), _outcome(theirs)),

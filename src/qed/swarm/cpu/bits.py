@@ -13,8 +13,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from qed.swarm.compile import law
-from qed.swarm.cpu.rows import FIRST, PADDED, ROBOTS, SIZE, TRIALS, VECTOR
+from qed.compile import law
+from qed.swarm.cpu.layout import FIRST, PADDED, ROBOTS, SIZE, TRIALS, VECTOR
 
 _WORD = ir.IntType(32)
 _FLOATS = ir.VectorType(ir.FloatType(), VECTOR)

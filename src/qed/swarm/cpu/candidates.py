@@ -14,9 +14,9 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.swarm.compile import loop
+from qed.compile import loop
 from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     AT_OTHERS,
     AT_X_WALL,
     AT_Y_WALL,

@@ -11,13 +11,10 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.swarm.compile import loop
+from qed.compile import loop
 from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.candidates import near_obstacles, near_robots, near_walls, places
-from qed.swarm.cpu.motion import glide, turn
-from qed.swarm.cpu.obstacles import hold_at_obstacles, touch_obstacles
-from qed.swarm.cpu.pushing import keep_pairs, push_pairs, take, touching_pairs, warm_pairs
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     C_PAIR,
     C_PRESS1,
     C_PRESS2,
@@ -61,6 +58,9 @@ from qed.swarm.cpu.rows import (
     X,
     Y,
 )
+from qed.swarm.cpu.motion import glide, turn
+from qed.swarm.cpu.obstacles import hold_at_obstacles, touch_obstacles
+from qed.swarm.cpu.pushing import keep_pairs, push_pairs, take, touching_pairs, warm_pairs
 from qed.swarm.cpu.walls import (
     X_AXES,
     Y_AXES,

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from qed.swarm.compile import entry, loop
+from qed.compile import entry, loop
 from qed.swarm.cpu.bits import index
-from qed.swarm.cpu.brain import think
-from qed.swarm.cpu.cones import listen
 from qed.swarm.cpu.contact import move
 from qed.swarm.cpu.history import features, settle_visits, situations, visits
-from qed.swarm.cpu.motion import widen
-from qed.swarm.cpu.pairs import search
-from qed.swarm.cpu.rays import at_obstacles, at_robots, at_walls, read
-from qed.swarm.cpu.rows import FIRST, L_RANGE, LIVE, OBSTACLES, PADDED
-from qed.swarm.cpu.tally import (
+from qed.swarm.cpu.layout import FIRST, L_RANGE, LIVE, OBSTACLES, PADDED
+from qed.swarm.cpu.measures import (
     aggregation,
     dispersion,
     flocking,
@@ -22,12 +17,28 @@ from qed.swarm.cpu.tally import (
     patrolled,
     patrolling,
     speeds,
+    widen_motion,
+)
+from qed.swarm.cpu.motion import widen
+from qed.swarm.cpu.network import think
+from qed.swarm.cpu.own import own_laws
+from qed.swarm.cpu.pairs import search
+from qed.swarm.cpu.proximity import at_obstacles, at_robots, at_walls, read
+from qed.swarm.cpu.range_and_bearing import listen
+from qed.swarm.measures import (
+    AGGREGATION,
+    DISPERSION,
+    FEATURES,
+    FLOCKING,
+    OTHERS,
+    OWN,
+    PAIRED,
+    PATROLLING,
+    SITUATIONS,
+    SPEEDS,
+    VISITS,
 )
 
-# Bits of ``Block.wants``.
-AGGREGATION, DISPERSION, FLOCKING, PATROLLING, VISITS, FEATURES, SITUATIONS = (
-    1 << n for n in range(7)
-)
 PROXIMITY_BITS = (1 << 7) - 1
 
 
@@ -80,12 +91,14 @@ def score(b: Any, s: int, cycle: int) -> None:
     wants = b.wants
     if wants & AGGREGATION:
         aggregation(b, s)
-    if wants & (DISPERSION | FEATURES):
+    if wants & (DISPERSION | FEATURES | OTHERS):
         nearest_others(b, s)
     if wants & DISPERSION:
         dispersion(b, s)
-    if wants & (FLOCKING | FEATURES):
+    if wants & (FLOCKING | FEATURES | SPEEDS):
         speeds(b, s)
+    if wants & (FLOCKING | PAIRED):
+        widen_motion(b, s)
     if wants & FLOCKING:
         flocking(b, s)
     if wants & PATROLLING:
@@ -96,6 +109,8 @@ def score(b: Any, s: int, cycle: int) -> None:
         features(b, s)
     if wants & SITUATIONS:
         situations(b, s)
+    if wants & OWN:
+        own_laws(b, s, cycle)
 
 
 @entry

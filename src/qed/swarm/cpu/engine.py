@@ -10,19 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from qed.compile import code_cache
 from qed.controller.network import Network
-from qed.swarm.compile import code_cache
-from qed.swarm.cpu import rows
-from qed.swarm.cpu.block import World, build, packed, results, run, trials_at_once
-from qed.swarm.cpu.rows import Block
+from qed.swarm.cpu import layout
+from qed.swarm.cpu.layout import Block
+from qed.swarm.cpu.packing import World, build, packed, results, run, trials_at_once
 from qed.swarm.environment import Environment
+from qed.swarm.job import Job
+from qed.swarm.measures import MEASURES, wanted
+from qed.swarm.own import Law
 from qed.swarm.placing import noise_keys, place
 from qed.swarm.robot import CONES
 from qed.swarm.tasks import Task
 from qed.swarm.trace import Trace, empty
 
 
-def worlds_of(job: Any) -> list[World]:
+def worlds_of(job: Job) -> list[World]:
     """Return the job's worlds: each controller with as many trials as fit a block."""
     networks: dict[int, Network] = {}
     worlds = []
@@ -51,7 +54,7 @@ def worlds_of(job: Any) -> list[World]:
     return worlds
 
 
-def places_of(job: Any, env: Environment, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def places_of(job: Job, env: Environment, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return start poses, obstacles and noise keys of all trials in an environment."""
     if job.start is None:
         return place(env.robots, env.arena, env.obstacles, job.trials, seed)
@@ -60,18 +63,19 @@ def places_of(job: Any, env: Environment, seed: int) -> tuple[np.ndarray, np.nda
 
 
 def simulate(
-    job: Any, sums: Sequence[str], threads: int, progress: Callable[[int], Any] | None
+    job: Job, sums: Sequence[str | Law], threads: int, progress: Callable[[int], Any] | None
 ) -> list[dict[str, np.ndarray]]:
     """Return, for each controller, the wanted sums of all its trials."""
+    wants = wanted(sums)
     worlds = worlds_of(job)
     announce_compilation()
     blocks = list(packed(worlds, threads))
-    ready(build(blocks[0], sums))
+    ready(build(blocks[0], wants))
 
     def work(some: list[World]) -> list[dict[str, np.ndarray]]:
-        block = build(some, sums)
+        block = build(some, wants)
         run(block, 1, job.cycles + 1, 0)
-        return results(block, some, job.cycles)
+        return results(block, some, job.cycles, wants.laws)
 
     found: list[list[dict[str, np.ndarray]]] = [[] for _ in job.controllers]
     with ThreadPoolExecutor(threads) as pool:
@@ -88,16 +92,17 @@ def simulate(
     return [_joined(parts) for parts in found]
 
 
-def watch(job: Any, trial: int, task: str, scored: Task) -> Trace:
+def watch(job: Job, trial: int, scored: Task) -> Trace:
     """Return what happens in one trial of a job of one controller, cycle by cycle."""
     [whole] = [w for w in worlds_of(job) if w.trials.start <= trial < w.trials.stop]
     here = slice(trial - whole.trials.start, trial - whole.trials.start + 1)
     world = replace(
         whole, poses=whole.poses[here], obstacles=whole.obstacles[here], keys=whole.keys[here]
     )
-    block = build([world], [scored.sums], all_inputs=True)
+    wants = wanted([scored.sums])
+    block = build([world], wants, all_inputs=True)
     announce_compilation()
-    seen = empty(job, task, world)
+    seen = empty(job, scored.name, world)
     robots = world.environment.robots
 
     def row(values: np.ndarray, at: int) -> np.ndarray:
@@ -106,26 +111,29 @@ def watch(job: Any, trial: int, task: str, scored: Task) -> Trace:
     near = 0
     for t in range(job.cycles):
         near = run(block, t + 1, t + 2, near)
-        seen.x[t] = row(block.f, rows.X)
-        seen.y[t] = row(block.f, rows.Y)
-        seen.heading[t] = row(block.f, rows.HEADING)
-        seen.wheels[t, :, 0] = row(block.f, rows.LEFT)
-        seen.wheels[t, :, 1] = row(block.f, rows.RIGHT)
-        for s in range(rows.SENSORS):
-            seen.proximity[t, :, s] = row(block.a, rows.PROXIMITY + s * rows.STRIDE)
+        seen.x[t] = row(block.f, layout.X)
+        seen.y[t] = row(block.f, layout.Y)
+        seen.heading[t] = row(block.f, layout.HEADING)
+        seen.wheels[t, :, 0] = row(block.f, layout.LEFT)
+        seen.wheels[t, :, 1] = row(block.f, layout.RIGHT)
+        for s in range(layout.SENSORS):
+            seen.proximity[t, :, s] = row(block.a, layout.PROXIMITY + s * layout.STRIDE)
         for c in range(CONES):
-            seen.rab[t, :, c] = row(block.a, rows.RAB + c * rows.STRIDE)
-        [sums] = results(block, [world], t + 1)
-        seen.score[t] = scored.score(sums[scored.sums], t + 1, world.environment)[0]
+            seen.rab[t, :, c] = row(block.a, layout.RAB + c * layout.STRIDE)
+        [sums] = results(block, [world], t + 1, wants.laws)
+        seen.score[t] = scored.fitness(sums, t + 1, world.environment)[0]
     return seen
 
 
 def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Join the trials of a controller; situations are pooled over them."""
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    if "situations" in joined:
-        joined["situations"] = np.stack([part["situations"] for part in parts]).sum(0)
-    return joined
+    """Join the trials of a controller, or add them up where a measure is pooled over them."""
+    pooled = {name for name in parts[0] if name in MEASURES and MEASURES[name].pooled}
+    return {
+        name: np.stack([part[name] for part in parts]).sum(0)
+        if name in pooled
+        else np.concatenate([part[name] for part in parts])
+        for name in parts[0]
+    }
 
 
 def ready(block: Block) -> None:

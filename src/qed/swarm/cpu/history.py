@@ -8,9 +8,9 @@ from typing import Any
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.swarm.compile import loop
+from qed.compile import loop
 from qed.swarm.cpu.bits import below, index, lowest, span
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     CENTRE,
     DISTANCES,
     FINE,
@@ -37,6 +37,7 @@ from qed.swarm.cpu.rows import (
     Y,
 )
 from qed.swarm.laws.describing import PER_FINE_CELL, action, midpoint_distances, turn_feature
+from qed.swarm.measures import ACTIONS, GROUPS
 
 ZERO = f32(0.0)
 HALF = f32(0.5)
@@ -144,12 +145,13 @@ def situations(b: Any, s: int) -> None:
     counts = b.spirit[s]
     for i in range(size):
         n[INDEX + i] = action(f[LEFT + first + i], f[RIGHT + first + i])
-    activate(a, n, first, size, 32 * 16, (0, 1, 1, 1))
-    activate(a, n, first, size, 16 * 16, (2, 2, 2, 2))
-    activate(a, n, first, size, 8 * 16, (3, 4, 4, 4))
-    activate(a, n, first, size, 4 * 16, (5, 6, 6, 6))
-    activate(a, n, first, size, 2 * 16, (7, 8, 13, 14))
-    activate(a, n, first, size, 1 * 16, (9, 10, 11, 12))
+    # One by one, so that the compiler knows where each group's rows are.
+    activate(a, n, first, size, 32 * ACTIONS, GROUPS[0])
+    activate(a, n, first, size, 16 * ACTIONS, GROUPS[1])
+    activate(a, n, first, size, 8 * ACTIONS, GROUPS[2])
+    activate(a, n, first, size, 4 * ACTIONS, GROUPS[3])
+    activate(a, n, first, size, 2 * ACTIONS, GROUPS[4])
+    activate(a, n, first, size, 1 * ACTIONS, GROUPS[5])
     for i in range(size):
         counts[n[INDEX + i]] += 1
 

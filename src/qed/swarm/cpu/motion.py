@@ -6,9 +6,9 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.swarm.compile import loop
+from qed.compile import loop
 from qed.swarm.cpu.bits import span
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     COS,
     GEAR,
     HEADING,

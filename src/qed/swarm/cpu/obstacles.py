@@ -6,8 +6,8 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.swarm.compile import loop
-from qed.swarm.cpu.rows import (
+from qed.compile import loop
+from qed.swarm.cpu.layout import (
     O_ARM,
     O_LEVER,
     O_NORMAL_SHARE,
@@ -26,8 +26,8 @@ from qed.swarm.cpu.rows import (
     P_X,
     P_Y,
 )
+from qed.swarm.laws.bodies import body_point
 from qed.swarm.laws.contact import hold, share, torque
-from qed.swarm.laws.geometry import body_point
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
 ZERO = f32(0.0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from qed.swarm.compile import loop
+from qed.compile import loop
 from qed.swarm.cpu.bits import below, index, ones, span
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     L_NEAR2,
     L_RAB2,
     NEAR_I,

@@ -8,9 +8,9 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import int64 as i64
 
-from qed.swarm.compile import loop
+from qed.compile import loop
 from qed.swarm.cpu.bits import below, index, ones, whole
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     C_I,
     C_K,
     C_PRESS1,
@@ -61,6 +61,7 @@ from qed.swarm.cpu.rows import (
     VECTOR,
 )
 from qed.swarm.cpu.squeezing import squeeze
+from qed.swarm.laws.bodies import beyond, first_face, touching_points
 from qed.swarm.laws.contact import (
     FROM_FIXED,
     coupling,
@@ -70,7 +71,6 @@ from qed.swarm.laws.contact import (
     push,
     spinning,
 )
-from qed.swarm.laws.geometry import beyond, first_face, touching_points
 from qed.swarm.robot import BODY_OUTER_RADIUS
 
 ZERO = f32(0.0)

@@ -13,8 +13,8 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from qed.swarm.cpu.bits import lowest
-from qed.swarm.cpu.rows import VECTOR
-from qed.swarm.vectors import has, has_fast_wide_vectors
+from qed.swarm.cpu.layout import VECTOR
+from qed.vectors import has, has_fast_wide_vectors
 
 HALF = VECTOR // 2
 _INT = ir.IntType(32)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.swarm.compile import entry
+from qed.compile import entry
 
 
 def survey(visits: np.ndarray) -> np.ndarray:

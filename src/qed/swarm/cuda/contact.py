@@ -1,394 +1,206 @@
-"""Contacts between robots on the GPU: pairs that touch, in a list of the warp."""
+"""A cycle of motion on the GPU: robots that nothing touches glide, the others meet in sub-steps.
+
+What a cycle begins with is a ``Body``.  ``world`` is the side of the arena (m), how far a cycle may
+bring robots (m), where the trial's obstacles lie in shared memory, and a bit for each nearby one.
+``memory`` is the GPU's: what pairs keep (``pushing``), and what a robot keeps at walls and
+obstacles, an array and its place in it.
+"""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from numpy import float32 as f32
 from numpy import int32 as i32
+from numpy import uint32 as u32
 
-from qed.swarm.cuda.constants import FACE_COUNT, face
-from qed.swarm.cuda.device import cuda, device, stage
-from qed.swarm.cuda.layout import (
-    C_CODE,
-    C_COUPLING,
-    C_NX,
-    C_NY,
-    C_ONE,
-    C_PRESS,
-    C_RUB,
-    C_TWO,
-    CONTACT_FIELDS,
-    COS,
-    INPUTS,
-    KEPT,
-    LANES,
-    PARTNERS,
-    SIN,
-    SUM_X,
-    SUM_Y,
-    TURN,
-    VX,
-    VY,
-    X,
-    Y,
-)
-from qed.swarm.cuda.pairs import square_apart
-from qed.swarm.cuda.warp import at, ballot, count, rolled, together
+from qed.swarm.cuda import obstacles, pushing, touching, walls
+from qed.swarm.cuda.device import device, stage
+from qed.swarm.cuda.layout import COS, PARTNERS, SIN, SUM_X, SUM_Y, TURN, VX, VY, X, Y
+from qed.swarm.cuda.walls import NO_POINT, touching_wall, wall_place, warm_wall
+from qed.swarm.cuda.warp import ballot, in_phase, lowest, together
 from qed.swarm.laws import contact as laws
-from qed.swarm.laws import geometry
-from qed.swarm.laws.contact import FROM_FIXED
-from qed.swarm.laws.geometry import FAR
-from qed.swarm.robot import BODY_OUTER_RADIUS
+from qed.swarm.laws import geometry, motion
+from qed.swarm.laws.motion import DRIVE, LAG
+from qed.swarm.robot import SUBSTEPS
 
-coupling = device(laws.coupling)
-fixed = device(laws.fixed)
-pair_share = device(laws.pair_share)
-patience = device(laws.patience)
-push_law = device(laws.push)
-spinning = device(laws.spinning)
-ahead = device(geometry.ahead)
-between_ends = device(geometry.between_ends)
-first_face = device(geometry.first_face)
-face_to_face = device(geometry.face_to_face)
-farther_face = device(geometry.farther_face)
-two_farthest_corners = device(geometry.two_farthest_corners)
+cos_sin = device(geometry.cos_sin)
+wrap = device(geometry.wrap)
+pulled = device(laws.pulled)
+excess = device(motion.excess)
+target = device(motion.target)
+turn_rate = device(motion.turn_rate)
+turned = device(motion.turned)
+within = device(motion.within)
 
-TWO_OUTER = f32(2.0 * BODY_OUTER_RADIUS)
-TWO_OUTER_SQUARED = f32((2.0 * BODY_OUTER_RADIUS) ** 2)
-OUTER = f32(BODY_OUTER_RADIUS)
 ZERO = f32(0.0)
-NO_POINT = (ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
-NO_CONTACT = (i32(0), (ZERO, ZERO), (ZERO, ZERO, ZERO, ZERO), NO_POINT, NO_POINT)
-HALF_OF_FACES = (FACE_COUNT + 1) // 2
+ONE = f32(1.0)
+
+
+class Body(NamedTuple):
+    """A robot between two cycles."""
+
+    x: Any  # m
+    y: Any
+    heading: Any  # rad
+    c: Any  # its cosine and sine
+    s: Any
+    vx: Any  # m/s
+    vy: Any
+    turn: Any  # rad/s
+    jx: Any  # the drive's impulse (m/s)
+    jy: Any
+    gear: Any  # the gear's impulse (rad/s)
 
 
 @stage
-def contact_place(contacts, number):
-    """Return where a contact lies: rows of 32 of them."""
-    row = number >> i32(5)
-    return at(contacts + row * i32(CONTACT_FIELDS * LANES) + (number & i32(31)))
+def move(warp, body, wheels, world, near, memory, clock, with_obstacles):
+    """Return a robot after a cycle of motion; ``near`` is the number of near pairs, and where."""
+    side, margin, centres, nearby = world
+    x, y, _, c, s, vx, vy, turn, _, _, _ = body
+    tx, ty = target(wheels[0], wheels[1], c, s)
+    turning = turn_rate(wheels[0], wheels[1])
+    heading = wrap(body.heading + turned(turn, turning))
+    c, s = cos_sin(heading)
+    warp.si[PARTNERS + warp.me] = 0
+    together()
+    meeting = touching.close_pairs(warp, near[0], near[1], touching.TWO_OUTER + f32(2.0) * margin)
+    together()
+    reach = margin + touching.OUTER
+    at_x = min(x, side - x) < reach
+    at_y = min(y, side - y) < reach
+    blocked = i32(0)
+    if with_obstacles:
+        blocked = obstacles.within_reach(warp.sf, x, y, obstacles.REACH + margin, centres, nearby)
+    may_touch = at_x or at_y or warp.si[PARTNERS + warp.me] > 0 or blocked != 0
+    # Robots that nothing touches go on with the old velocity, then with the new one.
+    part = excess(tx - vx, ty - vy)
+    free_x = within(x + LAG * (vx - part * (tx - vx)) + DRIVE * tx, side)
+    free_y = within(y + LAG * (vy - part * (ty - vy)) + DRIVE * ty, side)
+    in_phase()
+    met = (x, y, vx, vy, body.jx, body.jy, body.gear)
+    if ballot(warp, may_touch) != u32(0):
+        touchable = (at_x, at_y, blocked, (meeting, near[1]))
+        met = meet(
+            warp, body, (tx, ty, turning), touchable, (side, centres), memory, clock,
+            with_obstacles,
+        )  # fmt: skip
+    if not may_touch:
+        met = (free_x, free_y, tx, ty, ZERO, ZERO, ZERO)
+    x, y, vx, vy, jx, jy, gear = met
+    return Body(x, y, heading, c, s, vx, vy, turning, jx, jy, gear)
 
 
 @stage
-def close_pairs(sf, si, base, lane, before, near, listed, reach):
-    """Keep only the pairs of a list within reach (m), mark their robots; return their number."""
-    close = i32(0)
-    start = i32(0)
-    while start < near:
-        within = False
-        code = i32(0)
-        if start + lane < near:
-            code = si[at(listed + start + lane)]
-            within = square_apart(sf, base, code) < reach * reach
-        word = ballot(si, base, lane, within)
-        if within:
-            si[at(listed + close + count(word & before))] = code
-            si[PARTNERS + at(base + (code & i32(31)))] = 1
-            si[PARTNERS + at(base + ((code >> i32(5)) & i32(31)))] = 1
-        close = i32(close + count(word))
-        start = i32(start + i32(LANES))
-    return close
+def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
+    """Return place, velocity and impulses of a robot after the sub-steps of a cycle.
 
-
-@stage
-def beyond(dx, dy, c, s, other_c, other_s, first, stop):
-    """Return how far a body that is (dx, dy) away is beyond some faces of this one (m)."""
-    turn_c = c * other_c + s * other_s
-    turn_s = c * other_s - s * other_c
-    x = c * dx + s * dy
-    y = c * dy - s * dx
-    gap = -FAR
-    nx = ZERO
-    ny = ZERO
-    f = i32(first)
-    while f < stop:
-        f = rolled(f)
-        face_x, face_y, offset = face(f)
-        gap, nx, ny = farther_face(gap, nx, ny, face_x, face_y, offset, x, y, turn_c, turn_s)
-        f = i32(f + i32(1))
-    return gap, c * nx - s * ny, s * nx + c * ny
-
-
-@stage
-def touching_pairs(sf, si, base, lane, before, pairs, listed, kept, table):
-    """List the pairs that touch in a sub-step, with their normals; return their number.
-
-    Four lanes look at a pair, each at half of the faces of one body.
+    ``aim`` is the velocity and the turn rate that it asks for; ``touchable`` tells whether it is
+    near an x wall, a y wall, which obstacles, and which pairs are near; ``room`` is the arena's
+    side and where its obstacles lie.
     """
-    me = at(base + lane)
-    second = (lane & i32(2)) != 0
-    first = i32(HALF_OF_FACES) if (lane & i32(1)) != 0 else i32(0)
-    stop = i32(FACE_COUNT) if (lane & i32(1)) != 0 else i32(HALF_OF_FACES)
-    contacts = i32(0)
-    # The sensors' rows are free until robots look again: there wait the pairs whose circumscribed
-    # discs overlap, until eight of them are looked at.
-    queue = i32(base + i32(INPUTS + 3 * LANES))
-    waiting = i32(0)
-    start = i32(0)
-    while start < pairs or waiting > 0:
-        if start < pairs and waiting < i32(8):
-            code = si[at(listed + start + lane)] if start + lane < pairs else i32(0)
-            close = start + lane < pairs and square_apart(sf, base, code) < TWO_OUTER_SQUARED
-            word = ballot(si, base, lane, close)
-            if close:
-                si[at(queue + waiting + count(word & before))] = code
-            waiting = i32(waiting + count(word))
-            start = i32(start + i32(LANES))
-            together()
-        else:
-            some = min(waiting, i32(8))
-            waiting = i32(waiting - some)
-            taken = (lane >> i32(2)) < some
-            code = si[at(queue + waiting + (lane >> i32(2)))] if taken else i32(0)
-            i = at(base + (code & i32(31)))
-            k = at(base + ((code >> i32(5)) & i32(31)))
-            one = k if second else i
-            two = i if second else k
-            dx = sf[X + two] - sf[X + one]
-            dy = sf[Y + two] - sf[Y + one]
-            gap, nx, ny = beyond(
-                dx, dy, sf[COS + one], sf[SIN + one], sf[COS + two], sf[SIN + two], first, stop
-            )
-            sf[INPUTS + me] = gap
-            sf[INPUTS + LANES + me] = nx
-            sf[INPUTS + 2 * LANES + me] = ny
-            together()
-            touching = False
-            its = True
-            if taken and (lane & i32(3)) == 0:
-                gap, winner = sf[INPUTS + me], i32(me)
-                gap, winner = better(sf, gap, winner, i32(me) + i32(1))
-                other, other_winner = sf[INPUTS + me + 2], i32(me) + i32(2)
-                other, other_winner = better(sf, other, other_winner, i32(me) + i32(3))
-                its = first_face(gap, other, dx, dy)
-                touching = max(gap, other) < ZERO
-                winner = at(winner if its else other_winner)
-                nx = sf[INPUTS + LANES + winner]
-                ny = sf[INPUTS + 2 * LANES + winner]
-                nx = nx if its else -nx
-                ny = ny if its else -ny
-            word = ballot(si, base, lane, touching)
-            if touching:
-                place = i32(contacts + count(word & before))
-                cuda.atomic.add(si, PARTNERS + i, 1)
-                cuda.atomic.add(si, PARTNERS + k, 1)
-                # The pair's number is small enough for a float; its sign tells whose face it is.
-                told = f32(code + i32(1))
-                told = told if its else -told
-                here = contact_place(table, place)
-                kept[here + C_CODE * LANES] = told
-                kept[here + C_NX * LANES] = nx
-                kept[here + C_NY * LANES] = ny
-            contacts = i32(contacts + count(word))
-            together()
-    return contacts
-
-
-@stage
-def better(sf, gap, winner, other):
-    """Return the larger of a gap and that of another lane, the first of equals, and whose it is."""
-    its = sf[INPUTS + at(other)]
-    return (its, other) if its > gap else (gap, winner)
-
-
-@stage
-def find_points(table, place, sf, si, base, mine, step):
-    """Return a contact: its robots, its normal, and all that pushing at its two points needs.
-
-    The impulses that it kept from the last sub-step begin to act.
-    """
-    told = table[place + C_CODE * LANES]
-    first = told > ZERO
-    code = i32(abs(told)) - i32(1)
-    i = at(base + (code & i32(31)))
-    k = at(base + ((code >> i32(5)) & i32(31)))
-    nx = table[place + C_NX * LANES]
-    ny = table[place + C_NY * LANES]
-    dx = sf[X + k] - sf[X + i]
-    dy = sf[Y + k] - sf[Y + i]
-    fx, fy, bx, by = face_to_face(sf[COS + i], sf[SIN + i], sf[COS + k], sf[SIN + k], nx, ny, first)
-    points = between_ends(
-        nx * dx + ny * dy,
-        nx * dy - ny * dx,
-        two_farthest_corners(fx, fy),
-        two_farthest_corners(bx, by),
-        first,
-        ahead(nx, ny) == first,
-    )
-    part = patience(si[PARTNERS + i], si[PARTNERS + k])
-    pair = at(mine + i32(KEPT) * (code >> i32(10)))
-    old = table[pair + 4] == step - f32(1.0)
-    spins = (sf[TURN + i], sf[TURN + k])
-    here = (points[0], points[1], points[2], points[3])
-    there = (points[5], points[6], points[7], points[8])
-    one = put_point(spins, here, points[4] < ZERO, part, old, table[pair], table[pair + 1])
-    two = put_point(spins, there, points[9] < ZERO, part, old, table[pair + 2], table[pair + 3])
-    pressed = one[4] + two[4]
-    rubbed = one[5] + two[5]
-    give(si, i, k, pressed * nx - rubbed * ny, pressed * ny + rubbed * nx)
-    return code, (nx, ny), coupling(*here, *there), one, two
-
-
-@stage
-def put_point(spins, levers, touches, part, old, press, rub):
-    """Return how a point moves as robots spin, what part of it is corrected, and its impulses."""
-    arm_i, lever_i, arm_k, lever_k = levers
-    closing, sliding = spinning(*spins, arm_i, lever_i, arm_k, lever_k)
-    part = part if touches else ZERO
-    kept = touches and old
-    return (
-        closing,
-        sliding,
-        pair_share(lever_i, lever_k) * part,
-        pair_share(arm_i, arm_k) * part,
-        press if kept else ZERO,
-        rub if kept else ZERO,
-    )
-
-
-@stage
-def write(table, place, contact):
-    """Write a contact to its place."""
-    code, normal, coupled, one, two = contact
-    table[place + C_CODE * LANES] = f32(code)
-    table[place + C_NX * LANES] = normal[0]
-    table[place + C_NY * LANES] = normal[1]
-    for n in range(4):
-        table[place + (C_COUPLING + n) * LANES] = coupled[n]
-    for n in range(6):
-        table[place + (C_ONE + n) * LANES] = one[n]
-        table[place + (C_TWO + n) * LANES] = two[n]
-
-
-@stage
-def read(table, place):
-    """Return a contact from its place."""
-    joint = at(place + C_COUPLING * LANES)
-    return (
-        i32(table[place + C_CODE * LANES]),
-        (table[place + C_NX * LANES], table[place + C_NY * LANES]),
-        (table[joint], table[joint + LANES], table[joint + 2 * LANES], table[joint + 3 * LANES]),
-        read_point(table, at(place + C_ONE * LANES)),
-        read_point(table, at(place + C_TWO * LANES)),
-    )
-
-
-@stage
-def read_point(table, place):
-    """Return a point of a contact from its place."""
-    return (
-        table[place],
-        table[place + LANES],
-        table[place + 2 * LANES],
-        table[place + 3 * LANES],
-        table[place + 4 * LANES],
-        table[place + 5 * LANES],
-    )
-
-
-@stage
-def give(si, i, k, fx, fy):
-    """Add a pair's impulse to its two robots, in whole numbers, so that no order matters."""
-    wx = fixed(fx)
-    wy = fixed(fy)
-    cuda.atomic.add(si, SUM_X + i, -wx)
-    cuda.atomic.add(si, SUM_Y + i, -wy)
-    cuda.atomic.add(si, SUM_X + k, wx)
-    cuda.atomic.add(si, SUM_Y + k, wy)
-
-
-@stage
-def take(si, me, vx, vy):
-    """Change a robot's velocity by the impulses that were added up."""
-    vx += f32(si[SUM_X + me]) * FROM_FIXED
-    vy += f32(si[SUM_Y + me]) * FROM_FIXED
+    x, y, course, _, _, vx, vy, rate, jx, jy, gear = body
+    tx, ty, turning = aim
+    at_x, at_y, blocked, (meeting, listed) = touchable
+    side, centres = room
+    pairs_kept, (blocks, kept) = memory
+    cycle, iterations = clock
+    sf, si, me = warp.sf, warp.si, warp.me
+    # A robot's wall is the y wall only if it is near no x wall; a second one is rare.
+    wall = wall_place(kept, i32(0) if at_x else i32(1))
+    second_wall = wall_place(kept, i32(1))
+    one = two = next_one = next_two = NO_POINT
+    sign = next_sign = ONE
+    if at_x or at_y:
+        one, two = walls.recall(blocks, wall, cycle)
+    if at_x and at_y:
+        next_one, next_two = walls.recall(blocks, second_wall, cycle)
+    sf[TURN + me] = turning
     si[SUM_X + me] = 0
     si[SUM_Y + me] = 0
-    return vx, vy
-
-
-@stage
-def push_at(point, closing, sliding):
-    """Let two robots push each other at a point; return it, and the change of its impulses."""
-    turn_closing, turn_sliding, normal_share, tangent_share, press, rub = point
-    pressed, rubbed = push_law(
-        closing + turn_closing, sliding + turn_sliding, press, rub, normal_share, tangent_share
-    )
-    point = (turn_closing, turn_sliding, normal_share, tangent_share, pressed, rubbed)
-    return point, pressed - press, rubbed - rub
-
-
-@stage
-def push(contact, sf, si, base):
-    """Correct a pair from the velocities before the iteration; return its contact."""
-    code, (nx, ny), coupled, one, two = contact
-    press_stops, rub_stops, press_slows, rub_slows = coupled
-    i = at(base + (code & i32(31)))
-    k = at(base + ((code >> i32(5)) & i32(31)))
-    ux = sf[VX + i] - sf[VX + k]
-    uy = sf[VY + i] - sf[VY + k]
-    un = ux * nx + uy * ny
-    ut = uy * nx - ux * ny
-    one, dp, dr = push_at(one, un, ut)
-    un -= press_stops * dp + rub_stops * dr
-    ut -= press_slows * dp + rub_slows * dr
-    two, more, farther = push_at(two, un, ut)
-    dp += more
-    dr += farther
-    give(si, i, k, dp * nx - dr * ny, dp * ny + dr * nx)
-    return code, (nx, ny), coupled, one, two
-
-
-@stage
-def keep(table, pairs, contact, step):
-    """Keep a pair's impulses for the next sub-step."""
-    code, _, _, one, two = contact
-    pair = at(pairs + i32(KEPT) * (code >> i32(10)))
-    table[pair] = one[4]
-    table[pair + 1] = one[5]
-    table[pair + 2] = two[4]
-    table[pair + 3] = two[5]
-    table[pair + 4] = step
-
-
-@stage
-def find_all(sf, si, base, lane, contacts, kept, table, pairs, step):
-    """Complete all contacts, 32 at a time; return the lane's first, the others are written."""
-    mine = NO_CONTACT
-    start = i32(lane)
-    while start < contacts:
-        place = contact_place(table, start)
-        found = find_points(kept, place, sf, si, base, pairs, step)
-        if start < i32(LANES):
-            mine = found
-        else:
-            write(kept, place, found)
-        start = i32(start + i32(LANES))
-    return mine
-
-
-@stage
-def push_all(sf, si, base, lane, contacts, kept, table, mine):
-    """Correct all pairs, 32 at a time; return the lane's first."""
-    if lane < contacts:
-        mine = push(mine, sf, si, base)
-    start = i32(lane + i32(LANES))
-    while start < contacts:
-        place = contact_place(table, start)
-        found = push(read(kept, place), sf, si, base)
-        kept[place + (C_ONE + C_PRESS) * LANES] = found[3][4]
-        kept[place + (C_ONE + C_RUB) * LANES] = found[3][5]
-        kept[place + (C_TWO + C_PRESS) * LANES] = found[4][4]
-        kept[place + (C_TWO + C_RUB) * LANES] = found[4][5]
-        start = i32(start + i32(LANES))
-    return mine
-
-
-@stage
-def keep_all(lane, contacts, kept, table, pairs, step, mine):
-    """Keep the impulses of all pairs."""
-    if lane < contacts:
-        keep(kept, pairs, mine, step)
-    start = i32(lane + i32(LANES))
-    while start < contacts:
-        keep(kept, pairs, read(kept, contact_place(table, start)), step)
-        start = i32(start + i32(LANES))
+    k = i32(1)
+    while k <= i32(SUBSTEPS):
+        # Sub-steps are counted anew before a float could not tell them apart.
+        step = f32((i32(SUBSTEPS) * cycle + k) & i32(0xFFFFF))
+        course = wrap(course + LAG * rate)
+        c, s = cos_sin(course)
+        x = within(x + LAG * vx, side)
+        y = within(y + LAG * vy, side)
+        vx += jx
+        vy += jy
+        spin = rate + gear
+        rate = turning
+        contacts = i32(0)
+        if meeting > 0:
+            sf[X + me] = x
+            sf[Y + me] = y
+            sf[COS + me] = c
+            sf[SIN + me] = s
+            si[PARTNERS + me] = 0
+            together()
+            contacts = touching.touching_pairs(warp, meeting, listed, pairs_kept)
+            together()
+        pushed = pushing.NO_CONTACT
+        if contacts > 0:
+            pushed = pushing.find_all(warp, contacts, pairs_kept, step)
+            together()
+            vx, vy = pushing.take(si, me, vx, vy)
+        held = i32(0)
+        more = i32(0)
+        block = obstacles.NO_BLOCK
+        if with_obstacles:
+            held = obstacles.within_reach(sf, x, y, obstacles.REACH, centres, blocked)
+            held = obstacles.touching_obstacles(sf, (x, y, c, s), centres, held, blocks, kept, step)
+            if held != 0:
+                # The first obstacle stays with the robot's lane, others are rare.
+                block = obstacles.block(blocks, obstacles.block_place(kept, lowest(held)))
+                more = i32(held & (held - i32(1)))
+                vx, vy, spin = obstacles.warm_obstacle(vx, vy, spin, block)
+                vx, vy, spin = obstacles.warm_obstacles(vx, vy, spin, more, blocks, kept)
+        touch = touch_too = False
+        if at_x or at_y:
+            sign, one, two = touching_wall(x if at_x else y, side, c, s, at_x, one, two)
+            touch = one[0] >= ZERO or two[0] >= ZERO
+        if touch:
+            vx, vy, spin = warm_wall(vx, vy, spin, sign, at_x, one, two)
+        if at_x and at_y:
+            next_sign, next_one, next_two = touching_wall(y, side, c, s, False, next_one, next_two)
+            touch_too = next_one[0] >= ZERO or next_two[0] >= ZERO
+        if touch_too:
+            vx, vy, spin = warm_wall(vx, vy, spin, next_sign, False, next_one, next_two)
+        # Where nothing is touched, a drive has done its part after one iteration.
+        static = touch or touch_too or held != 0
+        busy = contacts > 0 or ballot(warp, static) != u32(0)
+        sweep = i32(0)
+        while sweep < (iterations if busy else i32(1)):
+            if contacts > 0:
+                sf[VX + me] = vx
+                sf[VY + me] = vy
+                together()
+                pushed = pushing.push_all(warp, contacts, pairs_kept, pushed)
+                together()
+                vx, vy = pushing.take(si, me, vx, vy)
+            if with_obstacles:
+                if held != 0:
+                    vx, vy, spin, block = obstacles.hold_at(vx, vy, spin, block)
+                    vx, vy, spin = obstacles.hold_at_obstacles(vx, vy, spin, more, blocks, kept)
+            if touch:
+                vx, vy, spin, one, two = walls.hold_corners(vx, vy, spin, sign, at_x, one, two)
+            if touch_too:
+                vx, vy, spin, next_one, next_two = walls.hold_corners(
+                    vx, vy, spin, next_sign, False, next_one, next_two
+                )
+            vx, vy, jx, jy, gear = pulled(vx, vy, spin, jx, jy, gear, tx, ty, turning)
+            spin = turning
+            sweep = i32(sweep + i32(1))
+        if with_obstacles:
+            if held != 0:
+                obstacles.note(blocks, obstacles.block_place(kept, lowest(held)), block)
+        pushing.keep_all(warp, contacts, pairs_kept, step, pushed)
+        together()
+        k = i32(k + i32(1))
+    if at_x or at_y:
+        walls.keep(blocks, wall, one, two, cycle)
+    if at_x and at_y:
+        walls.keep(blocks, second_wall, next_one, next_two, cycle)
+    return x, y, vx, vy, jx, jy, gear

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 import numba.cuda
 from numba import config
 
-from qed.swarm.compile import LAWS, code_cache, kept_in
+from qed.compile import LAWS, code_cache, kept_in
 from qed.swarm.laws.geometry import unit
 
 # Numba's simulator runs kernels as plain Python, without a GPU.
@@ -37,8 +37,15 @@ def device(law: Callable[..., Any]) -> Any:
         called = scope.get(name)
         if isinstance(called, FunctionType) and called in LAWS:
             scope[name] = device(called)
-    copy = FunctionType(law.__code__, scope, law.__name__, law.__defaults__, law.__closure__)
+    closure = tuple(map(_inner_cell, law.__closure__ or ()))
+    copy = FunctionType(law.__code__, scope, law.__name__, law.__defaults__, closure)
     return law if SIMULATED else stage(copy)
+
+
+def _inner_cell(cell: CellType) -> CellType:
+    """Return what an inner function sees of the one around it: a law there is a law for kernels."""
+    inside = cell.cell_contents
+    return CellType(device(inside)) if isinstance(inside, FunctionType) and inside in LAWS else cell
 
 
 def _saturated(value: Any) -> Any:

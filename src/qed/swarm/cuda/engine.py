@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,7 +16,6 @@ from qed.errors import InputError
 from qed.swarm.backend import MOST_TRIALS
 from qed.swarm.cuda import kernel as kernels
 from qed.swarm.cuda import survey
-from qed.swarm.cuda.desk import Desk
 from qed.swarm.cuda.device import SIMULATED, ready
 from qed.swarm.cuda.layout import (
     INPUTS,
@@ -35,29 +35,31 @@ from qed.swarm.cuda.layout import (
 )
 from qed.swarm.cuda.packing import NOTHING, Ground, Packed, packed
 from qed.swarm.cuda.places import arrange, own_neurons, rows_of
+from qed.swarm.cuda.workspace import Workspace
+from qed.swarm.job import Job
 from qed.swarm.laws.contact import ITERATIONS
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import FULL
+from qed.swarm.measures import (
+    FEATURES,
+    MEASURES,
+    PATROLLING,
+    SDBC_SUMS,
+    SITUATIONS,
+    VISITS,
+    Wanted,
+    wanted,
+)
+from qed.swarm.own import Law, reason
 
-WANTS = {
-    "centre_distance": kernels.AGGREGATION,
-    "nearest_distance": kernels.DISPERSION,
-    "flock": kernels.FLOCKING,
-    "patrol": kernels.PATROLLING,
-    "border": kernels.PATROLLING,
-    "hbd": kernels.VISITS,
-    "spread": kernels.VISITS,
-    "sdbc": kernels.FEATURES,
-    "spirit": kernels.SITUATIONS,
-}
-# What is added up for them, and in which column of the sums.
+# The column of the sums that a measure has.
 COLUMNS = {
-    "centre_distance": (kernels.AGGREGATION, S_CENTRE),
-    "nearest_distance": (kernels.DISPERSION, S_NEAREST),
-    "flock": (kernels.FLOCKING, S_FLOCK),
-    "patrol": (kernels.PATROLLING, S_PATROL),
-    "border": (kernels.PATROLLING, S_BORDER),
-    "radius": (kernels.VISITS, S_RADIUS),
+    "centre_distance": S_CENTRE,
+    "nearest_distance": S_NEAREST,
+    "flock": S_FLOCK,
+    "patrol": S_PATROL,
+    "border": S_BORDER,
+    "radius": S_RADIUS,
 }
 VISITS_AT_ONCE = 1_000_000_000  # fine cells of a launch
 MOST_VISITS = 2**31 - 1  # of a controller
@@ -66,11 +68,11 @@ UNASKED = 48 * 1024  # bytes of shared memory that a block may have without aski
 _ground = Ground()
 _sent: dict[str, tuple[int, Any]] = {}  # tables of the ground on the GPU, and how long they were
 _granted: dict[Any, int] = {}  # shared memory (bytes) that kernels may have
-_free: list[Desk] = []  # desks that nobody works at; one whose work went wrong does not return
+_free: list[Workspace] = []  # that nobody uses; one whose work went wrong does not return
 
 
 def simulate(
-    job: Any, sums: Sequence[str], progress: Callable[[int], Any] | None = None
+    job: Job, sums: Sequence[str | Law], progress: Callable[[int], Any] | None = None
 ) -> list[dict[str, np.ndarray]]:
     """Return, for each controller, the wanted sums of all its trials."""
     return Simulation(job, sums, progress).results()
@@ -83,50 +85,47 @@ class Simulation:
     """
 
     def __init__(
-        self, job: Any, sums: Sequence[str], progress: Callable[[int], Any] | None = None
+        self, job: Job, sums: Sequence[str | Law], progress: Callable[[int], Any] | None = None
     ) -> None:
         self.job = job
-        self.wants = 0
-        for name in sums:
-            self.wants |= WANTS[name]
-        self.with_visits = "hbd" in sums
+        self.wants = wanted(sums)
         self.progress = progress
         self.ground = _ground if job.start is None else Ground()
-        self.desk = _free.pop() if _free else Desk()
-        self.parts = _parts(job, self.wants)
-        self._depart()
+        self.workspace = _free.pop() if _free else Workspace()
+        self.parts = _parts(job, self.wants.stages)
+        self._launch_next()
 
-    def _depart(self) -> None:
+    def _launch_next(self) -> None:
         """Launch the next part, if there is one."""
-        self.flight = None
+        self.launched = None
         for some in self.parts:
-            tables = packed(self.job, some, self.ground, bool(self.wants & kernels.SITUATIONS))
-            self.flight = launch(self.desk, tables, self.ground, self.wants, self.job.cycles)
+            tables = packed(self.job, some, self.ground, self.wants.all_inputs)
+            self.launched = launch(self.workspace, tables, self.ground, self.wants, self.job.cycles)
             self.some = some
             break
 
     def ready(self) -> bool:
         """Tell whether the launch has ended."""
-        return self.desk.idle()
+        return self.workspace.idle()
 
     def results(self) -> list[dict[str, np.ndarray]]:
         """Wait, and return the sums of each controller by name."""
         found: list[dict[str, np.ndarray]] = []
-        while self.flight is not None:
-            found += _results(self.job, self.some, self.wants, self.flight.land(self.with_visits))
+        while self.launched is not None:
+            found += _results(self.job, self.some, self.wants, self.launched.fetch())
             if self.progress is not None:
                 robots = sum(env.robots for env in self.job.environments[self.some])
                 self.progress(robots * self.job.trials * self.job.cycles)
-            self._depart()
-        if self.desk not in _free:
-            _free.append(self.desk)
+            self._launch_next()
+        if self.workspace not in _free:
+            _free.append(self.workspace)
         return found
 
 
-def _parts(job: Any, wants: int) -> Iterator[slice]:
+def _parts(job: Job, wants: int) -> Iterator[slice]:
     """Yield the controllers of one launch after the other."""
     size = max(MOST_TRIALS // job.trials, 1)  # larger batches are split
-    if wants & kernels.VISITS:
+    if wants & VISITS:
         cells = max(fine_side(env.arena) for env in set(job.environments)) ** 2
         if job.trials * cells > MOST_VISITS:
             raise InputError(
@@ -139,80 +138,111 @@ def _parts(job: Any, wants: int) -> Iterator[slice]:
 
 
 @dataclass
-class Flight:
+class Launch:
     """A launch under way, and the memory it reads and writes."""
 
-    desk: Desk
-    wants: int
+    workspace: Workspace
+    wants: Wanted
     trials: int
     fine: int  # cells of a trial
     controllers: int
     needed: tuple[Any, ...]  # what the kernel reads and writes
 
-    def land(self, with_visits: bool = False) -> dict[str, np.ndarray]:
+    def fetch(self) -> dict[str, np.ndarray]:
         """Wait for the kernel's end; return what it found by name.
 
         A row is a trial, or of situations a controller.
         """
-        rows = {"sums": self.trials}
-        if self.wants & kernels.VISITS:
+        rows = {_sums(self.wants): self.trials}
+        if self.wants.stages & VISITS:
             rows["spread"] = self.trials
-            if with_visits:
+            if "visits" in self.wants.names:
                 rows["visits"] = self.trials * self.fine
-        if self.wants & kernels.SITUATIONS:
+        if self.wants.stages & SITUATIONS:
             rows["situations"] = self.controllers * SITUATION_COUNTS
-        found = dict(zip(rows, self.desk.fetch(*rows.items()), strict=True))
+        found = dict(zip(rows, self.workspace.fetch(*rows.items()), strict=True))
+        found["sums"] = found.pop(_sums(self.wants))
         for name, count in (("visits", self.trials), ("situations", self.controllers)):
             if name in found:
                 found[name] = found[name].reshape(count, -1)
         return found
 
 
-def launch(desk: Desk, tables: Packed, ground: Ground, wants: int, cycles: int) -> Flight:
-    """Start the kernel at a desk."""
-    run = kernels.kernel(wants, tables.with_obstacles, tables.with_faults, tables.with_deaf)
-    stride = arrange(tables, bool(wants & kernels.PATROLLING), bool(wants & kernels.SITUATIONS))
+def _sums(wants: Wanted) -> str:
+    """Return the name of the sums in a workspace's memory; of a name all rows are alike."""
+    return f"sums and {len(wants.laws)}" if wants.laws else "sums"
+
+
+def launch(
+    workspace: Workspace, tables: Packed, ground: Ground, wanted: Wanted, cycles: int
+) -> Launch:
+    """Start the kernel at a workspace."""
+    wants = wanted.stages
+    run = kernels.kernel(
+        wants,
+        tables.with_obstacles,
+        tables.with_faults,
+        tables.with_rab_offset,
+        tables.with_odd,
+        wanted.laws,
+    )
+    stride = arrange(tables, bool(wants & PATROLLING), bool(wants & SITUATIONS))
     warps = 1 if SIMULATED else warps_of_a_block(4 * stride, _most_shared())
     blocks = -(-len(tables.warps) // warps)
     trials, controllers = tables.trials, len(tables.networks)
-    cells = trials * tables.fine if wants & kernels.VISITS else 0
-    counts = controllers * SITUATION_COUNTS if wants & kernels.SITUATIONS else 0
+    cells = trials * tables.fine if wants & VISITS else 0
+    counts = controllers * SITUATION_COUNTS if wants & SITUATIONS else 0
     needed = (
-        desk.send("warps", tables.warps),
-        desk.send("limits", tables.limits),
+        workspace.send("warps", tables.warps),
+        workspace.send("limits", tables.limits),
         _on_gpu("poses", ground),
         _on_gpu("keys", ground),
-        desk.send("faults", tables.faults),
+        workspace.send("faults", tables.faults),
         _on_gpu("centres", ground),
-        desk.send("networks", tables.networks),
+        workspace.send("networks", tables.networks),
         (
-            desk.send("biases", tables.biases),
-            desk.send("stops", tables.stops),
-            desk.send("links", _links(tables)),
+            workspace.send("biases", tables.biases),
+            workspace.send("stops", tables.stops),
+            workspace.send("links", _links(tables)),
         ),
-        desk.room("kept", (tables.kept,), np.float32),
-        desk.room("blocks", (tables.blocks,), np.float32),
-        desk.room("sums", (trials, SUMS), np.float64),
-        desk.room("visits", (cells,), np.int32),
-        desk.send("situations", np.zeros(counts, np.int32)),
+        workspace.room("kept", (tables.kept,), np.float32),
+        workspace.room("blocks", (tables.blocks,), np.float32),
+        workspace.room(_sums(wanted), (trials, SUMS + len(wanted.laws)), np.float64),
+        workspace.room("visits", (cells,), np.int32),
+        workspace.send("situations", np.zeros(counts, np.int32)),
     )
-    if wants & kernels.VISITS:
+    if wants & VISITS:
         # All that is sent is sent before the kernel: a copy might wait for it.
         visited = (
             needed[-2],
-            desk.send("cells", tables.cells),
+            workspace.send("cells", tables.cells),
             np.int32(tables.fine),
-            desk.room("spread", (trials, survey.COLUMNS), np.int32),
+            workspace.room("spread", (trials, survey.COLUMNS), np.int32),
         )
     numbers = (len(tables.warps), cycles, stride, ITERATIONS, len(tables.sources), tables.fine)
     arguments = (*needed, *map(np.int32, numbers))
     shared = 4 * stride * warps
-    _grant(run, arguments, shared)
-    ready(run, blocks, warps * LANES, desk.stream, shared)(*arguments)
-    if wants & kernels.VISITS:
-        ready(survey.kernel(), trials, LANES, desk.stream)(*visited)
-    desk.leave()
-    return Flight(desk, wants, trials, tables.fine, controllers, needed)
+    with _compiling(wanted.laws):
+        _grant(run, arguments, shared)
+        ready(run, blocks, warps * LANES, workspace.stream, shared)(*arguments)
+    if wants & VISITS:
+        ready(survey.kernel(), trials, LANES, workspace.stream)(*visited)
+    workspace.leave()
+    return Launch(workspace, wanted, trials, tables.fine, controllers, needed)
+
+
+@contextmanager
+def _compiling(laws: Sequence[Law]) -> Iterator[None]:
+    """Say which laws of users cannot be compiled for a GPU, if so."""
+    try:
+        yield
+    except Exception as error:
+        if not laws or not type(error).__module__.startswith("numba"):
+            raise
+        raise InputError(
+            f"{', '.join(law.name for law in laws)} cannot be compiled for a GPU: "
+            f"{reason(error)}; use what a GPU has (math), or --backend cpu (or backend='cpu')"
+        ) from error
 
 
 def _grant(run: Any, arguments: Sequence[Any], shared: int) -> None:
@@ -272,15 +302,19 @@ def _on_gpu(name: str, ground: Ground) -> Any:
 
 
 def _results(
-    job: Any, some: slice, wants: int, found: dict[str, np.ndarray]
+    job: Job, some: slice, wants: Wanted, found: dict[str, np.ndarray]
 ) -> list[dict[str, np.ndarray]]:
     """Return the sums of each controller by name."""
     sums = found["sums"]
-    whole = {name: sums[:, column] for name, (bit, column) in COLUMNS.items() if wants & bit}
-    if wants & kernels.PATROLLING:
+    stages = wants.stages
+    whole = {
+        name: sums[:, column] for name, column in COLUMNS.items() if stages & MEASURES[name].stage
+    }
+    if stages & PATROLLING:
         whole |= {name: whole[name] / FULL for name in ("patrol", "border")}
-    if wants & kernels.FEATURES:
-        whole["features"] = sums[:, S_FEATURES:].reshape(-1, 5, 2)
+    if stages & FEATURES:
+        whole["features"] = sums[:, S_FEATURES:SUMS].reshape(-1, *SDBC_SUMS)
+    whole |= {law.key: sums[:, SUMS + k] for k, law in enumerate(wants.laws)}
     if "spread" in found:
         whole["spread"] = found["spread"].astype(np.int64)
     results = []

@@ -8,8 +8,21 @@ as the whole number of its bits, whose order is the same, by an atomic minimum.
 
 from __future__ import annotations
 
+# Columns of the table of limits.
+from qed.swarm.limits import L_FINE as L_FINE
+from qed.swarm.limits import L_MARGIN as L_MARGIN
+from qed.swarm.limits import L_NEAR2 as L_NEAR2
+from qed.swarm.limits import L_NOISE as L_NOISE
+from qed.swarm.limits import L_OBSTACLES as L_OBSTACLES
+from qed.swarm.limits import L_RAB as L_RAB
+from qed.swarm.limits import L_RAB2 as L_RAB2
+from qed.swarm.limits import L_RANGE as L_RANGE
+from qed.swarm.limits import L_SIDE as L_SIDE
+from qed.swarm.limits import L_SPEED as L_SPEED
+from qed.swarm.measures import ACTIONS, SDBC_SUMS, STATES
+
 LANES = 32
-WARPS = 4  # of a block: one for each quarter of a processor
+WARPS = 8  # of a block: two for each quarter of a processor
 
 # Rows: the pose, the velocity after drives, the turn rate,
 X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
@@ -45,15 +58,13 @@ W_CONTACTS = 10  # where contacts of robots lie, in the GPU's memory
 # Places in the warp's shared memory: lists, situations counted, cells visited last, obstacles.
 W_LISTED, W_NEAR, W_WORK, W_COUNTS, W_PATROL, W_CENTRES = range(11, 17)
 WARP_FIELDS = 17
-SITUATION_COUNTS = 1024  # in pairs: two share a number
-# Columns of the table of limits: side (m), top speed (m/s), squared radii (m2), ranges (m), ...
-(L_SIDE, L_SPEED, L_NEAR2, L_RAB2, L_RAB, L_RANGE, L_MARGIN, L_NOISE, L_OBSTACLES, L_FINE) = range(
-    10
-)
-LIMITS = 10
+SITUATION_COUNTS = STATES * ACTIONS  # in pairs: two share a number
 # Columns of the table of robots' faults: wheels (m/s at full output), front sensors, hearing.
-(F_LEFT, F_RIGHT, F_GAIN, F_AMPLITUDE, F_OFFSET, F_DEAF) = range(6)
-FAULT_FIELDS = 6
+# Then, where faults are odd: the sensors hit (a bit each), what is no longer heard, silence.
+(F_LEFT, F_RIGHT, F_GAIN, F_AMPLITUDE, F_OFFSET, F_RAB_OFFSET, F_HIT, F_HEARS_WITHIN, F_SILENT) = (
+    range(9)
+)
+FAULT_FIELDS = 9
 # Columns of the table of networks: neurons from ... to ..., the first link, live inputs.
 N_FIRST, N_STOP, N_LINK, N_LIVE = range(4)
 NETWORK_FIELDS = 4
@@ -68,6 +79,6 @@ BLOCK_FIELDS = 9
 # What is kept of a robot at an x wall, then at a y wall, from cycle to cycle: of two corners their
 # number, press and rub; and the cycle.
 WALL_FIELDS = 7
-# Sums of a trial.
+# Sums of a trial; those of users' laws come after them.
 (S_CENTRE, S_NEAREST, S_FLOCK, S_PATROL, S_BORDER, S_RADIUS, S_FEATURES) = range(7)
-SUMS = S_FEATURES + 10
+SUMS = S_FEATURES + SDBC_SUMS[0] * SDBC_SUMS[1]

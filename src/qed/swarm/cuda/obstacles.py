@@ -22,16 +22,16 @@ from qed.swarm.cuda.layout import (
     WALL_FIELDS,
 )
 from qed.swarm.cuda.warp import at, lowest, rolled
+from qed.swarm.laws import bodies
 from qed.swarm.laws import contact as laws
-from qed.swarm.laws import geometry
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
 hold = device(laws.hold)
 share = device(laws.share)
 torque = device(laws.torque)
-from_point = device(geometry.from_point)
-nearer_edge = device(geometry.nearer_edge)
+from_point = device(bodies.from_point)
+nearer_edge = device(bodies.nearer_edge)
 
 OBSTACLE = f32(OBSTACLE_RADIUS)
 REACH = f32(OBSTACLE_RADIUS + BODY_OUTER_RADIUS)
@@ -74,8 +74,9 @@ def within_reach(sf, x, y, reach, centres, nearby):
 
 
 @stage
-def touching_obstacles(sf, x, y, c, s, centres, rest, blocks, mine, step):
+def touching_obstacles(sf, pose, centres, rest, blocks, mine, step):
     """Note the obstacles (a bit each) that a robot touches in a sub-step; return their bits."""
+    x, y, c, s = pose
     word = i32(0)
     while rest != 0:
         o = lowest(rest)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from qed.swarm.cuda.layout import (
     L_RAB2,
     L_SIDE,
     LANES,
-    LIMITS,
     N_FIRST,
     N_LINK,
     N_LIVE,
@@ -41,9 +39,9 @@ from qed.swarm.cuda.layout import (
     WARP_FIELDS,
 )
 from qed.swarm.environment import Environment
-from qed.swarm.faults import FAULTS, Faults
-from qed.swarm.laws.contact import margin, near_radius
-from qed.swarm.laws.describing import fine_side
+from qed.swarm.faults import Faults, effects
+from qed.swarm.job import Job
+from qed.swarm.limits import limits as limits_of
 from qed.swarm.placing import noise_keys, place
 
 ALL_INPUTS = (1 << 15) - 1
@@ -59,7 +57,7 @@ class Ground:
         self.centres = np.zeros((1, 2), np.float32)  # of obstacles
         self.known: dict[Any, tuple[int, int]] = {}
 
-    def find(self, job: Any, env: Environment, seed: int) -> tuple[int, int]:
+    def find(self, job: Job, env: Environment, seed: int) -> tuple[int, int]:
         """Return the first row of a world's robots, and of its obstacles."""
         room = (env.robots, env.arena, env.obstacles, job.trials, seed)
         if room not in self.known:
@@ -100,10 +98,11 @@ class Packed:
     cells: np.ndarray  # int32, fine cells of each trial
     with_obstacles: bool
     with_faults: bool
-    with_deaf: bool
+    with_rab_offset: bool
+    with_odd: bool  # faults beyond the paper's
 
 
-def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
+def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
     """Return the tables of some of a job's controllers."""
     environments = job.environments[some]
     faults: dict[Any, int] = {}
@@ -121,13 +120,14 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         first, obstacle = ground.find(job, env, seed)
         rows.append((env.robots, env.obstacles, k, first, obstacle, faults[broken]))
     worlds = np.array(rows)
-    limits = np.array([_limits(env, job.noise) for env in environments], np.float32)
+    limits = np.array([limits_of(env, job.noise) for env in environments], np.float32)
     networks = _networks([b.network() for b in job.controllers[some]], all_inputs)
     warps, kept, blocks = _warps(worlds, job.trials)
     # The dearest first, so that none is left over at the end.
     cost = _instructions(worlds, limits, networks)
     dearest = np.argsort(-cost[warps[:, W_NETWORK]], kind="stable")
     cells = limits[:, L_FINE].astype(np.int32) ** 2
+    kinds = [effects(fault, robots) for robots, _, fault in faults]
     return Packed(
         warps=warps[dearest],
         limits=limits,
@@ -140,7 +140,8 @@ def packed(job: Any, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         cells=np.repeat(cells, job.trials),
         with_obstacles=bool(worlds[:, 1].any()),
         with_faults=any(fault is not None for *_, fault in faults),
-        with_deaf=any(FAULTS[name].deaf for *_, fault in faults for name in fault or ()),
+        with_rab_offset=any(one.some_misheard for one in kinds),
+        with_odd=any(one.some_odd for one in kinds),
     )
 
 
@@ -187,40 +188,19 @@ def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
 
 def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray:
     """Return a row for each robot: wheels, front sensors, hearing."""
-    table = [FAULTS[name] for name in faults or ["NONE"] * env.robots]
-    return np.array(
-        [
-            (
-                env.max_speed * fault.left,
-                env.max_speed * fault.right,
-                fault.gain,
-                noise if fault.noise is None else fault.noise,
-                fault.offset,
-                fault.deaf,
-            )
-            for fault in table
-        ],
-        np.float32,
+    broken = effects(faults, env.robots)
+    columns = (
+        env.max_speed * broken.wheels[:, 0],
+        env.max_speed * broken.wheels[:, 1],
+        broken.gain,
+        np.where(np.isnan(broken.noise), noise, broken.noise),
+        broken.offset,
+        broken.rab_offset,
+        broken.hit,
+        broken.hears_within,
+        broken.dead,
     )
-
-
-@lru_cache(maxsize=10_000)
-def _limits(env: Environment, noise: float) -> tuple[float, ...]:
-    """Return the row of an environment."""
-    row = (
-        env.arena,
-        env.max_speed,
-        near_radius(env.proximity_range, env.max_speed) ** 2,
-        env.rab_range**2,
-        env.rab_range,
-        env.proximity_range,
-        margin(env.max_speed),
-        noise,
-        env.obstacles,
-        fine_side(env.arena),
-    )
-    assert len(row) == LIMITS
-    return row
+    return np.stack(columns, -1).astype(np.float32)
 
 
 def _instructions(worlds: np.ndarray, limits: np.ndarray, networks: dict[str, Any]) -> np.ndarray:

@@ -11,14 +11,14 @@ from qed.swarm.cuda.warp import at, ballot, count, rolled, together
 
 
 @stage
-def list_pairs(sf, si, base, lane, before, robot, robots, active, far2, listed):
+def list_pairs(warp, robot, robots, active, far2, listed):
     """List the warp's pairs that are not far apart; return how many there are.
 
     Robot i meets robot i + k of its trial; each pair is met once.  A pair's code is its two
     lanes, 5 bits each, and above them where its impulses are kept.
     """
+    sf, si, base, lane, me, before = warp
     number = i32(0)
-    me = at(base + lane)
     x = sf[X + me]
     y = sf[Y + me]
     sf[LISTED_X + me] = x
@@ -39,7 +39,7 @@ def list_pairs(sf, si, base, lane, before, robot, robots, active, far2, listed):
             dx = sf[X + at(base + other)] - x
             dy = sf[Y + at(base + other)] - y
             square = dx * dx + dy * dy
-        word = ballot(si, base, lane, square < far2)
+        word = ballot(warp, square < far2)
         if square < far2:
             si[at(listed + number + count(word & before))] = code | (other << i32(5))
         number = i32(number + count(word))
@@ -68,8 +68,9 @@ def square_apart(sf, base, code):
 
 
 @stage
-def sort_out(sf, si, base, lane, before, number, listed, near2, rab2, near_list, heard_list):
+def sort_out(warp, number, listed, near2, rab2, near_list, heard_list):
     """List the near pairs, and those within hearing, of those listed; return how many there are."""
+    sf, si, base, lane, _, before = warp
     near = i32(0)
     hear = i32(0)
     start = i32(0)
@@ -79,11 +80,11 @@ def sort_out(sf, si, base, lane, before, number, listed, near2, rab2, near_list,
         if start + lane < number:
             code = si[at(listed + start + lane)]
             square = square_apart(sf, base, code)
-        word = ballot(si, base, lane, square < near2)
+        word = ballot(warp, square < near2)
         if square < near2:
             si[at(near_list + near + count(word & before))] = code
         near = i32(near + count(word))
-        word = ballot(si, base, lane, square < rab2)
+        word = ballot(warp, square < rab2)
         if square < rab2:
             si[at(heard_list + hear + count(word & before))] = code
         hear = i32(hear + count(word))

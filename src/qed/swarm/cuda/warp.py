@@ -6,7 +6,7 @@ shared memory; all lanes must come to every vote.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import float32 as f32
@@ -18,12 +18,25 @@ from qed.swarm.cuda.layout import VOTE
 
 ALL = 0xFFFFFFFF
 
+
+class Warp(NamedTuple):
+    """What a lane knows of its warp."""
+
+    sf: Any  # shared memory as floats
+    si: Any  # the same as whole numbers
+    base: Any  # where the warp's part of it begins
+    lane: Any
+    me: Any  # the lane's place in a row
+    before: Any  # a bit for each lane before this one
+
+
 if SIMULATED:
 
     @stage
-    def ballot(si: Any, base: Any, lane: Any, yes: Any) -> Any:
+    def ballot(warp: Warp, yes: Any) -> Any:
         """Return a bit for each lane that says yes."""
-        si[base + VOTE + lane] = 1 if yes else 0
+        si, base = warp.si, warp.base
+        si[VOTE + warp.me] = 1 if yes else 0
         cuda.syncthreads()
         word = 0
         for other in range(32):
@@ -35,6 +48,8 @@ if SIMULATED:
     def together() -> None:
         """Wait until all lanes have written what they write."""
         cuda.syncthreads()
+
+    in_phase = together
 
     def count(word: Any) -> Any:
         """Return the number of bits set."""
@@ -71,7 +86,7 @@ else:
     from numba.cuda.extending import intrinsic
 
     @stage
-    def ballot(si, base, lane, yes):
+    def ballot(warp, yes):
         """Return a bit for each lane that says yes."""
         return u32(cuda.ballot_sync(ALL, yes))
 
@@ -79,6 +94,15 @@ else:
     def together():
         """Wait until all lanes have written what they write."""
         cuda.syncwarp(ALL)
+
+    @stage
+    def in_phase():
+        """Wait for the other warps of the block.
+
+        The kernel has twice the code that the nearest cache holds; warps in the same phase run
+        the same half of it.
+        """
+        cuda.syncthreads()
 
     @stage
     def count(word):

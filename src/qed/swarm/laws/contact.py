@@ -22,8 +22,8 @@ from typing import Any
 from numpy import float32 as f32
 from numpy import int32 as i32
 
+from qed.compile import law
 from qed.swarm import robot
-from qed.swarm.compile import law
 from qed.swarm.laws.motion import MAX_IMPULSE
 
 ITERATIONS = 5  # of a sub-step

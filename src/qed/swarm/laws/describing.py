@@ -8,8 +8,8 @@ from typing import Any
 from numpy import float32 as f32
 from numpy import int32 as i32
 
+from qed.compile import law
 from qed.swarm import robot
-from qed.swarm.compile import law
 from qed.swarm.laws.geometry import wrap
 
 FINE_CELL = 0.11  # m, a Thymio's length

@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy import float32 as f32
 
+from qed.compile import law
 from qed.swarm import robot
-from qed.swarm.compile import law
 
 LAG = f32(robot.LAG)
 DRIVE = f32(robot.DRIVE)

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.swarm.compile import law
+from qed.compile import law
 
 GAIN = f32(5.0)
 SATURATION = f32(8.0)  # beyond, tanh is 1 to single precision

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.swarm.compile import law
+from qed.compile import law
 from qed.swarm.laws.geometry import wrap
 
 FLOCK_RANGE = f32(0.5)  # m, in every environment

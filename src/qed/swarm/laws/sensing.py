@@ -9,7 +9,7 @@ import numpy as np
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.swarm.compile import law
+from qed.compile import law
 from qed.swarm.laws.geometry import unit
 from qed.swarm.robot import PROXIMITY_SENSORS
 
@@ -39,7 +39,7 @@ def reading(distance: Any, per_range: Any) -> Any:
 def sensed(true: Any, noise: Any, gain: Any, amplitude: Any, offset: Any) -> Any:
     """Return the network's input (1: nothing, -1: touching) for a true reading.
 
-    A sound sensor has gain 1, offset 0 and the noise's amplitude.  One that is stuck has gain
+    A healthy sensor has gain 1, offset 0 and the noise's amplitude.  One that is stuck has gain
     and amplitude 0; one that reads at random has gain 0, amplitude and offset one half.
     """
     value = unit(gain * true + (amplitude * noise + offset))

@@ -10,10 +10,10 @@ from numba import cuda
 from qed.swarm.cuda.device import SIMULATED
 
 
-class Desk:
+class Workspace:
     """A stream of the GPU with memory of its own.
 
-    Work of several desks goes on at the same time.  Memory grows and is not given back from
+    Work of several workspaces goes on at the same time.  Memory grows and is not given back from
     launch to launch, since to free any a GPU first ends all its work.
     """
 
@@ -51,7 +51,7 @@ class Desk:
         return SIMULATED or bool(self._end.query())
 
     def fetch(self, *wanted: tuple[str, int]) -> list[np.ndarray]:
-        """Wait for this desk's work; return so many first rows of each named array."""
+        """Wait for this workspace's work; return so many first rows of each named array."""
         self.stream.synchronize()
         found = [_from_gpu(self._memory[name], rows, self.stream) for name, rows in wanted]
         self.stream.synchronize()

@@ -8,13 +8,15 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
+from qed import chance
 from qed.swarm.cuda.device import device, stage
 from qed.swarm.cuda.layout import (
     CENTRES,
     COS,
     DOUBTED,
     DOUBTS,
-    F_DEAF,
+    F_RAB_OFFSET,
+    F_SILENT,
     FIRST,
     LANES,
     RAB,
@@ -22,9 +24,9 @@ from qed.swarm.cuda.layout import (
     X,
     Y,
 )
-from qed.swarm.cuda.sensing import meets_body, shorten
+from qed.swarm.cuda.proximity import meets_body, shorten
 from qed.swarm.cuda.warp import ALL, at, ballot, count, lowest, push_sign, rolled, together
-from qed.swarm.laws import chance, geometry
+from qed.swarm.laws import bodies, geometry
 from qed.swarm.laws import sensing as laws
 from qed.swarm.laws.geometry import NEXT_TO_NOTHING, PI
 from qed.swarm.laws.sensing import SENSORS
@@ -35,7 +37,7 @@ high_noise = device(chance.high_noise)
 low_noise = device(chance.low_noise)
 cos_sin = device(geometry.cos_sin)
 off_line = device(geometry.off_line)
-ahead = device(geometry.ahead)
+ahead = device(bodies.ahead)
 one_over = device(geometry.one_over)
 cone = device(laws.cone)
 heard = device(laws.heard)
@@ -45,7 +47,7 @@ NEARLY_OUTER = f32(1.001 * BODY_OUTER_RADIUS)  # m, and a little for rounding
 INNER = f32(BODY_INNER_RADIUS)
 INNER2 = f32(BODY_INNER_RADIUS**2)
 OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
-EAR_PURPOSE = 8
+RAB_PURPOSE = 8
 ONE = f32(1.0)
 
 
@@ -61,6 +63,14 @@ def scale_cones(sf, me, per_range):
     """Turn the cones' distances (m) into what the network is told."""
     for c in range(CONES):
         sf[RAB + c * LANES + me] = heard(sf[RAB + c * LANES + me], per_range)
+
+
+@stage
+def weaken_cones(sf, me, hears_within):
+    """Let a robot with a weak radio hear nobody beyond its reach."""
+    for c in range(CONES):
+        if sf[RAB + c * LANES + me] > hears_within:
+            sf[RAB + c * LANES + me] = ONE
 
 
 @stage
@@ -83,7 +93,7 @@ def hear_wrong(sf, si, m, key, other, dx, dy, cycle):
     """Let a robot with the ROFS fault hear another at a random offset."""
     c = sf[COS + m]
     s = sf[SIN + m]
-    bits = draw(key, cycle, i32(EAR_PURPOSE) + other)
+    bits = draw(key, cycle, i32(RAB_PURPOSE) + other)
     turn_c, turn_s = cos_sin(PI * high_noise(bits))
     forward, left = misheard(c * dx + s * dy, c * dy - s * dx, low_noise(bits), turn_c, turn_s)
     place = RAB + at(cone(forward, left) * i32(LANES)) + m
@@ -91,15 +101,23 @@ def hear_wrong(sf, si, m, key, other, dx, dy, cycle):
 
 
 @stage
-def hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle):
+def hear_either(warp, who, cones, distance, radios, cycle):
     """Let both robots of a pair hear each other, each as well as it can."""
-    first_place, keys, faults, first_fault = deaf
+    sf, si, base, _, _, _ = warp
+    i, k = who
+    cone_i, cone_k = cones
+    first_place, keys, faults, first_fault, some_silent = radios
     for side in range(2):
         me = i if side == 0 else k
         other = k if side == 0 else i
         m = at(base + me)
         first = si[FIRST + m]
-        if faults[at(first_fault + me - first), F_DEAF] != f32(0.0):
+        silent = f32(0.0)
+        if some_silent:
+            silent = faults[at(first_fault + other - first), F_SILENT]
+        if silent != f32(0.0):
+            continue
+        if faults[at(first_fault + me - first), F_RAB_OFFSET] != f32(0.0):
             dx, dy, _ = apart(sf, m, at(base + other))
             hear_wrong(sf, si, m, keys[at(first_place + me)], other - first, dx, dy, cycle)
         else:
@@ -108,11 +126,14 @@ def hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle):
 
 
 @stage
-def between(sf, base, i, k, first, robots, dx, dy, square):
+def between(warp, who, first, robots, way):
     """Return a bit for each robot of the trial that may stand between a pair.
 
     Its centre lies in the rectangle that reaches a body's radius beyond the line on all sides.
     """
+    sf, base = warp.sf, warp.base
+    i, k = who
+    dx, dy, square = way
     m = at(base + i)
     distance = f32(math.sqrt(square))
     wide = ONE / max(NEARLY_OUTER * distance, NEXT_TO_NOTHING)
@@ -159,11 +180,14 @@ def behind_obstacle(sf, x, y, dx, dy, per_square, centres, number):
 
 
 @stage
-def seen_past(sf, base, i, k, first, dx, dy, square, bodies):
+def seen_past(warp, who, first, way, bodies):
     """Tell whether none of some bodies of a trial (a bit each) hides a pair.
 
     Who looks at whom does not depend on robots' numbers: bodies may overlap.
     """
+    sf, base = warp.sf, warp.base
+    i, k = who
+    dx, dy, square = way
     looks = ahead(dx, dy)
     dx = dx if looks else -dx
     dy = dy if looks else -dy
@@ -189,8 +213,9 @@ def seen_past(sf, base, i, k, first, dx, dy, square, bodies):
 
 
 @stage
-def settle(sf, si, base, lane, number, deaf, cycle, with_deaf):
-    """Look closely at the last pairs in doubt, one a lane; return how many are left."""
+def settle(warp, number, radios, cycle, with_rab_offset):
+    """Look closely at the last pairs in doubt, one per lane; return how many are left."""
+    sf, si, base, lane, _, _ = warp
     left = max(i32(number - i32(LANES)), i32(0))
     e = i32(left + lane)
     if e < number:
@@ -206,11 +231,11 @@ def settle(sf, si, base, lane, number, deaf, cycle, with_deaf):
         distance = f32(math.sqrt(square))
         wins = distance < sf[RAB + at(cone_i * i32(LANES)) + m]
         wins = wins or distance < sf[RAB + at(cone_k * i32(LANES)) + o]
-        if with_deaf:
+        if with_rab_offset:
             wins = True
-        if wins and seen_past(sf, base, i, k, si[FIRST + m], dx, dy, square, doubts):
-            if with_deaf:
-                hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle)
+        if wins and seen_past(warp, (i, k), si[FIRST + m], (dx, dy, square), doubts):
+            if with_rab_offset:
+                hear_either(warp, (i, k), (cone_i, cone_k), distance, radios, cycle)
             else:
                 hear(si, base, i, k, cone_i, cone_k, distance)
     together()
@@ -218,11 +243,15 @@ def settle(sf, si, base, lane, number, deaf, cycle, with_deaf):
 
 
 @stage
-def listen(
-    sf, si, base, lane, before, number, listed, robots, live, cycle, obstacles, deaf,
-    with_obstacles, with_deaf,
-):  # fmt: skip
-    """Fill the cones: from pairs that nothing hides at once, from those in doubt 32 at a time."""
+def listen(warp, audible, robots, live, cycle, obstacles, radios, kinds):
+    """Fill the cones: from pairs that nothing hides at once, from those in doubt 32 at a time.
+
+    ``audible`` is how many pairs within hearing are listed, and where; ``radios`` tells of faults;
+    ``kinds`` whether there are obstacles, and robots that mishear.
+    """
+    sf, si, base, lane, _, before = warp
+    number, listed = audible
+    with_obstacles, with_rab_offset = kinds
     cones = live >> u32(SENSORS)
     waiting = i32(0)
     start = i32(0)
@@ -244,10 +273,10 @@ def listen(
             s = sf[SIN + o]
             cone_k = cone(-(c * dx + s * dy), s * dx - c * dy)
             useful = ((cones >> u32(cone_i)) | (cones >> u32(cone_k))) & u32(1) != u32(0)
-            if with_deaf:
+            if with_rab_offset:
                 useful = True
             if useful:
-                doubts = between(sf, base, i, k, si[FIRST + m], robots, dx, dy, square)
+                doubts = between(warp, (i, k), si[FIRST + m], robots, (dx, dy, square))
                 hidden = False
                 if with_obstacles:
                     per_square = one_over(square)
@@ -258,12 +287,12 @@ def listen(
                     doubts = u32(0)
                 elif doubts == u32(0):
                     distance = f32(math.sqrt(square))
-                    if with_deaf:
-                        hear_either(sf, si, base, i, k, cone_i, cone_k, distance, deaf, cycle)
+                    if with_rab_offset:
+                        hear_either(warp, (i, k), (cone_i, cone_k), distance, radios, cycle)
                     else:
                         hear(si, base, i, k, cone_i, cone_k, distance)
             pair = i32(i | (k << i32(5)) | (cone_i << i32(10)) | (cone_k << i32(13)))
-        word = ballot(si, base, lane, doubts != u32(0))
+        word = ballot(warp, doubts != u32(0))
         if doubts != u32(0):
             place = at(base + waiting + count(word & before))
             si[DOUBTED + place] = pair
@@ -273,4 +302,4 @@ def listen(
         start = i32(start + i32(LANES))
         least = i32(LANES) if start < number else i32(1)
         while waiting >= least:
-            waiting = settle(sf, si, base, lane, waiting, deaf, cycle, with_deaf)
+            waiting = settle(warp, waiting, radios, cycle, with_rab_offset)

@@ -17,6 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+# Columns of ``Block.limits``, per segment.
+from qed.swarm.limits import L_NEAR2 as L_NEAR2
+from qed.swarm.limits import L_RAB as L_RAB
+from qed.swarm.limits import L_RAB2 as L_RAB2
+from qed.swarm.limits import L_RANGE as L_RANGE
+from qed.swarm.limits import L_SIDE as L_SIDE
+from qed.swarm.limits import L_SPEED as L_SPEED
+from qed.swarm.limits import LIMITS as LIMITS
+
 LANES = 1024  # lanes in a block
 STRIDE = LANES + 112  # not a multiple of 4096 bytes: rows must not share their cache sets
 NOWHERE = LANES  # a lane that no robot has: at rest, far from everything
@@ -57,19 +66,26 @@ SIGN = 0
 # ... these rows each.
 CORNER, PRESS, RUB, ARM, LEVER, NORMAL_SHARE, TANGENT_SHARE = (STRIDE * n for n in range(7))
 FIRST_CORNER, SECOND_CORNER = STRIDE, 8 * STRIDE
-FLOAT_ROWS = 102
+# the input from which on a robot with a weak radio hears nobody.
+HEARS_WITHIN = STRIDE * 102
+FLOAT_ROWS = 103
 
 # Whole-number rows.
-FAULTY_EAR, TRIAL, SLOT, PARTNERS, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))
+RAB_FAULT, TRIAL, SLOT, PARTNERS, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))
 # robots that may touch something, packed: their lane,
 P_LANE = STRIDE * 8
 # the cycle in which a robot was last near an x wall, and near a y wall.
 WALLED_X, WALLED_Y = (STRIDE * n for n in range(9, 11))
-WHOLE_ROWS = 11
+# the proximity sensors that a fault hits, a bit each.
+HIT = STRIDE * 11
+WHOLE_ROWS = 12
+# Bits of ``RAB_FAULT``: hears others off their place, is not heard.
+MISHEARS, SILENT = 1, 2
 
 # Wide rows.
 WIDE_X, WIDE_Y, WIDE_HEADING, WIDE_SPEED = (WIDE * n for n in range(4))
 WIDE_ROWS = 4
+OWN_ROWS = STRIDE  # from one law of a user to the next, in ``Block.own``
 
 # Rows of activations: seven proximity inputs, eight cones, then hidden neurons, twice.
 SENSORS = 7
@@ -135,17 +151,14 @@ class Segment(NamedTuple):
     neuron_count: int
     obstacles: int
     world: int  # index of the segment's first trial among the block's trials
-    deaf: int  # 1 if a robot mishears its neighbours (ROFS)
+    rab_offset: int  # 1 if a robot mishears its neighbours (ROFS), or is not heard
     fine_side: int  # fine cells along a side
     size: int  # lanes without the padding
+    odd: int  # 1 if a fault hits other sensors than the front ones, or the reach of hearing
 
 
 FIRST, ROBOTS, TRIALS, PADDED, LIVE, NEURONS, NEURON_COUNT = range(7)
-OBSTACLES, WORLD, DEAF, FINE_SIDE, SIZE = range(7, 12)
-
-# Columns of ``Block.limits``, per segment: side (m), top speed (m/s), squared radii (m2), ...
-L_SIDE, L_SPEED, L_NEAR2, L_RAB2, L_RAB, L_RANGE = range(6)
-LIMITS = 6
+OBSTACLES, WORLD, RAB_OFFSET, FINE_SIDE, SIZE, ODD = range(7, 13)
 
 
 class Block(NamedTuple):
@@ -177,6 +190,8 @@ class Block(NamedTuple):
     patrol: np.ndarray  # int64 (trials, 2): patrolling and border sums
     fine: np.ndarray  # int32 (trials, fine cells): visits
     features: np.ndarray  # float64 (trials, 5, 2): sums and squares of SDBC features
-    spirit: np.ndarray  # int32 (segments, 1024)
+    spirit: np.ndarray  # int32 (segments, states x actions)
+    own: np.ndarray  # float32, a row of lanes for each law of a user
+    laws: np.ndarray  # int64, the addresses of their machine code
     wants: int  # bits: which tasks and descriptors to add up
     hidden: int  # hidden neurons of the largest network

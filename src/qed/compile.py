@@ -21,36 +21,36 @@ import numba
 from numba import njit
 from numba.extending import register_jitable
 
-from qed.swarm.vectors import WideCompiler, has_fast_wide_vectors
+from qed.vectors import WideCompiler, has_fast_wide_vectors
 
 LAWS: list[Callable[..., Any]] = []
 
 # No reference counts: nothing is allocated in compiled code, and counting the thirty arrays of
 # a block at every call took longer than the simulation itself.
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": False, "_nrt": False}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": False, "_nrt": False}
 # What only compiled code calls needs no way in from Python: making one took a quarter of the time.
-_INNER = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INNER = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _LOOP = {"nogil": True, **({"pipeline_class": WideCompiler} if has_fast_wide_vectors() else {})}
-_COMPILED_ROOMS = ("controller", "descriptors", "swarm")
+_COMPILED = ("chance.py", "compile.py", "controller", "descriptors", "swarm", "vectors.py")
 _KEPT_VERSIONS = 4
 
 
 def law(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let compiled loops call this scalar function, and return it unchanged."""
     LAWS.append(function)
-    register_jitable(**_INNER)(function)
+    register_jitable(**INNER)(function)
     return function
 
 
 def loop(function: Callable[..., Any]) -> Any:
     """Compile a loop over arrays that other loops call, inlined: a block is a large argument."""
-    return njit(**_LOOP, **_INNER)(function)
+    return njit(**_LOOP, **INNER)(function)
 
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a loop that Python calls, and keep its machine code in the user's cache."""
     with kept_in(code_cache(), numba.config) as can:
-        return njit(cache=can, **_LOOP, **_OPTIONS)(function)
+        return njit(cache=can, **_LOOP, **OPTIONS)(function)
 
 
 @contextmanager
@@ -84,23 +84,22 @@ def code_cache(gpu: bool = False) -> Path:
     that the function calls would go unnoticed.  Here the folder's name is a digest of all
     sources with compiled code: any edit leads to another folder.
     """
-    package = Path(__file__).parents[1]
-    rooms = (package / room for room in _COMPILED_ROOMS)
+    sources = (Path(__file__).parent / name for name in _COMPILED)
     versions = user_cache() / ("compiled-gpu" if gpu else "compiled")
-    folder = versions / digest(*rooms, without="" if gpu else "cuda")
+    folder = versions / digest(*sources, without="" if gpu else "cuda")
     if not folder.exists():
         _forget_old(versions)
     return folder
 
 
 def digest(*roots: Path, without: str = "") -> str:
-    """Return a short digest of all Python files below some folders, names included.
+    """Return a short digest of some Python files, or all below some folders, names included.
 
     Folders of the name ``without`` are left out.
     """
     text = hashlib.sha256()
     for root in roots:
-        for source in sorted(root.rglob("*.py")):
+        for source in [root] if root.is_file() else sorted(root.rglob("*.py")):
             name = source.relative_to(root)
             if without not in name.parts:
                 text.update(name.as_posix().encode() + b"\0")

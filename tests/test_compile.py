@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import qed
-from qed.swarm import compile as compiling
+from qed import compile as compiling
 
 SOURCES = Path(qed.__file__).parent
 DRAW = """
@@ -39,7 +39,7 @@ def test_machine_code_is_used_again_but_not_after_an_edit_in_a_law(tmp_path: Pat
     again, hits = draw(package, cache)
     assert hits == 1
     assert again == first
-    law = package / "qed" / "swarm" / "laws" / "chance.py"
+    law = package / "qed" / "chance.py"
     law.write_text(law.read_text().replace("0x846CA68B", "0x846CA68D"))
     edited, hits = draw(package, cache)
     assert hits == 0

@@ -29,6 +29,10 @@ from qed.swarm.cuda.warp import at, together
 from qed.swarm.laws import describing, scoring
 from qed.swarm.laws.describing import PER_FINE_CELL
 from qed.swarm.laws.scoring import GRID
+from qed.swarm.measures import (
+    ACTIONS,
+    GROUPS,
+)
 
 flock = device(scoring.flock)
 faded = device(scoring.faded)
@@ -79,8 +83,10 @@ def others(sf, base, first, robot, robots, x, y):
 
 
 @stage
-def flocking(sf, base, first, robot, robots, x, y, old_heading, speed):
+def flocking(sf, base, first, robot, robots, place, motion):
     """Return what the pairs of which a robot is the first are worth."""
+    x, y = place
+    old_heading, speed = motion
     me = at(base + first + robot)
     sf[VX + me] = old_heading
     sf[VY + me] = speed
@@ -117,11 +123,12 @@ def patrol(si, place, trial, x, y, per_cell, cycle):
 
 
 @stage
-def patrolled(si, place, trial, robot, robots, cycles, sums, out, inner, border):
+def patrolled(si, place, who, cycles, sums, out, inner, border):
     """Add what cells are worth since their last visit, and write a trial's sums.
 
     The sums are whole numbers in double precision, so that their order does not matter.
     """
+    trial, robot, robots = who
     cell = i32(robot)
     while cell < i32(CELLS):
         last = si[at(place + trial * i32(CELLS) + cell)]
@@ -144,10 +151,11 @@ def fine_cell(x, y, side):
 
 
 @stage
-def features(sf, base, first, me, begin, robots, values, sums, out):
+def features(sf, me, first, robots, begin, values, sums, out):
     """Add the five SDBC features of this cycle, and their squares, to a trial.
 
-    A robot looks after the features ``begin``, ``begin + robots``, ...
+    A robot looks after the features ``begin``, ``begin + robots``, ...; ``first`` is the place of
+    the trial's first robot.
     """
     sf[VX + me] = values[0]
     sf[VY + me] = values[1]
@@ -162,7 +170,7 @@ def features(sf, base, first, me, begin, robots, values, sums, out):
         total = f64(0.0)
         r = i32(0)
         while r < robots:
-            total += sf[row + at(base + first + r)]
+            total += sf[row + at(first + r)]
             r = i32(r + i32(1))
         mean = total / f64(robots)
         sums[out, S_FEATURES + 2 * which] += mean
@@ -172,23 +180,23 @@ def features(sf, base, first, me, begin, robots, values, sums, out):
 
 
 @stage
-def active_group(sf, me, a, b, c, d):
+def active_group(sf, me, group):
     """Tell whether one of a group of inputs is active."""
-    first = min(sf[INPUTS + a * LANES + me], sf[INPUTS + b * LANES + me])
-    second = min(sf[INPUTS + c * LANES + me], sf[INPUTS + d * LANES + me])
+    first = min(sf[INPUTS + group[0] * LANES + me], sf[INPUTS + group[1] * LANES + me])
+    second = min(sf[INPUTS + group[2] * LANES + me], sf[INPUTS + group[3] * LANES + me])
     return i32(1) if min(first, second) < ZERO else i32(0)
 
 
 @stage
 def situation(sf, me, left, right):
     """Return SPIRIT's index of a robot's sensory state and action."""
-    state = i32(32) * active_group(sf, me, 0, 1, 1, 1)
-    state += i32(16) * active_group(sf, me, 2, 2, 2, 2)
-    state += i32(8) * active_group(sf, me, 3, 4, 4, 4)
-    state += i32(4) * active_group(sf, me, 5, 6, 6, 6)
-    state += i32(2) * active_group(sf, me, 7, 8, 13, 14)
-    state += active_group(sf, me, 9, 10, 11, 12)
-    return i32(16) * state + action(left, right)
+    state = i32(32) * active_group(sf, me, GROUPS[0])
+    state += i32(16) * active_group(sf, me, GROUPS[1])
+    state += i32(8) * active_group(sf, me, GROUPS[2])
+    state += i32(4) * active_group(sf, me, GROUPS[3])
+    state += i32(2) * active_group(sf, me, GROUPS[4])
+    state += active_group(sf, me, GROUPS[5])
+    return i32(ACTIONS) * state + action(left, right)
 
 
 @stage
@@ -206,15 +214,15 @@ def flush(si, counts, lane, spirit, row):
 
 
 @stage
-def write_total(sf, base, first, robots, me, value, sums, out, column, leads):
-    """Write the sum of a number over the robots of a trial."""
+def write_total(sf, me, robots, value, sums, out, column, leads):
+    """Write the sum of a number over the robots of a trial, whose first one leads."""
     sf[VX + me] = value
     together()
     if leads:
         total = f64(0.0)
         r = i32(0)
         while r < robots:
-            total += sf[VX + at(base + first + r)]
+            total += sf[VX + at(me + r)]
             r = i32(r + i32(1))
         sums[out, column] = total
     together()

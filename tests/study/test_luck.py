@@ -7,8 +7,8 @@ from dataclasses import replace
 import made_up
 import pytest
 
+from qed.study.luck import gains, measured, part, sentence, sentences
 from qed.study.plan import PRESETS
-from qed.study.winners import gains, measured, part, sentence, sentences
 
 RESULTS = made_up.results(PRESETS["quick"].changed(tasks=("dispersion", "flocking"), faults=6))
 

@@ -9,39 +9,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.controller.network import Network
-from qed.swarm.cpu import rows
-from qed.swarm.cpu.cycle import (
-    AGGREGATION,
-    DISPERSION,
-    FEATURES,
-    FLOCKING,
-    PATROLLING,
-    SITUATIONS,
-    VISITS,
-    finish,
-    run,
-)
-from qed.swarm.cpu.rows import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
+from qed.swarm.cpu import layout
+from qed.swarm.cpu.cycle import finish, run
+from qed.swarm.cpu.layout import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
+from qed.swarm.cpu.own import address
 from qed.swarm.cpu.survey import survey
 from qed.swarm.environment import Environment
-from qed.swarm.faults import FAULTS, Faults
-from qed.swarm.laws.contact import margin, near_radius
+from qed.swarm.faults import Effects, Faults, effects
+from qed.swarm.laws.contact import margin
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import GRID
+from qed.swarm.limits import limits
+from qed.swarm.measures import ACTIONS, SDBC_SUMS, SITUATIONS, STATES, VISITS, Wanted
+from qed.swarm.own import Law
 
 ALL_INPUTS = (1 << 15) - 1
 CACHE_LINE = 64  # bytes
-WANTS = {
-    "centre_distance": AGGREGATION,
-    "nearest_distance": DISPERSION,
-    "flock": FLOCKING,
-    "patrol": PATROLLING,
-    "border": PATROLLING,
-    "hbd": VISITS,
-    "spread": VISITS,
-    "sdbc": FEATURES,
-    "spirit": SITUATIONS,
-}
 
 
 @dataclass(frozen=True)
@@ -62,6 +45,11 @@ class World:
     def size(self) -> int:
         """Number of trials."""
         return len(self.poses)
+
+    @property
+    def effects(self) -> Effects:
+        """What its faults do."""
+        return effects(self.faults, self.environment.robots)
 
     @property
     def lanes(self) -> int:
@@ -102,12 +90,10 @@ def packed(worlds: Sequence[World], threads: int) -> Iterator[list[World]]:
         yield block
 
 
-def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False) -> Block:
+def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> Block:
     """Return a block at its start."""
-    wants = 0
-    for name in sums:
-        wants |= WANTS[name]
-    every = all_inputs or bool(wants & SITUATIONS)
+    wants = wanted.stages
+    every = all_inputs or wanted.all_inputs
     trials = sum(world.size for world in worlds)
     hidden = max(world.network.hidden for world in worlds)
     shifts = max(world.environment.robots // 2 for world in worlds)
@@ -117,32 +103,34 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
     neurons, biases, sources, weights = _networks(worlds)
     block = Block(
         segments=np.zeros((len(worlds), len(Segment._fields)), np.int32),
-        limits=np.zeros((len(worlds), rows.LIMITS), np.float32),
-        f=_aligned(rows.FLOAT_ROWS * STRIDE, np.float32),
-        n=_aligned(rows.WHOLE_ROWS * STRIDE, np.int32),
-        w=_aligned(rows.WIDE_ROWS * rows.WIDE, np.float32),
-        a=_aligned((rows.HIDDEN + 2 * hidden + 1) * STRIDE, np.float32),
+        limits=np.zeros((len(worlds), layout.LIMITS), np.float32),
+        f=_aligned(layout.FLOAT_ROWS * STRIDE, np.float32),
+        n=_aligned(layout.WHOLE_ROWS * STRIDE, np.int32),
+        w=_aligned(layout.WIDE_ROWS * layout.WIDE, np.float32),
+        a=_aligned((layout.HIDDEN + 2 * hidden + 1) * STRIDE, np.float32),
         keys=np.zeros(STRIDE, np.uint32),
         neurons=neurons,
         biases=biases,
         sources=sources,
         weights=weights,
-        p=_aligned(rows.PAIR_FLOATS * rows.PAIR_STRIDE, np.float32),
-        m=_aligned(rows.PAIR_WHOLES * rows.PAIR_STRIDE, np.int32),
+        p=_aligned(layout.PAIR_FLOATS * layout.PAIR_STRIDE, np.float32),
+        m=_aligned(layout.PAIR_WHOLES * layout.PAIR_STRIDE, np.int32),
         sums=np.zeros(STRIDE, np.int64),
         presses=np.zeros((max(shifts, 1) * STRIDE, 4), np.float32),
         met=np.full(max(shifts, 1) * STRIDE, -1, np.int32),
         obstacles=np.full(max(2 * most_obstacles, 1) * STRIDE, 1e6, np.float32),
         blocks=np.zeros(max(2 * most_obstacles, 1) * STRIDE, np.float32),
         blocked=np.full(max(most_obstacles, 1) * STRIDE, -1, np.int32),
-        touching=np.zeros((contacts, rows.OBSTACLE_FIELDS), np.float32),
+        touching=np.zeros((contacts, layout.OBSTACLE_FIELDS), np.float32),
         touched=np.zeros((contacts, 2), np.int32),
         since=np.zeros((trials, GRID * GRID), np.int32),
         crowd=np.zeros((trials, GRID * GRID), np.int32),
         patrol=np.zeros((trials, 2), np.int64),
         fine=np.zeros((trials, fine * fine if wants & VISITS else 1), np.int32),
-        features=np.zeros((trials, 5, 2), np.float64),
-        spirit=np.zeros((len(worlds), 1024 if wants & SITUATIONS else 1), np.int32),
+        features=np.zeros((trials, *SDBC_SUMS), np.float64),
+        spirit=np.zeros((len(worlds), STATES * ACTIONS if wants & SITUATIONS else 1), np.int32),
+        own=_aligned(max(len(wanted.laws), 1) * layout.OWN_ROWS, np.float32),
+        laws=np.array([address(law) for law in wanted.laws], np.int64),
         wants=wants,
         hidden=hidden,
     )
@@ -160,11 +148,12 @@ def build(worlds: Sequence[World], sums: Sequence[str], all_inputs: bool = False
             neuron_count=len(world.network.biases),
             obstacles=env.obstacles,
             world=trial,
-            deaf=int(any(FAULTS[name].deaf for name in world.faults or ())),
+            rab_offset=int(world.effects.some_misheard),
             fine_side=fine_side(env.arena),
             size=env.robots * world.size,
+            odd=int(world.effects.some_odd),
         )
-        block.limits[s] = _limits(world)
+        block.limits[s] = limits(env, world.noise)
         _settle(block, world, first)
         first += world.lanes
         trial += world.size
@@ -196,34 +185,21 @@ def _networks(worlds: Sequence[World]) -> tuple[np.ndarray, ...]:
     )
 
 
-def _limits(world: World) -> tuple[float, ...]:
-    """Return the columns of ``Block.limits``."""
-    env = world.environment
-    return (
-        env.arena,
-        env.max_speed,
-        near_radius(env.proximity_range, env.max_speed) ** 2,
-        env.rab_range**2,
-        env.rab_range,
-        env.proximity_range,
-    )
-
-
 def _rest(block: Block) -> None:
     """Put all lanes at rest in the middle of nowhere; lanes of robots are set later."""
     f, n = block.f, block.n
     for row, value in (
-        (rows.X, 500.0),
-        (rows.Y, 500.0),
-        (rows.SIDE, 1000.0),
-        (rows.COS, 1.0),
-        (rows.GAIN, 1.0),
-        (rows.REAR_GAIN, 1.0),
+        (layout.X, 500.0),
+        (layout.Y, 500.0),
+        (layout.SIDE, 1000.0),
+        (layout.COS, 1.0),
+        (layout.GAIN, 1.0),
+        (layout.REAR_GAIN, 1.0),
     ):
         f[row : row + STRIDE] = value
-    for row in (rows.WALLED_X, rows.WALLED_Y, rows.CELL, rows.FINE):
+    for row in (layout.WALLED_X, layout.WALLED_Y, layout.CELL, layout.FINE):
         n[row : row + STRIDE] = -1
-    block.m[rows.PLACE : rows.PLACE + rows.PAIR_STRIDE] = np.arange(rows.PAIR_STRIDE)
+    block.m[layout.PLACE : layout.PLACE + layout.PAIR_STRIDE] = np.arange(layout.PAIR_STRIDE)
 
 
 def _settle(block: Block, world: World, first: int) -> None:
@@ -238,27 +214,28 @@ def _settle(block: Block, world: World, first: int) -> None:
         block.f[row + first : row + first + size] = table.T.ravel()
 
     heading = (world.poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
-    lay(rows.X, world.poses[..., 0])
-    lay(rows.Y, world.poses[..., 1])
-    lay(rows.HEADING, heading)
-    lay(rows.COS, np.cos(heading))
-    lay(rows.SIN, np.sin(heading))
-    faults = [FAULTS[name] for name in world.faults or ["NONE"] * env.robots]
-    lay(rows.WHEEL_LEFT, np.array([env.max_speed * fault.left for fault in faults]))
-    lay(rows.WHEEL_RIGHT, np.array([env.max_speed * fault.right for fault in faults]))
-    lay(rows.GAIN, np.array([fault.gain for fault in faults]))
-    noises = [world.noise if fault.noise is None else fault.noise for fault in faults]
-    lay(rows.AMPLITUDE, np.array(noises))
-    lay(rows.OFFSET, np.array([fault.offset for fault in faults]))
-    lay(rows.REAR_AMPLITUDE, np.array(world.noise))
-    lay(rows.SIDE, np.array(env.arena))
-    lay(rows.MARGIN, np.array(margin(env.max_speed)))
-    deaf = np.repeat([fault.deaf for fault in faults], world.size)
-    block.n[rows.FAULTY_EAR + first : rows.FAULTY_EAR + first + size] = deaf
+    lay(layout.X, world.poses[..., 0])
+    lay(layout.Y, world.poses[..., 1])
+    lay(layout.HEADING, heading)
+    lay(layout.COS, np.cos(heading))
+    lay(layout.SIN, np.sin(heading))
+    broken = world.effects
+    lay(layout.WHEEL_LEFT, env.max_speed * broken.wheels[:, 0])
+    lay(layout.WHEEL_RIGHT, env.max_speed * broken.wheels[:, 1])
+    lay(layout.GAIN, broken.gain)
+    lay(layout.AMPLITUDE, np.where(np.isnan(broken.noise), world.noise, broken.noise))
+    lay(layout.OFFSET, broken.offset)
+    lay(layout.REAR_AMPLITUDE, np.array(world.noise))
+    lay(layout.SIDE, np.array(env.arena))
+    lay(layout.MARGIN, np.array(margin(env.max_speed)))
+    lay(layout.HEARS_WITHIN, broken.hears_within)
+    radios = layout.MISHEARS * broken.rab_offset | layout.SILENT * broken.dead
+    for row, values in ((layout.RAB_FAULT, radios), (layout.HIT, broken.hit)):
+        block.n[row + first : row + first + size] = np.repeat(values, world.size)
     trial = np.tile(first + np.arange(world.size), env.robots)
-    block.n[rows.TRIAL + first : rows.TRIAL + first + size] = trial
+    block.n[layout.TRIAL + first : layout.TRIAL + first + size] = trial
     block.keys[here] = world.keys.T.ravel()
-    twice = rows.WIDE_LANE + 2 * first
+    twice = layout.WIDE_LANE + 2 * first
     block.m[twice : twice + 2 * size] = np.tile(first + np.arange(size), 2)
     for o in range(env.obstacles):
         for axis in range(2):
@@ -266,7 +243,9 @@ def _settle(block: Block, world: World, first: int) -> None:
             block.obstacles[row : row + size] = np.tile(world.obstacles[:, o, axis], env.robots)
 
 
-def results(block: Block, worlds: Sequence[World], cycles: int) -> list[dict[str, np.ndarray]]:
+def results(
+    block: Block, worlds: Sequence[World], cycles: int, laws: Sequence[Law] = ()
+) -> list[dict[str, np.ndarray]]:
     """Return, for each world, the sums of its trials by name, after so many cycles."""
     patrols = np.zeros((len(block.patrol), 2))
     finish(block, cycles, patrols)
@@ -275,24 +254,26 @@ def results(block: Block, worlds: Sequence[World], cycles: int) -> list[dict[str
         segment = Segment(*block.segments[s].tolist())
         here = slice(segment.world, segment.world + segment.trials)
 
-        def total(row: int, segment: Segment = segment) -> np.ndarray:
+        def total(row: int, segment: Segment = segment, of: np.ndarray = block.f) -> np.ndarray:
             """Add up a float row over the robots of each trial."""
             size = segment.robots * segment.trials
-            lanes = block.f[row + segment.first : row + segment.first + size]
+            lanes = of[row + segment.first : row + segment.first + size]
             summed: np.ndarray = np.add.reduce(
                 lanes.reshape(segment.robots, segment.trials), 0, np.float64
             )
             return summed
 
         sums = {
-            "centre_distance": total(rows.AGGREGATION),
-            "nearest_distance": total(rows.DISPERSION),
-            "flock": total(rows.FLOCKING),
+            "centre_distance": total(layout.AGGREGATION),
+            "nearest_distance": total(layout.DISPERSION),
+            "flock": total(layout.FLOCKING),
             "patrol": patrols[here, 0],
             "border": patrols[here, 1],
-            "radius": total(rows.CENTRE),
+            "radius": total(layout.CENTRE),
             "features": block.features[here],
         }
+        for k, law in enumerate(laws):
+            sums[law.key] = total(k * layout.OWN_ROWS, of=block.own)
         if block.wants & VISITS:
             sums["visits"] = block.fine[here, : segment.fine_side**2]
             sums["spread"] = survey(sums["visits"])

@@ -8,9 +8,9 @@ from typing import Any
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.swarm.compile import loop
+from qed.compile import loop
 from qed.swarm.cpu.bits import below, index, lowest, span
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     AGGREGATION,
     CELL,
     DISPERSION,
@@ -109,16 +109,24 @@ def speeds(b: Any, s: int) -> None:
 
 
 @loop
-def flocking(b: Any, s: int) -> None:
-    """Add, to the first robot of each pair, what the pair is worth."""
+def widen_motion(b: Any, s: int) -> None:
+    """Lay headings and speeds of a segment out twice, end to end."""
     f, w = b.f, b.w
-    first, robots, trials, size, _ = span(b.segments, s)
+    first, _, _, size, _ = span(b.segments, s)
     at = 2 * first
     for i in range(size):
         w[WIDE_HEADING + at + i] = f[OLD_HEADING + first + i]
         w[WIDE_SPEED + at + i] = f[SPEED + first + i]
         w[WIDE_HEADING + at + size + i] = f[OLD_HEADING + first + i]
         w[WIDE_SPEED + at + size + i] = f[SPEED + first + i]
+
+
+@loop
+def flocking(b: Any, s: int) -> None:
+    """Add, to the first robot of each pair, what the pair is worth."""
+    f, w = b.f, b.w
+    first, robots, trials, size, _ = span(b.segments, s)
+    at = 2 * first
     for k in range(1, robots // 2 + 1):
         shift = index(k * trials)
         lanes = size // 2 if 2 * k == robots else size

@@ -13,18 +13,22 @@ from typing import Any
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.swarm.compile import loop
+from qed.chance import draw, high_noise, low_noise
+from qed.compile import loop
 from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
     COS,
-    DEAF,
-    FAULTY_EAR,
+    HEARS_WITHIN,
     L_RAB,
     LIVE,
+    MISHEARS,
     OBSTACLES,
+    ODD,
     PAIR_STRIDE,
     PLACE,
     RAB,
+    RAB_FAULT,
+    RAB_OFFSET,
     ROBOTS,
     S_CONE_I,
     S_CONE_K,
@@ -49,6 +53,7 @@ from qed.swarm.cpu.rows import (
     S_TRIAL,
     S_X,
     S_Y,
+    SILENT,
     SIN,
     STRIDE,
     TRIAL,
@@ -58,8 +63,9 @@ from qed.swarm.cpu.rows import (
     Y,
 )
 from qed.swarm.cpu.squeezing import squeeze
-from qed.swarm.laws.chance import draw, high_noise, low_noise
-from qed.swarm.laws.geometry import FAR, PI, ahead, cos_sin, off_line, one_over, ray_body
+from qed.swarm.laws.bodies import ahead
+from qed.swarm.laws.geometry import FAR, PI, cos_sin, off_line, one_over
+from qed.swarm.laws.rays import ray_body
 from qed.swarm.laws.sensing import cone, heard, misheard
 from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, CONES, OBSTACLE_RADIUS
 
@@ -70,17 +76,31 @@ OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
 ONE = f32(1.0)
 CLEAR, DOUBTFUL, HIDDEN = f32(0.0), f32(1.0), f32(2.0)  # states of a pair
 SENSORS = 7
-EAR_PURPOSE = 8  # random bits for a misheard neighbour come after those of the sensors
+RAB_PURPOSE = 8  # random bits for a misheard neighbour come after those of the sensors
 
 
 @loop
 def listen(b: Any, s: int, seen: int, cycle: int) -> None:
     """Fill the live cones of a segment from its pairs within hearing."""
     clear(b, s)
-    seen = bearings(b, seen, b.segments[s, LIVE], b.segments[s, DEAF] != 0)
+    seen = bearings(b, seen, b.segments[s, LIVE], b.segments[s, RAB_OFFSET] != 0)
     occlude(b, b.segments[s], seen)
     hear_all(b, s, seen, cycle)
     scale(b, s)
+    if b.segments[s, ODD]:
+        weaken(b, s)
+
+
+@loop
+def weaken(b: Any, s: int) -> None:
+    """Let robots with a weak radio hear nobody beyond its reach."""
+    f, a = b.f, b.a
+    first, _, _, _, lanes = span(b.segments, s)
+    for c in range(CONES):
+        if (b.segments[s, LIVE] >> (SENSORS + c)) & 1:
+            row = RAB + c * STRIDE + first
+            for i in range(lanes):
+                a[row + i] = ONE if a[row + i] > f[HEARS_WITHIN + first + i] else a[row + i]
 
 
 @loop
@@ -133,7 +153,7 @@ def listed(b: Any, seen: int, state: Any) -> int:
 
 
 @loop
-def bearings(b: Any, seen: int, live: int, deaf: bool) -> int:
+def bearings(b: Any, seen: int, live: int, rab_offset: bool) -> int:
     """Find distance and cones of each pair, and keep the pairs that a live cone sees."""
     f, p, m = b.f, b.p, b.m
     for e in range(seen):
@@ -158,7 +178,7 @@ def bearings(b: Any, seen: int, live: int, deaf: bool) -> int:
         m[S_CONE_K + e] = cone(-(c * dx + s * dy), s * dx - c * dy)
         p[S_DX + e] = dx
         p[S_DY + e] = dy
-    if deaf:
+    if rab_offset:
         return seen
     cones = i32(live >> SENSORS)
     for e in range(whole(seen)):
@@ -248,11 +268,14 @@ def hear(b: Any, segment: Any, e: int, cycle: int) -> None:
     """Let both robots of a pair hear each other."""
     m, p = b.m, b.p
     i, k = m[S_I + e], m[S_K + e]
-    if segment[DEAF]:
+    if segment[RAB_OFFSET]:
         robot_i = (i - m[S_TRIAL + e]) // index(segment[TRIALS])
         robot_k = (k - m[S_TRIAL + e]) // index(segment[TRIALS])
-        hear_wrong(b, i, robot_k, p[S_DX + e], p[S_DY + e], cycle)
-        hear_wrong(b, k, robot_i, -p[S_DX + e], -p[S_DY + e], cycle)
+        odd = segment[ODD] != 0
+        if not (odd and b.n[RAB_FAULT + k] & SILENT):
+            hear_wrong(b, i, robot_k, p[S_DX + e], p[S_DY + e], cycle)
+        if not (odd and b.n[RAB_FAULT + i] & SILENT):
+            hear_wrong(b, k, robot_i, -p[S_DX + e], -p[S_DY + e], cycle)
     else:
         distance = p[S_DISTANCE + e]
         nearest(b.a, m[S_CONE_I + e], i, distance)
@@ -272,8 +295,8 @@ def hear_wrong(b: Any, me: int, other: int, dx: Any, dy: Any, cycle: int) -> Non
     f = b.f
     c, s = f[COS + me], f[SIN + me]
     forward, left = c * dx + s * dy, c * dy - s * dx
-    if b.n[FAULTY_EAR + me]:
-        bits = draw(b.keys[me], cycle, EAR_PURPOSE + other)
+    if b.n[RAB_FAULT + me] & MISHEARS:
+        bits = draw(b.keys[me], cycle, RAB_PURPOSE + other)
         turn_c, turn_s = cos_sin(PI * high_noise(bits))
         forward, left = misheard(forward, left, low_noise(bits), turn_c, turn_s)
     nearest(b.a, cone(forward, left), me, math.sqrt(forward * forward + left * left))
@@ -289,7 +312,7 @@ def settle(b: Any, segment: Any, e: int, cycle: int) -> None:
         distance < a[RAB + m[S_CONE_I + e] * STRIDE + i]
         or distance < a[RAB + m[S_CONE_K + e] * STRIDE + k]
     )
-    if not (wins or segment[DEAF]):
+    if not (wins or segment[RAB_OFFSET]):
         return
     aim_x, aim_y = p[S_DX + e] / distance, p[S_DY + e] / distance
     # Who looks at whom does not depend on robots' numbers: bodies may overlap.

@@ -6,17 +6,22 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.swarm.compile import loop
+from qed.chance import draw, high_noise, low_noise
+from qed.compile import loop
 from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
-from qed.swarm.cpu.rows import (
+from qed.swarm.cpu.layout import (
+    AMPLITUDE,
     COS,
     GAIN,
+    HIT,
     L_RANGE,
     L_SIDE,
     LIVE,
     NEAR_I,
     NEAR_K,
     OBSTACLES,
+    ODD,
+    OFFSET,
     PLACE,
     R_AHEAD,
     R_COS,
@@ -32,6 +37,7 @@ from qed.swarm.cpu.rows import (
     R_WAY,
     R_X,
     R_Y,
+    REAR_AMPLITUDE,
     REAR_GAIN,
     SCRATCH,
     SIN,
@@ -41,8 +47,7 @@ from qed.swarm.cpu.rows import (
     Y,
 )
 from qed.swarm.cpu.squeezing import squeeze
-from qed.swarm.laws.chance import draw, high_noise, low_noise
-from qed.swarm.laws.geometry import ray_body, ray_disc, ray_wall
+from qed.swarm.laws.rays import ray_body, ray_disc, ray_wall
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS, reading, sensed
 from qed.swarm.robot import (
     BODY_OUTER_RADIUS,
@@ -239,6 +244,9 @@ def read(b: Any, s: int, cycle: int) -> None:
             amplitude = gain + STRIDE
             offset = amplitude + STRIDE
             lower = sensor % 2 == 0
+            if b.segments[s, ODD]:
+                read_odd(b, s, sensor, cycle)
+                continue
             for i in range(lanes):
                 bits = draw(keys[first + i], cycle, sensor - sensor % 2)
                 noise = low_noise(bits) if lower else high_noise(bits)
@@ -249,3 +257,23 @@ def read(b: Any, s: int, cycle: int) -> None:
                     f[amplitude + i],
                     f[offset + i],
                 )
+
+
+@loop
+def read_odd(b: Any, s: int, sensor: int, cycle: int) -> None:
+    """Read one sensor where faults may hit any of them."""
+    f, n, a, keys = b.f, b.n, b.a, b.keys
+    first, _, _, _, lanes = span(b.segments, s)
+    per_range = ONE / b.limits[s, L_RANGE]
+    row = sensor * STRIDE + first
+    for i in range(lanes):
+        bits = draw(keys[first + i], cycle, sensor - sensor % 2)
+        noise = low_noise(bits) if sensor % 2 == 0 else high_noise(bits)
+        hit = (n[HIT + first + i] >> sensor) & 1 != 0
+        a[row + i] = sensed(
+            reading(a[row + i], per_range),
+            noise,
+            f[GAIN + first + i] if hit else ONE,
+            f[AMPLITUDE + first + i] if hit else f[REAR_AMPLITUDE + first + i],
+            f[OFFSET + first + i] if hit else ZERO,
+        )

@@ -1,0 +1,263 @@
+"""Robots that push each other, on the GPU: pairs that touch, in a list of the warp.
+
+``memory`` is the GPU's: an array, where contacts lie in it that are too many for the lanes, and
+where the impulses of pairs are kept from sub-step to sub-step.
+"""
+
+from __future__ import annotations
+
+from numpy import float32 as f32
+from numpy import int32 as i32
+
+from qed.swarm.cuda.device import cuda, device, stage
+from qed.swarm.cuda.layout import (
+    C_CODE,
+    C_COUPLING,
+    C_NX,
+    C_NY,
+    C_ONE,
+    C_PRESS,
+    C_RUB,
+    C_TWO,
+    COS,
+    KEPT,
+    LANES,
+    PARTNERS,
+    SIN,
+    SUM_X,
+    SUM_Y,
+    TURN,
+    VX,
+    VY,
+    X,
+    Y,
+)
+from qed.swarm.cuda.touching import contact_place
+from qed.swarm.cuda.warp import at
+from qed.swarm.laws import bodies, geometry
+from qed.swarm.laws import contact as laws
+from qed.swarm.laws.contact import FROM_FIXED
+
+coupling = device(laws.coupling)
+fixed = device(laws.fixed)
+pair_share = device(laws.pair_share)
+patience = device(laws.patience)
+push_law = device(laws.push)
+spinning = device(laws.spinning)
+ahead = device(bodies.ahead)
+between_ends = device(bodies.between_ends)
+face_to_face = device(bodies.face_to_face)
+two_farthest_corners = device(geometry.two_farthest_corners)
+
+ZERO = f32(0.0)
+NO_POINT = (ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
+NO_CONTACT = (i32(0), (ZERO, ZERO), (ZERO, ZERO, ZERO, ZERO), NO_POINT, NO_POINT)
+
+
+@stage
+def find_points(warp, table, place, mine, step):
+    """Return a contact: its robots, its normal, and all that pushing at its two points needs.
+
+    The impulses that it kept from the last sub-step begin to act.
+    """
+    sf, si, base, _, _, _ = warp
+    told = table[place + C_CODE * LANES]
+    first = told > ZERO
+    code = i32(abs(told)) - i32(1)
+    i = at(base + (code & i32(31)))
+    k = at(base + ((code >> i32(5)) & i32(31)))
+    nx = table[place + C_NX * LANES]
+    ny = table[place + C_NY * LANES]
+    dx = sf[X + k] - sf[X + i]
+    dy = sf[Y + k] - sf[Y + i]
+    fx, fy, bx, by = face_to_face(sf[COS + i], sf[SIN + i], sf[COS + k], sf[SIN + k], nx, ny, first)
+    points = between_ends(
+        nx * dx + ny * dy,
+        nx * dy - ny * dx,
+        two_farthest_corners(fx, fy),
+        two_farthest_corners(bx, by),
+        first,
+        ahead(nx, ny) == first,
+    )
+    part = patience(si[PARTNERS + i], si[PARTNERS + k])
+    pair = at(mine + i32(KEPT) * (code >> i32(10)))
+    old = table[pair + 4] == step - f32(1.0)
+    spins = (sf[TURN + i], sf[TURN + k])
+    here = (points[0], points[1], points[2], points[3])
+    there = (points[5], points[6], points[7], points[8])
+    one = put_point(spins, here, points[4] < ZERO, part, old, table[pair], table[pair + 1])
+    two = put_point(spins, there, points[9] < ZERO, part, old, table[pair + 2], table[pair + 3])
+    pressed = one[4] + two[4]
+    rubbed = one[5] + two[5]
+    give(si, i, k, pressed * nx - rubbed * ny, pressed * ny + rubbed * nx)
+    return code, (nx, ny), coupling(*here, *there), one, two
+
+
+@stage
+def put_point(spins, levers, touches, part, old, press, rub):
+    """Return how a point moves as robots spin, what part of it is corrected, and its impulses."""
+    arm_i, lever_i, arm_k, lever_k = levers
+    closing, sliding = spinning(*spins, arm_i, lever_i, arm_k, lever_k)
+    part = part if touches else ZERO
+    kept = touches and old
+    return (
+        closing,
+        sliding,
+        pair_share(lever_i, lever_k) * part,
+        pair_share(arm_i, arm_k) * part,
+        press if kept else ZERO,
+        rub if kept else ZERO,
+    )
+
+
+@stage
+def write(table, place, contact):
+    """Write a contact to its place."""
+    code, normal, coupled, one, two = contact
+    table[place + C_CODE * LANES] = f32(code)
+    table[place + C_NX * LANES] = normal[0]
+    table[place + C_NY * LANES] = normal[1]
+    for n in range(4):
+        table[place + (C_COUPLING + n) * LANES] = coupled[n]
+    for n in range(6):
+        table[place + (C_ONE + n) * LANES] = one[n]
+        table[place + (C_TWO + n) * LANES] = two[n]
+
+
+@stage
+def read(table, place):
+    """Return a contact from its place."""
+    joint = at(place + C_COUPLING * LANES)
+    return (
+        i32(table[place + C_CODE * LANES]),
+        (table[place + C_NX * LANES], table[place + C_NY * LANES]),
+        (table[joint], table[joint + LANES], table[joint + 2 * LANES], table[joint + 3 * LANES]),
+        read_point(table, at(place + C_ONE * LANES)),
+        read_point(table, at(place + C_TWO * LANES)),
+    )
+
+
+@stage
+def read_point(table, place):
+    """Return a point of a contact from its place."""
+    return (
+        table[place],
+        table[place + LANES],
+        table[place + 2 * LANES],
+        table[place + 3 * LANES],
+        table[place + 4 * LANES],
+        table[place + 5 * LANES],
+    )
+
+
+@stage
+def give(si, i, k, fx, fy):
+    """Add a pair's impulse to its two robots, in whole numbers, so that no order matters."""
+    wx = fixed(fx)
+    wy = fixed(fy)
+    cuda.atomic.add(si, SUM_X + i, -wx)
+    cuda.atomic.add(si, SUM_Y + i, -wy)
+    cuda.atomic.add(si, SUM_X + k, wx)
+    cuda.atomic.add(si, SUM_Y + k, wy)
+
+
+@stage
+def take(si, me, vx, vy):
+    """Change a robot's velocity by the impulses that were added up."""
+    vx += f32(si[SUM_X + me]) * FROM_FIXED
+    vy += f32(si[SUM_Y + me]) * FROM_FIXED
+    si[SUM_X + me] = 0
+    si[SUM_Y + me] = 0
+    return vx, vy
+
+
+@stage
+def push_at(point, closing, sliding):
+    """Let two robots push each other at a point; return it, and the change of its impulses."""
+    turn_closing, turn_sliding, normal_share, tangent_share, press, rub = point
+    pressed, rubbed = push_law(
+        closing + turn_closing, sliding + turn_sliding, press, rub, normal_share, tangent_share
+    )
+    point = (turn_closing, turn_sliding, normal_share, tangent_share, pressed, rubbed)
+    return point, pressed - press, rubbed - rub
+
+
+@stage
+def push(warp, contact):
+    """Correct a pair from the velocities before the iteration; return its contact."""
+    sf, si, base, _, _, _ = warp
+    code, (nx, ny), coupled, one, two = contact
+    press_stops, rub_stops, press_slows, rub_slows = coupled
+    i = at(base + (code & i32(31)))
+    k = at(base + ((code >> i32(5)) & i32(31)))
+    ux = sf[VX + i] - sf[VX + k]
+    uy = sf[VY + i] - sf[VY + k]
+    un = ux * nx + uy * ny
+    ut = uy * nx - ux * ny
+    one, dp, dr = push_at(one, un, ut)
+    un -= press_stops * dp + rub_stops * dr
+    ut -= press_slows * dp + rub_slows * dr
+    two, more, farther = push_at(two, un, ut)
+    dp += more
+    dr += farther
+    give(si, i, k, dp * nx - dr * ny, dp * ny + dr * nx)
+    return code, (nx, ny), coupled, one, two
+
+
+@stage
+def keep(table, pairs, contact, step):
+    """Keep a pair's impulses for the next sub-step."""
+    code, _, _, one, two = contact
+    pair = at(pairs + i32(KEPT) * (code >> i32(10)))
+    table[pair] = one[4]
+    table[pair + 1] = one[5]
+    table[pair + 2] = two[4]
+    table[pair + 3] = two[5]
+    table[pair + 4] = step
+
+
+@stage
+def find_all(warp, contacts, memory, step):
+    """Complete all contacts, 32 at a time; return the lane's first, the others are written."""
+    kept, table, pairs = memory
+    mine = NO_CONTACT
+    start = i32(warp.lane)
+    while start < contacts:
+        place = contact_place(table, start)
+        found = find_points(warp, kept, place, pairs, step)
+        if start < i32(LANES):
+            mine = found
+        else:
+            write(kept, place, found)
+        start = i32(start + i32(LANES))
+    return mine
+
+
+@stage
+def push_all(warp, contacts, memory, mine):
+    """Correct all pairs, 32 at a time; return the lane's first."""
+    kept, table, _ = memory
+    if warp.lane < contacts:
+        mine = push(warp, mine)
+    start = i32(warp.lane + i32(LANES))
+    while start < contacts:
+        place = contact_place(table, start)
+        found = push(warp, read(kept, place))
+        kept[place + (C_ONE + C_PRESS) * LANES] = found[3][4]
+        kept[place + (C_ONE + C_RUB) * LANES] = found[3][5]
+        kept[place + (C_TWO + C_PRESS) * LANES] = found[4][4]
+        kept[place + (C_TWO + C_RUB) * LANES] = found[4][5]
+        start = i32(start + i32(LANES))
+    return mine
+
+
+@stage
+def keep_all(warp, contacts, memory, step, mine):
+    """Keep the impulses of all pairs."""
+    kept, table, pairs = memory
+    if warp.lane < contacts:
+        keep(kept, pairs, mine, step)
+    start = i32(warp.lane + i32(LANES))
+    while start < contacts:
+        keep(kept, pairs, read(kept, contact_place(table, start)), step)
+        start = i32(start + i32(LANES))

@@ -1,0 +1,114 @@
+"""What an engine is asked to simulate, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from qed import limits
+from qed.controller.network import Controller, Network
+from qed.errors import InputError, number
+from qed.swarm import robot
+from qed.swarm.environment import Environment
+from qed.swarm.faults import Faults
+from qed.swarm.start import Start
+
+
+class Brain(Protocol):
+    """What the simulator needs of a controller."""
+
+    def network(self) -> Network:
+        """Return the pruned network."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A controller whose network is made already."""
+
+    made: Network
+
+    def network(self) -> Network:
+        """Return the network."""
+        return self.made
+
+
+@dataclass(frozen=True)
+class Job:
+    """A checked request."""
+
+    controllers: Sequence[Brain]
+    environments: list[Environment]
+    faults: list[Faults | None]
+    seeds: list[int]  # one per controller
+    trials: int
+    cycles: int
+    start: Start | None
+    noise: float
+
+
+def checked(
+    controllers: Any,
+    environment: Any,
+    *,
+    trials: Any,
+    seconds: Any,
+    seed: Any,
+    faults: Any,
+    start: Any,
+    noise: Any,
+) -> Job:
+    """Check all arguments and return them with one environment and one fault per controller."""
+    swarms = _one_each("controllers", controllers, Controller, None)
+    environments = _one_each("environment", environment or Environment(), Environment, len(swarms))
+    broken = _one_each("faults", faults, Faults, len(swarms), optional=True)
+    if start is not None and not isinstance(start, Start):
+        raise InputError(f"start must be a qed.Start, got {type(start).__name__}")
+    if trials is None:
+        trials = start.trials if start is not None else 50
+    trials = limits.trials(trials)
+    seconds = number("seconds", seconds, 0.0, 1e6, above=True)
+    cycles = round(seconds / robot.CYCLE)
+    if cycles < 1:
+        raise InputError(f"seconds must be at least one cycle, {robot.CYCLE:g} s; got {seconds!r}")
+    for env, fault in zip(environments, broken, strict=True):
+        if fault is not None and len(fault) != env.robots:
+            raise InputError(
+                f"faults must name one fault for each robot: {env.robots} robots, but "
+                f"{len(fault)} faults"
+            )
+        if start is not None:
+            start.check(env, trials)
+    return Job(
+        controllers=swarms,
+        environments=environments,
+        faults=broken,
+        seeds=[limits.seed(seed)] * len(swarms),
+        trials=trials,
+        cycles=cycles,
+        start=start,
+        noise=number("noise", noise, 0.0, 1.0),
+    )
+
+
+def _one_each(
+    argument: str, given: Any, kind: type, count: int | None, optional: bool = False
+) -> list[Any]:
+    """Return a list with one value for each controller."""
+    if isinstance(given, kind) or (optional and given is None):
+        return [given] * (1 if count is None else count)
+    single = isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable)
+    values = [given] if single else list(given)
+    for value in values:
+        if not (isinstance(value, kind) or (optional and value is None)):
+            raise InputError(
+                f"{argument} must be of type qed.{kind.__name__}, got {type(value).__name__}"
+            )
+    if count is None and not values:
+        raise InputError(f"{argument} must hold at least one {kind.__name__}, got none")
+    if count is not None and len(values) != count:
+        raise InputError(
+            f"{argument} must be one for all or one for each of the {count} controllers, "
+            f"got {len(values)}"
+        )
+    return values
