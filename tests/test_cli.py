@@ -21,7 +21,10 @@ HELPS = [
     [*QED, "--help"],
     [*QED, "-h"],
     [*SCRIPT, "--help"],
-    *([*QED, verb, "--help"] for verb in ("bench", "study", "recover", "evolve", "replay")),
+    *(
+        [*QED, verb, "--help"]
+        for verb in ("bench", "study", "recover", "evolve", "replay", "prepare")
+    ),
 ]
 
 

@@ -15,6 +15,8 @@ Algorithm    what a cell of the archive is, with laws of your own;  Grid  its ce
 Archive      the best controller known for each cell
 load_example an evolved archive that comes with QED
 recover      find the controller of an archive that works when robots break
+prepare      learn from simulated faults how to recover within ten trials
+Kit          what a swarm carries to recover by itself: ask and tell, no simulator
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from qed.controller.team import Team
     from qed.evolution.algorithms import Algorithm
     from qed.evolution.evolve import evolve
+    from qed.recovery.kit.kit import Kit
+    from qed.recovery.kit.prepare import prepare
     from qed.recovery.recover import Recovery, recover
     from qed.swarm.environment import Attributes, Environment
     from qed.swarm.faults import Fault, Faults
@@ -53,12 +57,14 @@ _HOMES = {
     "Fault": "qed.swarm.faults",
     "Faults": "qed.swarm.faults",
     "Grid": "qed.archive.grid",
+    "Kit": "qed.recovery.kit.kit",
     "Outcome": "qed.swarm.simulate",
     "Recovery": "qed.recovery.recover",
     "Start": "qed.swarm.start",
     "Trace": "qed.swarm.trace",
     "evolve": "qed.evolution.evolve",
     "load_example": "qed.archive.examples",
+    "prepare": "qed.recovery.kit.prepare",
     "recover": "qed.recovery.recover",
     "simulate": "qed.swarm.simulate",
     "Task": "qed.swarm.tasks",
@@ -76,6 +82,7 @@ __all__ = [
     "Fault",
     "Faults",
     "Grid",
+    "Kit",
     "Outcome",
     "Recovery",
     "Start",
@@ -86,6 +93,7 @@ __all__ = [
     "evolve",
     "law",
     "load_example",
+    "prepare",
     "recover",
     "simulate",
     "trace",

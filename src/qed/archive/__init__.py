@@ -14,9 +14,33 @@ files     arrays and a JSON header in one npz file, whole or not at all
 export    archives for pandas and pyribs
 """
 
-from qed.archive.archive import Archive, Elite
-from qed.archive.cvt import Centroids
-from qed.archive.grid import Categories, Environments, Grid
-from qed.archive.space import Space
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from qed.archive.archive import Archive, Elite
+    from qed.archive.cvt import Centroids
+    from qed.archive.grid import Categories, Environments, Grid
+    from qed.archive.space import Space
+
+# Where each name lives; a kit's file needs ``files`` alone, so nothing else is imported with it.
+_HOMES = {
+    "Archive": "archive",
+    "Categories": "grid",
+    "Centroids": "cvt",
+    "Elite": "archive",
+    "Environments": "grid",
+    "Grid": "grid",
+    "Space": "space",
+}
 
 __all__ = ["Archive", "Categories", "Centroids", "Elite", "Environments", "Grid", "Space"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'qed.archive' has no attribute {name!r}")
+    return getattr(import_module(f"qed.archive.{_HOMES[name]}"), name)

@@ -13,6 +13,7 @@ from qed.cli.bench import bench
 from qed.cli.evolve import evolve
 from qed.cli.info import info
 from qed.cli.map import map_
+from qed.cli.prepare import prepare
 from qed.cli.recover import recover
 from qed.cli.replay import replay
 from qed.cli.study import study
@@ -47,6 +48,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "study": study,
     "evolve": evolve,
     "recover": recover,
+    "prepare": prepare,
     "replay": replay,
     "info": info,
     "map": map_,

@@ -22,9 +22,14 @@ def info(
     files: With = None,
 ) -> None:
     """Say what a run or an archive is, how it was made, and its numbers."""
+    from qed.cli.kit import loaded, print_kit
     from qed.evolution.algorithms import ALGORITHMS
+    from qed.recovery.kit.stored import is_kit
 
     bring(files)
+    if is_kit(path):
+        print_kit(loaded(path), path)
+        return
     archive, state, source = opened(path)
     settings = archive.header.get("settings", {})
     screen = show.console()

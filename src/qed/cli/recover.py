@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def recover(
-    path: Annotated[Path, typer.Argument(help=SOURCE)],
+    path: Annotated[Path, typer.Argument(help=f"{SOURCE[:-1]}; or a kit (qed prepare).")],
     faults: Annotated[
         list[str] | None,
         typer.Option(
@@ -46,6 +47,16 @@ def recover(
     out: Annotated[
         Path | None, typer.Option(help="File (csv) for all numbers (default: none).")
     ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Try every controller on all trials, without a race.")
+    ] = False,
+    budget: Annotated[
+        int | None, typer.Option(help="Trials of a kit's search (default: 10).")
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(help="Of a kit: learned (default), map, portfolio, random or exhaustive."),
+    ] = None,
     among: Annotated[
         str | None,
         typer.Option(help="Kinds of faults to draw, with commas between (default: all eight)."),
@@ -57,18 +68,33 @@ def recover(
     files: With = None,
 ) -> None:
     """Break robots, and find the controllers of an archive that work then."""
-    from qed.errors import InputError, StoppedError
+    from qed.cli.kit import loaded, print_searched
+    from qed.errors import InputError
+    from qed.recovery.kit.stored import is_kit
     from qed.recovery.recover import recover as search
 
     bring(files)
+    if out is not None and out.suffix.lower() != ".csv":
+        raise InputError(f"out: the file must end in .csv, got {out.name!r}")
+    if is_kit(path):
+        kit = loaded(path)
+        combined = chosen(faults or ["10"], seed, among, broken, kit.environment.robots)
+        with show.waiting("searching, trial by trial") as progress:
+            searched = search(
+                kit, task, combined, full=full, budget=10 if budget is None else budget,
+                strategy=strategy or "learned", fresh=fresh, seconds=seconds, seed=seed,
+                threads=threads, progress=progress, backend=backend,
+            )  # fmt: skip
+        print_searched(searched)
+        if out is not None:
+            write(searched, out)
+        return
     archive, _, source = opened(path)
     made = archive.header.get("settings", {})
     wanted = task or made.get("task")
     if wanted is None:
         raise InputError(f"task: {source} does not say which; name one with --task")
     combined = chosen(faults or ["10"], seed, among, broken)
-    if out is not None and out.suffix.lower() != ".csv":
-        raise InputError(f"out: the file must end in .csv, got {out.name!r}")
     with show.waiting(f"trying {len(archive):,} controllers in each fault") as progress:
         found = search(
             archive,
@@ -82,18 +108,30 @@ def recover(
             threads=threads,
             progress=progress,
             backend=backend,
+            full=full,
         )
     _print(found, wanted)
     if out is not None:
-        try:
-            _save(found, out)
-        except OSError as error:
-            raise StoppedError(f"cannot write {out}: {error.strerror}") from error
-        typer.echo(f"All numbers: {out}")
+        write(found, out)
+
+
+def write(found: Sequence[Recovery], out: Path) -> None:
+    """Write all numbers to a file, and say so."""
+    from qed.errors import StoppedError
+
+    try:
+        _save(found, out)
+    except OSError as error:
+        raise StoppedError(f"cannot write {out}: {error.strerror}") from error
+    typer.echo(f"All numbers: {out}")
 
 
 def chosen(
-    given: list[str], seed: int, among: str | None = None, broken: int | None = None
+    given: list[str],
+    seed: int,
+    among: str | None = None,
+    broken: int | None = None,
+    robots: int = 10,
 ) -> list[Faults]:
     """Return the combined faults that a user names, or so many drawn ones."""
     from qed.errors import whole
@@ -105,7 +143,7 @@ def chosen(
         if words.strip().lstrip("-").isdecimal():
             count = whole("faults", int(words), 1, 100_000)
             found += [
-                Faults.sample(10, stream("fault", seed, k), among=among, broken=broken)
+                Faults.sample(robots, stream("fault", seed, k), among=among, broken=broken)
                 for k in range(count)
             ]
         else:
@@ -162,7 +200,7 @@ def part(claimed: float, gained: float) -> str:
     return "all of it luck" if lucky >= 1.0 else f"{lucky:.0%} of it luck"
 
 
-def _save(found: list[Recovery], out: Path) -> None:
+def _save(found: Sequence[Recovery], out: Path) -> None:
     import pandas as pd
 
     from qed.files import write

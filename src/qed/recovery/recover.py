@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,13 +13,19 @@ from qed.controller.network import Controller
 from qed.definitions import defined, same_as_stored
 from qed.errors import InputError
 from qed.recovery import metrics
+from qed.recovery.kit.kit import Kit
 from qed.recovery.protocol import INDEPENDENT, streams
+from qed.recovery.race import races
+from qed.recovery.raced import raced
 from qed.recovery.trials import Normal, Progress, Trials
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.job import Ready
 from qed.swarm.tasks import Task
+
+if TYPE_CHECKING:
+    from qed.recovery.kit.recovered import Searched
 
 
 @dataclass(frozen=True)
@@ -101,8 +107,18 @@ def search(
     progress: Progress | None = None,
 ) -> list[Found]:
     """Choose the solution that does best in each combined fault, and try the chosen again."""
+    return again(how, solutions, normal, faults, how.broken(solutions, faults, progress))
+
+
+def again(
+    how: Trials,
+    solutions: Sequence[Ready],
+    normal: Normal,
+    faults: Sequence[Faults],
+    fitness: np.ndarray,
+) -> list[Found]:
+    """Try the normal best and the best in each fault, by their fitness (faults, n), once more."""
     before = normal.best
-    fitness = how.broken(solutions, faults, progress)
     winners = [int(np.argmax(values)) for values in fitness]
     fresh = how.again(
         [
@@ -136,13 +152,14 @@ def recover(
     *,
     trials: int = ...,
     fresh: int = ...,
-    seconds: float = ...,
+    seconds: float | None = ...,
     seed: int = ...,
     protocol: str = ...,
     environment: Environment | None = ...,
     threads: int | None = ...,
     progress: Progress | None = ...,
     backend: str = ...,
+    full: bool = ...,
 ) -> Recovery: ...
 
 
@@ -154,41 +171,87 @@ def recover(
     *,
     trials: int = ...,
     fresh: int = ...,
-    seconds: float = ...,
+    seconds: float | None = ...,
     seed: int = ...,
     protocol: str = ...,
     environment: Environment | None = ...,
     threads: int | None = ...,
     progress: Progress | None = ...,
     backend: str = ...,
+    full: bool = ...,
 ) -> list[Recovery]: ...
 
 
+@overload
 def recover(
-    archive: Archive,
-    task: str | Task,
-    faults: Faults | Sequence[Faults],
+    archive: Kit,
+    task: str | Task | None = ...,
+    faults: Faults = ...,
+    *,
+    full: bool = ...,
+    budget: int = ...,
+    strategy: str = ...,
+    fresh: int = ...,
+    seconds: float | None = ...,
+    seed: int = ...,
+    environment: Environment | None = ...,
+    threads: int | None = ...,
+    progress: Progress | None = ...,
+    backend: str = ...,
+) -> Searched: ...
+
+
+@overload
+def recover(
+    archive: Kit,
+    task: str | Task | None = ...,
+    faults: Sequence[Faults] = ...,
+    *,
+    full: bool = ...,
+    budget: int = ...,
+    strategy: str = ...,
+    fresh: int = ...,
+    seconds: float | None = ...,
+    seed: int = ...,
+    environment: Environment | None = ...,
+    threads: int | None = ...,
+    progress: Progress | None = ...,
+    backend: str = ...,
+) -> list[Searched]: ...
+
+
+def recover(
+    archive: Archive | Kit,
+    task: str | Task | None = None,
+    faults: Faults | Sequence[Faults] = (),
     *,
     trials: int = 10,
     fresh: int = 50,
-    seconds: float = 400.0,
+    seconds: float | None = None,
     seed: int = 1,
     protocol: str = INDEPENDENT,
     environment: Environment | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     backend: str = "auto",
-) -> Recovery | list[Recovery]:
-    """Try every controller of an archive in a broken swarm, and return the best.
+    full: bool = False,
+    budget: int | None = None,
+    strategy: str | None = None,
+) -> Any:
+    """Find the controller that works best in a broken swarm: of an archive, or with a kit.
+
+    An archive's controllers race: all meet a tenth of the trials, and only the better ones meet
+    them all.  A kit's search does not know the fault and has a budget of trials, one after the
+    other; so it works in a swarm without a simulator, too (``Kit.search``).
 
     Parameters
     ----------
-    archive : from ``qed.evolve`` or a file
+    archive : from ``qed.evolve`` or a file; or a kit from ``qed.prepare``, which knows its task
     task : aggregation, dispersion, flocking, patrolling or border-patrolling, or a ``qed.Task``
     faults : a combined fault, or several; several give a list of recoveries
     trials : trials of each controller, healthy and with each fault, to choose by
     fresh : trials of the chosen controllers, which took no part in choosing
-    seconds : simulated time of a trial (s)
+    seconds : simulated time of a trial (s; default: 400, or the kit's own)
     seed : decides start poses and noise, the same for every controller; independent of those of
         evolution, whatever its seed
     protocol : "independent", or "authors": choose on the very trials of evolution, as the
@@ -198,18 +261,36 @@ def recover(
     progress : called with the number of swarms tried so far, and of all
     backend : "cpu", "cuda" (an NVIDIA GPU, at most 32 robots a swarm), or "auto": the GPU where
         it can be used, else the CPU
+    full : try every controller of an archive on all trials, without a race
+    budget : trials of a kit's search (default: 10)
+    strategy : of a kit's search (default: "learned"); see ``Kit.search``
 
     The normal best is the archive's best controller in that environment while all robots are
     healthy; impact and resilience are told relative to its fitness.  The results of the two
     engines differ in rounding; each alone is reproducible.
     """
     one = isinstance(faults, Faults)
+    if isinstance(archive, Kit):
+        from qed.recovery.kit.recovered import recovered
+
+        return recovered(
+            archive, task, faults, budget, strategy, full=full, fresh=fresh, seconds=seconds,
+            seed=seed, environment=environment, threads=threads, progress=progress, backend=backend,
+        )  # fmt: skip
     combined: list[Faults] = [faults] if isinstance(faults, Faults) else list(faults)
     if not isinstance(archive, Archive):
-        raise InputError(f"archive must be a qed.Archive, got {type(archive).__name__}")
+        raise InputError(
+            f"archive must be a qed.Archive or a qed.Kit, got {type(archive).__name__}"
+        )
+    if task is None:
+        raise InputError("task must be named: an archive is searched for any task")
+    for name, given in (("budget", budget), ("strategy", strategy)):
+        if given is not None:
+            raise InputError(f"{name} is for a kit's search; qed.prepare makes a kit of an archive")
+    length = 400.0 if seconds is None else seconds
     seeds = streams(seed, protocol, archive.header)
     same_as_stored(archive.header, defined("task", task, Task))
-    how = Trials(task, trials, fresh, seconds, seeds, environment or Environment(), threads)
+    how = Trials(task, trials, fresh, length, seeds, environment or Environment(), threads)
     for fault in combined:
         how.check(fault)
     if not combined:
@@ -224,7 +305,12 @@ def recover(
     def told(before: int) -> Progress | None:
         return None if progress is None else lambda done, _: progress(before + done, swarms)
 
-    normal, _ = how.normal(solutions, told(0))
+    if full or not races(len(solutions), how.trials):
+        normal, _ = how.normal(solutions, told(0))
+        founds = search(how, solutions, normal, combined, told(len(cells)))
+    else:
+        normal, fitness = raced(how, solutions, combined, progress)
+        founds = again(how, solutions, normal, combined, fitness)
     recoveries = [
         Recovery(
             task=how.task,
@@ -243,8 +329,6 @@ def recover(
             controller=genomes.controller(found.recovery),
             fresh_seed=seeds.fresh,
         )
-        for fault, found in zip(
-            combined, search(how, solutions, normal, combined, told(len(cells))), strict=True
-        )
+        for fault, found in zip(combined, founds, strict=True)
     ]
     return recoveries[0] if one else recoveries

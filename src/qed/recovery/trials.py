@@ -85,6 +85,12 @@ class Trials:
         fresh = float(self.again([swarms[best]]).mean())
         return Normal(found, apart, fresh), behaviours
 
+    def behaviours(self, solutions: Sequence[Ready]) -> np.ndarray:
+        """Return the SPIRIT behaviour of solutions while all robots are healthy, (n, 1024)."""
+        swarms: list[Swarm] = [(solution, None) for solution in solutions]
+        parts = self._each(swarms, self.trials, self.streams.normal, ("spirit",))
+        return np.concatenate([spirit.describe(part) for part in parts])
+
     def broken(
         self, solutions: Sequence[Ready], faults: Sequence[Faults], progress: Progress | None = None
     ) -> np.ndarray:
@@ -98,7 +104,13 @@ class Trials:
 
     def again(self, swarms: Sequence[Swarm]) -> np.ndarray:
         """Return the fitness of chosen solutions on each fresh trial, (swarms, trials)."""
-        parts = self._each(swarms, self.fresh, self.streams.fresh)
+        return self.fitness(swarms, self.fresh, self.streams.fresh)
+
+    def fitness(
+        self, swarms: Sequence[Swarm], trials: int, seed: int, progress: Progress | None = None
+    ) -> np.ndarray:
+        """Return the fitness of swarms on each trial of a stream, (swarms, trials)."""
+        parts = self._each(swarms, trials, seed, (), progress)
         return np.concatenate([part.fitness[self.task] for part in parts])
 
     def check(self, faults: Faults) -> None:

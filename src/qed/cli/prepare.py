@@ -1,0 +1,79 @@
+"""``qed prepare``: learn from simulated faults how a swarm recovers within ten trials."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qed.cli import show
+from qed.cli.info import SOURCE, opened
+from qed.cli.own import With, bring
+
+
+def prepare(
+    path: Annotated[Path, typer.Argument(help=SOURCE)],
+    out: Annotated[Path, typer.Option(help="File (npz) of the kit.")] = Path("kit.npz"),
+    task: Annotated[str | None, typer.Option(help="Default: the archive's own.")] = None,
+    faults: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A combined fault of your own that joins the library, one for each robot: "
+            "PMIN,LW-H,NONE,...; may be given several times."
+        ),
+    ] = None,
+    controllers: Annotated[int, typer.Option(help="Controllers on the short list.")] = 512,
+    library: Annotated[int, typer.Option(help="Faults that the short list meets.")] = 160,
+    survey: Annotated[int, typer.Option(help="Faults that all controllers meet.")] = 20,
+    validation: Annotated[
+        int, typer.Option(help="Faults that took no part, to validate with.")
+    ] = 16,
+    seconds: Annotated[
+        float | None, typer.Option(help="Simulated time of a trial, in s (default: the run's).")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides faults, start poses and noise.")] = 1,
+    threads: Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")] = None,
+    backend: Annotated[
+        str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
+    ] = "auto",
+    files: With = None,
+) -> None:
+    """Learn from simulated faults how a swarm recovers within ten trials; write a kit."""
+    from qed.errors import InputError, StoppedError
+    from qed.recovery.kit.prepare import Effort
+    from qed.recovery.kit.prepare import prepare as learn
+    from qed.swarm.faults import Faults
+
+    bring(files)
+    archive, _, _ = opened(path)
+    if out.suffix.lower() != ".npz":
+        raise InputError(f"out: the file must end in .npz, got {out.name!r}")
+    if not out.parent.is_dir():
+        raise InputError(f"out: there is no folder {out.parent}")
+    effort = Effort(surveyed=survey, controllers=controllers, faults=library, validation=validation)
+    notes = out.with_name(f"{out.stem}.unfinished.npz")
+    # A cluster's request to stop is the same as Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with show.waiting("simulating faults") as progress:
+            kit = learn(
+                archive, task, faults=[Faults(words) for words in faults or ()], seed=seed,
+                seconds=seconds, effort=effort, notes=notes, threads=threads, progress=progress,
+                backend=backend,
+            )  # fmt: skip
+        kit.save(out)
+        notes.unlink(missing_ok=True)
+    except KeyboardInterrupt:
+        typer.echo(
+            f"qed: stopped; what was simulated is in {notes}. Go on with the same command.",
+            err=True,
+        )
+        raise typer.Exit(130) from None
+    except OSError as error:
+        raise StoppedError(f"cannot write {out}: {error.strerror}") from error
+    screen = show.console()
+    for line in kit.words:
+        screen.print(line, markup=False)
+    typer.echo(f"{out}: {out.stat().st_size / 1000:.0f} kB. Try it with: qed recover {out}")

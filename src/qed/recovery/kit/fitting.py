@@ -1,0 +1,85 @@
+"""From the library's fitness to a short list, a prior and a portfolio."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qed.recovery.search.gaussian import Prior
+
+FACTORS = 12  # principal directions of a prior
+NEAR = 0.4  # how far a fault lies from the nearest simulated one; all of them lie 1 apart
+LEVEL = 2.0  # of a trial's noise: how far all fitness may be shifted together
+ROUGH = 6  # directions that a single trial of every controller is smoothed with
+
+
+def smoothed(fitness: np.ndarray, factors: int = ROUGH) -> np.ndarray:
+    """Return fitness (faults, n) of few trials, with only what its first directions explain.
+
+    Controllers that behave alike are alike in all faults, so each lends the others its trials.
+    """
+    mean = fitness.mean(0)
+    left, sizes, right = np.linalg.svd(fitness - mean, full_matrices=False)
+    kept = min(factors, len(sizes))
+    # The remaining directions are noise; so much of it is in the first ones, too.
+    noise = float(np.mean(sizes[kept:] ** 2)) if kept < len(sizes) else 0.0
+    shrunk = sizes[:kept] * np.maximum(1.0 - noise / np.maximum(sizes[:kept] ** 2, 1e-30), 0.0)
+    found: np.ndarray = mean + (left[:, :kept] * shrunk) @ right[:kept]
+    return found
+
+
+def shortlist(fitness: np.ndarray, count: int, always: np.ndarray) -> np.ndarray:
+    """Return so many controllers (ascending): those with the best rank in any row of fitness.
+
+    ``fitness`` is (faults, n); ``always`` names controllers that are taken whatever their rank.
+    """
+    controllers = fitness.shape[1]
+    ranks = np.argsort(np.argsort(-fitness, axis=1, kind="stable"), axis=1)
+    best = ranks.min(0)
+    best[always] = -1
+    # Of equal ranks those that are higher on average come first.
+    order = np.lexsort((np.arange(controllers), ranks.mean(0), best))
+    return np.sort(order[: min(count, controllers)])
+
+
+def noise_of(fitness: np.ndarray) -> np.ndarray:
+    """Return each controller's variance of a trial, from fitness (faults, n, trials)."""
+    own = fitness.var(2, ddof=1).mean(0)
+    found: np.ndarray = np.maximum(0.5 * own + 0.5 * own.mean(), 1e-12)
+    return found
+
+
+def fitted(fitness: np.ndarray, noise: np.ndarray, factors: int = FACTORS) -> Prior:
+    """Return the prior of controllers with this mean fitness (faults, n) and noise variance (n,).
+
+    The noise of the library's own trials is in all directions alike: as much as in the last ones,
+    which is taken off the first ones.
+    """
+    faults, controllers = fitness.shape
+    mean = fitness.mean(0)
+    _, sizes, right = np.linalg.svd(fitness - mean, full_matrices=False)
+    variances = sizes**2 / max(faults - 1, 1)
+    kept = min(factors, max(len(variances) - 1, 0))
+    rest = float(variances[kept:-1].mean()) if kept < len(variances) - 1 else 0.0
+    directions = right[:kept].T * np.sqrt(np.maximum(variances[:kept] - rest, 0.0))
+    level = np.full((controllers, 1), LEVEL * float(np.sqrt(noise.mean())))
+    # What z was in each fault: least squares, with as much shrinkage as there is noise.
+    square = directions.T @ directions + float(noise.mean()) * np.eye(kept)
+    scores = (fitness - mean) @ directions @ np.linalg.inv(square)
+    centres = np.hstack([np.sqrt(1.0 - NEAR**2) * scores, np.zeros((faults, 1))])
+    width = np.array([NEAR**2] * kept + [1.0])
+    return Prior(mean, np.hstack([directions, level]), np.sqrt(noise), centres, width)
+
+
+def cover(fitness: np.ndarray, count: int) -> np.ndarray:
+    """Return controllers one by one, each raising the mean over faults of the best most.
+
+    ``fitness`` is (faults, n): what the library says of each controller.
+    """
+    best = np.full(len(fitness), -np.inf)
+    chosen: list[int] = []
+    for _ in range(min(count, fitness.shape[1])):
+        reached = np.maximum(best[:, None], fitness).mean(0)
+        reached[chosen] = -np.inf
+        chosen.append(int(np.argmax(reached)))
+        best = np.maximum(best, fitness[:, chosen[-1]])
+    return np.array(chosen, np.int64)

@@ -1,0 +1,143 @@
+"""Kit: a short list of controllers, and what simulated faults taught about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qed.controller.network import Controller
+from qed.errors import InputError, whole
+from qed.recovery.kit.playbook import Playbook
+from qed.recovery.search.search import Search
+from qed.recovery.search.strategies import LEARNED, Known
+from qed.swarm.environment import Environment
+
+
+@dataclass(frozen=True, eq=False)
+class Kit:
+    """All that a swarm needs to search by itself when robots break; no simulator, no archive.
+
+    ``qed.prepare`` makes one; ``save`` and ``load`` keep it in a small file.
+    """
+
+    task: str
+    environment: Environment  # that it was learned in
+    seconds: float  # of a trial (s)
+    controllers: tuple[Controller, ...]
+    cells: np.ndarray  # int64 (n,): of the archive they come from
+    present: int  # the controller that a healthy swarm runs: the normal best
+    known: Known
+    playbook: Playbook
+    library: Mapping[str, Any] = field(default_factory=dict)  # what was simulated
+    findings: Mapping[str, Any] = field(default_factory=dict)  # what validation said
+
+    def search(
+        self,
+        strategy: str = LEARNED,
+        *,
+        seed: int = 0,
+        present: Controller | None = None,
+        state: Mapping[str, Any] | None = None,
+    ) -> Search:
+        """Return a search for a swarm whose fault nobody knows.
+
+        Parameters
+        ----------
+        strategy : "learned" (from simulated faults), "map" (map-based Bayesian optimisation),
+            "portfolio", "random" or "exhaustive"
+        seed : decides what "random" tries
+        present : the controller that the swarm runs (default: the normal best)
+        state : of a search to go on with; strategy, seed and present are then its own
+        """
+        row = self.present
+        if state is not None:
+            strategy, seed, row = _settings(state, len(self.controllers))
+        elif present is not None:
+            if present not in self.controllers:
+                raise InputError("present must be one of the kit's controllers")
+            row = self.controllers.index(present)
+        search = Search(self.controllers, self.known, row, self.digest, strategy, seed)
+        if state is not None:
+            search.resume(state)
+        return search
+
+    @property
+    def normal_best(self) -> Controller:
+        """The controller that a healthy swarm runs."""
+        return self.controllers[self.present]
+
+    @cached_property
+    def digest(self) -> str:
+        """A short name for exactly this kit: a search's state goes with it."""
+        from qed.recovery.kit import stored
+
+        hashed = blake2b(digest_size=8)
+        for name, array in stored.arrays_of(self).items():
+            hashed.update(f"{name} {array.dtype} {array.shape}".encode() + array.tobytes())
+        return hashed.hexdigest()
+
+    @property
+    def words(self) -> list[str]:
+        """What was found when it was prepared, in plain words, a line each."""
+        from qed.recovery.kit.words import told
+
+        return told(self)
+
+    def check(self, task: str | None, robots: int) -> None:
+        """Raise InputError unless the kit is for this task (None: its own) and so many robots."""
+        if task is not None and task != self.task:
+            raise InputError(f"task: the kit is for {self.task}, not for {task}; prepare another")
+        if robots != self.environment.robots:
+            raise InputError(
+                f"faults: the kit is for {self.environment.robots} robots, got faults of {robots}; "
+                f"prepare another, or name environment=qed.Environment(robots={robots})"
+            )
+
+    def save(self, path: str | Path) -> None:
+        """Write the kit to an npz file, whole or not at all; equal kits, equal bytes."""
+        from qed.recovery.kit import stored
+
+        stored.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Kit:
+        """Return the kit of a file; ValueError says what is wrong with the file, if so."""
+        from qed.recovery.kit import stored
+
+        return stored.load(path)
+
+    def __repr__(self) -> str:
+        return f"<Kit: {self.task}, {len(self.controllers)} controllers>"
+
+
+def _settings(state: Mapping[str, Any], controllers: int) -> tuple[str, int, int]:
+    """Return strategy, seed and present controller of a state; InputError if it has none."""
+    if not isinstance(state, Mapping):
+        raise InputError("state must be what a search's state was")
+    name, seed, present = (state.get(key) for key in ("strategy", "seed", "present"))
+    row = whole("state: present", present, 0, controllers - 1)
+    return str(name), whole("state: seed", seed, 0, 2**63 - 1), row
+
+
+def places_in(measures: np.ndarray, most: int = 16) -> np.ndarray:
+    """Return where controllers lie in a map: each axis 0 to 1, at most so many axes.
+
+    A map with more axes is turned to its principal ones, all on the scale of the first, so
+    that distances hardly change.
+    """
+    spread = np.asarray(measures, np.float64)
+    if spread.shape[1] > most:
+        centred = spread - spread.mean(0)
+        _, _, axes = np.linalg.svd(centred, full_matrices=False)
+        spread = centred @ axes[:most].T
+        span = np.ptp(spread[:, 0])
+    else:
+        span = np.ptp(spread, axis=0)
+    found: np.ndarray = (spread - spread.min(0)) / np.where(span > 0.0, span, 1.0)
+    return found

@@ -1,0 +1,81 @@
+"""The faults that are simulated for a kit: from few broken robots to all, of one kind and mixed.
+
+A prior that knows only uniform faults gets stuck in one-sided ones, where all broken robots have
+the same kind of fault; so two thirds of a library are one-sided, from one broken robot to all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from qed.chance import fold
+from qed.streams import stream
+from qed.swarm.faults import FAULTS, Fault, Faults
+
+HEALTHY = "NONE"
+LEVELS = 4  # of how many robots break
+# What is hit; a one-sided fault hits one of these, or is a single fault.
+GROUPS: tuple[tuple[str, ...], ...] = (
+    ("PMIN", "PMAX", "PRAND"),
+    ("LW-H", "RW-H", "BW-H"),
+    ("PMIN",),
+    ("LW-H",),
+    ("PMAX",),
+    ("ROFS",),
+    ("PRAND",),
+    ("RW-H",),
+    ("BW-H",),
+)
+
+
+def kinds_of(own: Sequence[Faults] = ()) -> list[Fault]:
+    """Return the faults that a library draws from: the paper's, and those of a user's."""
+    return list(dict.fromkeys([*FAULTS.values(), *(one for faults in own for one in faults.each)]))
+
+
+def alike(robots: int, own: Sequence[Faults] = ()) -> list[Faults]:
+    """Return the swarms in which all robots have the same fault."""
+    return [Faults([name] * robots) for name in kinds_of(own) if name != HEALTHY]
+
+
+def drawn(
+    purpose: str, seed: int, count: int, robots: int, own: Sequence[Faults] = (), every: int = 3
+) -> list[Faults]:
+    """Draw combined faults: every third uniform, the others one-sided; purposes share no draw.
+
+    ``own`` are a user's faults: their kinds are drawn too, on their own and among the others.
+    """
+    found, turn = [], 0
+    for k in range(count):
+        number = stream("kit", purpose, seed, k)
+        if k % every == 0:
+            found.append(mixed(robots, number, own))
+        else:
+            found.append(one_sided(robots, number, turn, own))
+            turn += 1
+    return found
+
+
+def mixed(robots: int, seed: int, own: Sequence[Faults] = ()) -> Faults:
+    """Draw each robot's fault independently, all kinds equally likely."""
+    names = kinds_of(own)
+    bits = fold(seed, 1, np.arange(robots)).astype(np.uint64)
+    return Faults([names[k] for k in ((bits * len(names)) >> 32).tolist()])
+
+
+def one_sided(robots: int, seed: int, turn: int, own: Sequence[Faults] = ()) -> Faults:
+    """Draw which robots break; by turns with faults of one group, few of them, more, or most."""
+    groups: list[tuple[str, ...]] = [
+        *GROUPS,
+        *((name,) for name in kinds_of(own) if name not in FAULTS),
+    ]
+    group, level = groups[turn % len(groups)], turn // len(groups) % LEVELS
+    count, *kinds = fold(seed, 2, np.arange(robots + 1)).astype(np.uint64).tolist()
+    broken = 1 + int((level + count / 2**32) * robots / LEVELS)
+    hit = np.argsort(fold(seed, 3, np.arange(robots)), kind="stable")[:broken]
+    names = [HEALTHY] * robots
+    for robot, bits in zip(hit.tolist(), kinds, strict=False):
+        names[robot] = group[bits * len(group) >> 32]
+    return Faults(names)

@@ -1,0 +1,70 @@
+"""Play a kit's search against the simulator, which alone knows the fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from qed.recovery.kit.kit import Kit
+from qed.recovery.search.search import Belief, Search
+
+# From step and, search by search, the controller's number to the fitness of one trial each.
+World = Callable[[int, Sequence[int], Sequence[int]], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One trial of a search, and what was believed after it."""
+
+    row: int  # the controller tried, by its number in the kit
+    cell: int  # and by its cell in the archive
+    fitness: float  # what it gave
+    free: bool  # the present controller's trial in which the fault was noticed
+    best: int  # the controller to use after it, by its number
+    best_cell: int
+    believed: Belief  # of that controller's fitness
+    gain: Belief  # of the leader over the present controller
+    worthwhile: bool  # the gain is clear
+    done: bool  # further trials are not expected to pay
+
+
+def play(
+    kit: Kit, searches: Sequence[Search], budget: int, world: World, noticed: int, stop: bool = True
+) -> list[list[Step]]:
+    """Search in several swarms side by side, one trial of each at a time; return their steps.
+
+    ``noticed`` trials of the present controller come first, and are free.  With ``stop`` a search
+    ends before its budget when further trials are not expected to pay.
+    """
+    steps: list[list[Step]] = [[] for _ in searches]
+    for number in range(noticed + budget):
+        free = number < noticed
+        going = [k for k, one in enumerate(searches) if free or not (stop and one.done)]
+        if not going:
+            break
+        asked = [searches[k].present if free else searches[k].ask() for k in going]
+        rows = [searches[k].row(one) for k, one in zip(going, asked, strict=True)]
+        given = world(number, going, rows)
+        for k, row, controller, fitness in zip(going, rows, asked, given.tolist(), strict=True):
+            search = searches[k]
+            if free:
+                search.tell(fitness, controller)
+            else:
+                search.tell(fitness)
+            steps[k].append(
+                Step(
+                    row=row,
+                    cell=int(kit.cells[row]),
+                    fitness=fitness,
+                    free=free,
+                    best=search.best_row,
+                    best_cell=int(kit.cells[search.best_row]),
+                    believed=search.belief(),
+                    gain=search.gain_belief,
+                    worthwhile=search.worthwhile,
+                    done=search.done,
+                )
+            )
+    return steps

@@ -1,0 +1,97 @@
+"""A playbook: for each fault the controller that a robot with it should run, without a search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from qed.controller.network import Controller
+from qed.errors import InputError, number, whole
+from qed.swarm.faults import Faults
+
+
+@dataclass(frozen=True)
+class Play:
+    """What the playbook holds for a fault, with what validation said on fresh trials.
+
+    The swarms of the validation are alike: all their robots have the fault.
+    """
+
+    fault: str
+    row: int  # the controller's number in the kit
+    fitness: float  # of a swarm with the fault that runs it
+    kept: float  # of that swarm when it keeps the normal best
+    error: float  # standard error of the difference, trial by trial
+
+    @property
+    def gain(self) -> float:
+        """What the controller gains over the normal best in a swarm that is alike."""
+        return self.fitness - self.kept
+
+
+@dataclass(frozen=True)
+class Playbook:
+    """A controller for each fault.
+
+    ``mixed`` is what validation in swarms of different faults said: the mean gain over one
+    controller for all and its standard error; None as long as nobody validated it there.
+    """
+
+    plays: Mapping[str, Play]
+    controllers: Sequence[Controller]
+    mixed: tuple[float, float] | None = None
+
+    @property
+    def trusted(self) -> bool:
+        """Whether validation in mixed swarms says that the playbook helps."""
+        return self.mixed is not None and self.mixed[0] > 2.0 * self.mixed[1]
+
+    def look_up(self, faults: Faults) -> list[Controller]:
+        """Return the controller for each robot, in the order of the faults."""
+        if not isinstance(faults, Faults):
+            raise InputError(f"faults must be qed.Faults, got {type(faults).__name__}")
+        for name in faults:
+            if name not in self.plays:
+                known = ", ".join(self.plays)
+                raise InputError(f"faults: the playbook does not know {name!r}, only {known}")
+        return [self.controllers[self.plays[name].row] for name in faults]
+
+    def team(self, faults: Faults) -> Any:
+        """Return the team of these faults; to be built on ``qed.Team``, which is not there yet."""
+        try:
+            from qed import Team
+        except ImportError:
+            raise InputError(
+                "playbook.team needs qed.Team, which this version of QED does not have; "
+                "playbook.look_up(faults) returns the controllers"
+            ) from None
+        return Team(self.look_up(faults))
+
+    def described(self) -> dict[str, Any]:
+        """Return the playbook as JSON can hold it."""
+        plays = [asdict(play) for play in self.plays.values()]
+        return {"plays": plays, "mixed": None if self.mixed is None else list(self.mixed)}
+
+    @classmethod
+    def from_described(cls, told: Any, controllers: Sequence[Controller]) -> Playbook:
+        """Return the playbook of a file, or raise ValueError that says what is wrong with it."""
+        if not isinstance(told, dict) or not isinstance(told.get("plays"), list):
+            raise ValueError("its playbook is not a list of plays")
+        plays: dict[str, Play] = {}
+        for play in told["plays"]:
+            if not isinstance(play, dict) or not isinstance(play.get("fault"), str):
+                raise ValueError("a play of its playbook names no fault")
+            row = whole("a play's row", play.get("row"), 0, len(controllers) - 1)
+            numbers = {
+                name: number(f"a play's {name}", play.get(name), -1e9, 1e9)
+                for name in ("fitness", "kept", "error")
+            }
+            plays[play["fault"]] = Play(play["fault"], row, **numbers)
+        mixed = told.get("mixed")
+        if mixed is not None:
+            if not isinstance(mixed, list) or len(mixed) != 2:
+                raise ValueError("its playbook's validation is not a gain and an error")
+            gain, error = (number("a playbook's validation", one, -1e9, 1e9) for one in mixed)
+            mixed = gain, error
+        return cls(plays, controllers, mixed)

@@ -1,0 +1,246 @@
+"""prepare(): learn from simulated faults what a swarm will need when robots break."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qed.archive.archive import Archive
+from qed.definitions import defined, same_as_stored
+from qed.errors import InputError, whole
+from qed.recovery.kit import library
+from qed.recovery.kit.field import Field
+from qed.recovery.kit.fitting import FACTORS, cover, fitted, noise_of, shortlist, smoothed
+from qed.recovery.kit.kit import Kit, places_in
+from qed.recovery.kit.notebook import Notebook
+from qed.recovery.kit.playbook import Play, Playbook
+from qed.recovery.kit.validate import planned as planned_validation
+from qed.recovery.kit.validate import validate
+from qed.recovery.protocol import streams
+from qed.recovery.race import heats
+from qed.recovery.search.gaussian import Prior
+from qed.recovery.search.strategies import Known
+from qed.recovery.trials import Progress, Trials
+from qed.swarm.backend import chosen
+from qed.swarm.environment import Environment
+from qed.swarm.faults import Faults
+from qed.swarm.job import Ready
+from qed.swarm.tasks import Task
+
+ROOM = 185_000  # bytes of a kit's arrays: its file stays below 200 kB
+NORMAL_TRIALS = 10  # that choose the normal best
+PLAYS, PLAY_TRIALS, PLAY_FRESH = 24, 10, 40  # of the playbook
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is simulated for a kit."""
+
+    surveyed: int = 20  # faults that every controller meets, in one trial each
+    controllers: int = 512  # on the short list
+    faults: int = 160  # of the library that the short list meets, in one trial each
+    twice: int = 32  # of these faults in two trials, to know the noise
+    validation: int = 16  # faults that took no part
+    portfolio: int = 30  # controllers
+
+    def __post_init__(self) -> None:
+        for name, low in (
+            ("surveyed", 1), ("controllers", 1), ("faults", 2), ("twice", 1), ("validation", 2),
+            ("portfolio", 1),
+        ):  # fmt: skip
+            whole(name, getattr(self, name), low, 65536)
+
+
+def prepare(
+    archive: Archive,
+    task: str | Task | None = None,
+    *,
+    faults: Sequence[Faults] = (),
+    seed: int = 1,
+    seconds: float | None = None,
+    environment: Environment | None = None,
+    effort: Effort | None = None,
+    notes: str | Path | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    backend: str = "auto",
+) -> Kit:
+    """Learn a kit from an archive: what a swarm needs to recover by itself within ten trials.
+
+    Parameters
+    ----------
+    archive : from ``qed.evolve`` or a file
+    task : what the swarm does, by name or as a ``qed.Task`` (default: the archive's own)
+    faults : combined faults of your own that join the library; their kinds are drawn too
+    seed : decides the library, start poses and noise
+    seconds : simulated time of a trial (s; default: the archive's own)
+    environment : where the swarm works (default: the normal environment)
+    effort : how much is simulated (``qed.recovery.kit.prepare.Effort``)
+    notes : a file that keeps what was simulated; after Ctrl-C the same call goes on from there
+    threads : CPU threads (default: all cores)
+    progress : called with the number of trials done, and of all
+    backend : "cpu", "cuda" or "auto", as in ``qed.simulate``
+    """
+    if not isinstance(archive, Archive):
+        raise InputError(f"archive must be a qed.Archive, got {type(archive).__name__}")
+    if len(archive) == 0:
+        raise InputError("the archive is empty: it has no controller to recover with")
+    made = archive.header.get("settings", {})
+    wanted = task or made.get("task")
+    if wanted is None:
+        raise InputError("task: the archive does not say which; name one")
+    same_as_stored(archive.header, defined("task", wanted, Task))
+    effort = effort or Effort()
+    length = made.get("seconds", 400.0) if seconds is None else seconds
+    how = Trials(wanted, seconds=length, streams=streams(seed), threads=threads)
+    how = replace(how, environment=environment or Environment())
+    for fault in faults:
+        how.check(fault)
+    how = replace(how, backend=chosen(backend, [how.environment], 100))
+    genomes = archive.genomes()
+    settings = {
+        "archive": _digest(archive),
+        "task": str(how.task),
+        "seed": seed,
+        "seconds": how.seconds,
+        "environment": asdict(how.environment),
+        "effort": asdict(effort),
+        "faults": [",".join(one) for one in faults],
+        "backend": how.backend,
+    }
+    notebook = Notebook(None if notes is None else Path(notes), settings)
+    solutions = [Ready(network) for network in genomes.networks()]
+    field = Field(how, solutions, seed, notebook, progress=progress)
+    field.planned = _planned(effort, len(solutions), how.environment.robots, faults)
+    try:
+        return _prepared(archive, field, effort, list(faults))
+    finally:
+        notebook.close()
+
+
+def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults]) -> Kit:
+    """Simulate and learn, step by step."""
+    everyone, robots = np.arange(len(field.solutions)), field.how.environment.robots
+    normal = field.race("normal", everyone, None, NORMAL_TRIALS)
+    surveyed = _surveyed(effort, field.seed, robots, own)
+    survey = field.fitness("survey", everyone, surveyed, 1)[:, :, 0]
+    genomes = archive.genomes()
+    rows = _shortlist(smoothed(survey), normal.winner, effort, genomes.links, genomes.hidden)
+    faults = [
+        *library.drawn("library", field.seed, effort.faults, robots, own),
+        *library.alike(robots, own),
+        *own,
+        Faults.none(robots),
+    ]
+    twice = min(effort.twice, effort.faults)
+    pairs = field.fitness("library-twice", rows, faults[:twice], 2)
+    others = field.fitness("library", rows, faults[twice:], 1)
+    fitness = np.concatenate([pairs.mean(2), others[:, :, 0]])
+    healthy = field.fitness("healthy", rows, [None], 3)[0]
+    present = int(np.searchsorted(rows, normal.winner))
+    smooth = smoothed(fitness, FACTORS)
+    known = Known(
+        _as_stored(fitted(fitness, noise_of(pairs))),
+        healthy.mean(1).astype(np.float32).astype(np.float64),
+        places_in(archive.measures[archive.occupied[rows]]).astype(np.float32).astype(np.float64),
+        cover(smooth, effort.portfolio),
+    )
+    controllers = tuple(one.pruned() for one in genomes.take(rows).controllers())
+    alike = range(effort.faults, effort.faults + len(library.alike(robots, own)))
+    plays = {faults[k][0]: _play(field, faults[k], rows, smooth[k], present) for k in alike}
+    plays["NONE"] = _play(field, faults[-1], rows, smooth[-1], present)
+    kit = Kit(
+        task=field.how.task,
+        environment=field.how.environment,
+        seconds=field.how.seconds,
+        controllers=controllers,
+        cells=archive.occupied[rows],
+        present=present,
+        known=known,
+        playbook=Playbook(plays, controllers),
+        library={
+            "faults": [",".join(one) for one in faults],
+            "kept": _numbers(smooth[:, present]),
+            "best": _numbers(smooth.max(1)),
+            "archive": len(archive),
+            "seed": field.seed,
+        },
+    )
+    return replace(kit, findings=validate(kit, field, rows, effort.validation, own))
+
+
+def _surveyed(effort: Effort, seed: int, robots: int, own: Sequence[Faults]) -> list[Faults]:
+    """Return the faults that all controllers meet; swarms that are alike, the extremes, first."""
+    extremes = [Faults.none(robots), *own, *library.alike(robots, own)]
+    drawn = library.drawn("survey", seed, effort.surveyed, robots, own)
+    return [*extremes, *drawn][: max(effort.surveyed, 1)]
+
+
+def _shortlist(
+    fitness: np.ndarray, best: int, effort: Effort, links: np.ndarray, hidden: np.ndarray
+) -> np.ndarray:
+    """Return the short list's controllers, as many as the room in a kit allows."""
+    always = np.array([best])
+    rows = shortlist(fitness, effort.controllers, always)
+    # A connection takes 8 bytes and a hidden neuron 4; the prior and the map about 150.
+    size = 150.0 + 8.0 * float(links[rows].mean()) + 4.0 * float(hidden[rows].mean())
+    fits = max(int(ROOM / size), 1)
+    return rows if len(rows) <= fits else shortlist(fitness, fits, always)
+
+
+def _play(
+    field: Field, faults: Faults, rows: np.ndarray, fitness: np.ndarray, present: int
+) -> Play:
+    """Choose and try the controller for a fault in a swarm whose robots all have it.
+
+    It is the normal best unless another one is better by two standard errors on fresh trials.
+    """
+    name = faults[0]
+    ahead = np.argsort(-fitness, kind="stable")[:PLAYS]
+    tried = field.fitness(f"play-{name}", rows[ahead], [faults], PLAY_TRIALS)[0].mean(1)
+    best = int(ahead[np.argmax(tried)])
+    again = field.fitness(f"play-again-{name}", rows[[best, present]], [faults], PLAY_FRESH)[0]
+    apart, (found, kept) = again[0] - again[1], again.mean(1).tolist()
+    error = float(apart.std(ddof=1)) / PLAY_FRESH**0.5
+    if found - kept <= 2.0 * error:
+        best, found = present, kept
+    return Play(name, best, found, kept, error)
+
+
+def _planned(effort: Effort, controllers: int, robots: int, own: Sequence[Faults]) -> int:
+    """Return about how many trials there will be; a kit with large networks needs fewer."""
+    few = min(effort.controllers, controllers)
+    alike = len(library.alike(robots, own))
+    faults = effort.faults + alike + len(own) + 1
+    plays = (alike + 1) * (2 * PLAY_FRESH + min(PLAYS, few) * PLAY_TRIALS)
+    raced = sum(count * met for count, met in heats(controllers, NORMAL_TRIALS))
+    surveyed = controllers * max(effort.surveyed, 1)
+    learned = few * (faults + min(effort.twice, effort.faults) + 3)
+    return raced + surveyed + learned + plays + planned_validation(few, effort.validation)
+
+
+def _as_stored(prior: Prior) -> Prior:
+    """Return a prior rounded as in a file, so that a kit is the same before and after it."""
+    rounded = (
+        array.astype(np.float32).astype(np.float64)
+        for array in (prior.mean, prior.loadings, prior.noise, prior.centres, prior.width)
+    )
+    return Prior(*rounded)
+
+
+def _numbers(values: np.ndarray) -> list[float]:
+    return [round(float(value), 4) for value in values]
+
+
+def _digest(archive: Archive) -> str:
+    """Return a short name for exactly these controllers."""
+    hashed = blake2b(digest_size=8)
+    columns: dict[str, Any] = {"cell": archive.occupied, **archive.solutions()}
+    for name, column in columns.items():
+        hashed.update(f"{name} {column.dtype} {column.shape}".encode() + column.tobytes())
+    return hashed.hexdigest()

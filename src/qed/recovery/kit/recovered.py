@@ -1,0 +1,155 @@
+"""recover() with a kit: a search that does not know the fault, with a budget of trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from qed.descriptors import spirit
+from qed.errors import InputError, whole
+from qed.recovery import metrics
+from qed.recovery.kit.kit import Kit
+from qed.recovery.kit.play import Step, play
+from qed.recovery.protocol import streams
+from qed.recovery.recover import Recovery
+from qed.recovery.search.search import Belief, Search
+from qed.recovery.search.strategies import LEARNED
+from qed.recovery.trials import Progress, Trials
+from qed.streams import stream
+from qed.swarm.backend import chosen
+from qed.swarm.environment import Environment
+from qed.swarm.faults import Faults
+from qed.swarm.job import Ready
+
+NOTICED = 1  # trials of the present controller in which the fault was noticed; they are free
+
+
+@dataclass(frozen=True)
+class Searched(Recovery):
+    """What a search found that did not know the fault; claimed numbers are its beliefs."""
+
+    strategy: str
+    trace: tuple[Step, ...]  # what was tried, what it gave, and what was believed then
+    gain: Belief  # of the leader over the controller that the swarm ran
+    worthwhile: bool  # whether the gain was clear, so that the controller was changed
+    row: int  # the recovery controller's number in the kit
+
+    @property
+    def trials(self) -> int:
+        """Trials that the search took; the free ones in which the fault was noticed come before."""
+        return sum(not step.free for step in self.trace)
+
+
+def recovered(
+    kit: Kit,
+    task: str | None,
+    faults: Faults | Sequence[Faults],
+    budget: int | None = None,
+    strategy: str | None = None,
+    *,
+    full: bool = False,
+    fresh: int = 50,
+    seconds: float | None = None,
+    seed: int = 1,
+    environment: Environment | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    backend: str = "auto",
+) -> Searched | list[Searched]:
+    """Play a kit's search against the simulator, in each combined fault."""
+    combined = [faults] if isinstance(faults, Faults) else list(faults)
+    most = whole("budget", 10 if budget is None else budget, 1, 100_000)
+    if full:
+        raise InputError("full is for an archive; a kit's search has a budget")
+    if not combined:
+        raise InputError("faults must hold at least one combined fault, got none")
+    seeds = streams(seed)
+    length = kit.seconds if seconds is None else seconds
+    where = environment or kit.environment
+    # A task of a user's own comes with the call, or with the file that defines it.
+    how = Trials(kit.task if task is None else task, 10, fresh, length, seeds, where, threads)
+    for fault in combined:
+        if not isinstance(fault, Faults):
+            raise InputError(f"faults must be qed.Faults, got {type(fault).__name__}")
+        kit.check(task, len(fault) if environment is None else kit.environment.robots)
+        how.check(fault)
+    how = replace(how, backend=chosen(backend, [where], max(how.trials, how.fresh)))
+    searches = [kit.search(strategy or LEARNED, seed=seed) for _ in combined]
+    steps = simulated(kit, searches, combined, how, seed, most, progress)
+    found = _told(kit, searches, combined, steps, how)
+    return found[0] if isinstance(faults, Faults) else found
+
+
+def simulated(
+    kit: Kit,
+    searches: Sequence[Search],
+    faults: Sequence[Faults],
+    how: Trials,
+    seed: int,
+    budget: int,
+    progress: Progress | None = None,
+    stop: bool = True,
+) -> list[list[Step]]:
+    """Let searches try what they ask for, in the simulator; every trial has a start of its own."""
+    solutions = {row: Ready(kit.controllers[row].network()) for row in {kit.present}}
+
+    def world(number: int, going: Sequence[int], rows: Sequence[int]) -> np.ndarray:
+        for row in set(rows) - set(solutions):
+            solutions[row] = Ready(kit.controllers[row].network())
+        swarms = [(solutions[row], faults[k]) for k, row in zip(going, rows, strict=True)]
+        found: np.ndarray = how.fitness(swarms, 1, stream("search trial", seed, number))[:, 0]
+        if progress is not None:
+            progress(number + 1, NOTICED + budget)
+        return found
+
+    return play(kit, searches, budget, world, NOTICED, stop)
+
+
+def _told(
+    kit: Kit,
+    searches: Sequence[Search],
+    faults: Sequence[Faults],
+    steps: Sequence[list[Step]],
+    how: Trials,
+) -> list[Searched]:
+    """Try what was found, and what the swarm ran before, on fresh trials."""
+    rows = [search.best_row for search in searches]
+    unique = np.unique([kit.present, *rows])
+    ready = {row: Ready(kit.controllers[row].network()) for row in unique.tolist()}
+    behaviours = how.behaviours(list(ready.values()))
+    home = behaviours[np.searchsorted(unique, kit.present)]
+    apart = dict(zip(unique.tolist(), spirit.distance(home, behaviours).tolist(), strict=True))
+    present = ready[kit.present]
+    swarms = [(present, None), *((present, fault) for fault in faults)]
+    swarms += [(ready[row], fault) for row, fault in zip(rows, faults, strict=True)]
+    healthy, *others = how.again(swarms)
+    kept, changed = others[: len(faults)], others[len(faults) :]
+    return [
+        Searched(
+            task=how.task,
+            faults=fault,
+            normal=float(healthy.mean()),
+            broken=float(before.mean()),
+            performance=float(after.mean()),
+            error=metrics.standard_error(after),
+            claimed_normal=float(kit.known.normal[kit.present]),
+            claimed_broken=search.belief(search.present).mean,
+            claimed=search.belief().mean,
+            distance=apart[row],
+            normal_cell=int(kit.cells[kit.present]),
+            cell=int(kit.cells[row]),
+            normal_controller=kit.normal_best,
+            controller=kit.controllers[row],
+            fresh_seed=how.streams.fresh,
+            strategy=search.strategy,
+            trace=tuple(trace),
+            gain=search.gain_belief,
+            worthwhile=search.worthwhile,
+            row=row,
+        )
+        for fault, search, row, trace, before, after in zip(
+            faults, searches, rows, steps, kept, changed, strict=True
+        )
+    ]

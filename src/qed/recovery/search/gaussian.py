@@ -1,0 +1,125 @@
+"""A prior over the fitness of all controllers in a fault that nobody knows.
+
+The fitness of the controllers in the present fault is m = mu + L z + d: z are a few numbers that
+describe the fault, and d ~ N(0, psi) is what is peculiar to a controller there.  A trial of
+controller c gives m_c plus noise of standard deviation s_c.  Given z, what was seen of one
+controller says nothing of another, so the posterior needs matrices of the size of z only.
+
+Faults come in kinds, so z is not one Gaussian but as many as faults were simulated, each around
+what z was there, all with the same covariance.  After some trials each of them has a Gaussian
+posterior and a weight, the density of what was seen; mean and covariance are those of all
+together, exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from qed.recovery.search.seen import Seen
+
+PECULIAR = (0.4, 0.8, 1.6)  # what sqrt(psi) may be, relative to the noise of a trial
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What is expected of each controller before anything was tried in the present fault."""
+
+    mean: np.ndarray  # (n,): mu
+    loadings: np.ndarray  # (n, k): L
+    noise: np.ndarray  # (n,): s, the standard deviation of a trial
+    centres: np.ndarray  # (f, k): what z was in each of the faults that were simulated
+    width: np.ndarray  # (k,): variance of z around any of them
+
+    @classmethod
+    def plain(cls, mean: np.ndarray, loadings: np.ndarray, noise: np.ndarray) -> Prior:
+        """Return the prior with a single Gaussian, z ~ N(0, I)."""
+        factors = loadings.shape[1]
+        return cls(mean, loadings, noise, np.zeros((1, factors)), np.ones(factors))
+
+    @property
+    def scale(self) -> float:
+        """Root mean square of the noise of a trial."""
+        return float(np.sqrt(np.mean(self.noise**2)))
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What is expected after some trials: m_c = mean_c + shared_c (z - its mean) + own part."""
+
+    mean: np.ndarray  # (n,)
+    shared: np.ndarray  # (n, k): how m_c follows z, given what was seen of c itself
+    spread: np.ndarray  # (k, k): covariance of z
+    own: np.ndarray  # (n,): variance of m_c that is its own, given z
+    evidence: float  # logarithm of the density of what was seen
+
+    @property
+    def variance(self) -> np.ndarray:
+        """Variance of each controller's fitness (n,)."""
+        found: np.ndarray = np.einsum("ik,ik->i", self.shared @ self.spread, self.shared)
+        found += self.own
+        return found
+
+    def covariance(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Covariance of the fitness of some controllers with that of others."""
+        found: np.ndarray = self.shared[rows] @ self.spread @ self.shared[columns].T
+        found += (rows[:, None] == columns) * self.own[rows][:, None]
+        return found
+
+    def ahead(self, one: int, other: int) -> tuple[float, float]:
+        """Return by how much a controller is ahead of another: mean and standard deviation."""
+        if one == other:
+            return 0.0, 0.0
+        apart = self.shared[one] - self.shared[other]
+        variance = apart @ self.spread @ apart + self.own[one] + self.own[other]
+        return float(self.mean[one] - self.mean[other]), float(np.sqrt(variance))
+
+
+def posterior(prior: Prior, seen: Seen, psi: float) -> Posterior:
+    """Return what is expected after some trials, for this variance of what is peculiar."""
+    rows = seen.rows
+    loadings, residual = prior.loadings[rows], seen.means - prior.mean[rows]
+    variance = psi + prior.noise[rows] ** 2 / seen.counts
+    z, spread, evidence = _of_fault(prior, loadings, residual, variance)
+    mean = prior.mean + prior.loadings @ z
+    kept = psi / variance  # of what was seen beyond z, how much is believed
+    mean[rows] += kept * (residual - loadings @ z)
+    shared = prior.loadings.copy()
+    shared[rows] *= (1.0 - kept)[:, None]
+    own = np.full(len(mean), psi)
+    own[rows] *= 1.0 - kept
+    return Posterior(mean, shared, spread, own, evidence)
+
+
+def _of_fault(
+    prior: Prior, loadings: np.ndarray, residual: np.ndarray, variance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return mean and covariance of z given what was seen, and the density of that.
+
+    The simulated faults share the covariance, so one inverse serves all of them.
+    """
+    weighed = loadings / variance[:, None]
+    precision = np.diag(1.0 / prior.width) + weighed.T @ loadings
+    within = np.linalg.inv(precision)
+    pulls = prior.centres / prior.width
+    sums = pulls + weighed.T @ residual
+    each = sums @ within
+    fits = 0.5 * (np.einsum("fk,fk->f", each, sums) - np.einsum("fk,fk->f", pulls, prior.centres))
+    weights = np.exp(fits - fits.max())
+    total = float(weights.sum())
+    weights /= total
+    z = weights @ each
+    apart = each - z
+    spread = within + (apart * weights[:, None]).T @ apart
+    spans = np.log(variance).sum() + np.linalg.slogdet(precision)[1] + np.log(prior.width).sum()
+    lost = float(residual @ (residual / variance) + spans + len(variance) * np.log(2.0 * np.pi))
+    evidence = float(fits.max()) + math.log(total / len(fits)) - 0.5 * lost
+    return z, spread, evidence
+
+
+def best_posterior(prior: Prior, seen: Seen, peculiar: tuple[float, ...] = PECULIAR) -> Posterior:
+    """Return the posterior with the variance psi under which the trials were most likely."""
+    tried = (posterior(prior, seen, (part * prior.scale) ** 2) for part in peculiar)
+    return max(tried, key=lambda one: one.evidence)

@@ -1,0 +1,239 @@
+"""Ask and tell: a search in a broken swarm, one trial after the other.
+
+The swarm tries what ``ask`` returns and tells what it gave.  Nothing is simulated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from qed.controller.network import Controller
+from qed.errors import InputError, choice, number, whole
+from qed.recovery.search.gaussian import Posterior
+from qed.recovery.search.gradient import expected_rise
+from qed.recovery.search.seen import Seen, Told
+from qed.recovery.search.strategies import LEARNED, STRATEGIES, Known, strategy
+
+FORMAT, VERSION = "qed-search", 1
+NINETY = 1.645  # standard deviations on each side of an interval that holds 90 %
+CLEAR = 1.0  # standard deviations by which a gain must exceed 0 to be clear
+ENOUGH = 0.1  # of a trial's noise: a rise that is not worth a further trial
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is believed of a number: its mean, and an interval that holds it with 90 %."""
+
+    mean: float
+    low: float
+    high: float
+    trials: int = 0  # that it rests on directly
+
+    @classmethod
+    def of(cls, mean: float, deviation: float, trials: int = 0) -> Belief:
+        """Return the belief of a Gaussian."""
+        return cls(mean, mean - NINETY * deviation, mean + NINETY * deviation, trials)
+
+
+class Search:
+    """A search for the controller that works best in a fault that nobody knows.
+
+    ``Kit.search`` makes one.  The swarm tries ``ask()`` and tells what it gave with ``tell``,
+    until ``done`` or out of trials, and goes on with ``best``: the present controller unless the
+    gain of another is clear.
+    """
+
+    def __init__(
+        self,
+        controllers: Sequence[Controller],
+        known: Known,
+        present: int,
+        digest: str,
+        name: str = LEARNED,
+        seed: int = 0,
+    ) -> None:
+        self.controllers = controllers
+        self.strategy = choice("strategy", name, STRATEGIES)
+        self.seed = whole("seed", seed, 0, 2**63 - 1)
+        self._known, self._present, self._digest = known, present, digest
+        self._how = strategy(self.strategy, known, self.seed)
+        self._told: list[Told] = []
+        self._asked: int | None = None
+
+    # What the swarm does
+
+    def ask(self) -> Controller:
+        """Return the controller to try next; the same until its fitness is told."""
+        if self._asked is None:
+            self._asked = self._how.choose(self._seen, self._posterior)
+        return self.controllers[self._asked]
+
+    def tell(self, fitness: float, controller: Controller | None = None) -> None:
+        """Tell the fitness of one trial: of what was asked, or of a controller that is named.
+
+        What the present controller gave since the fault struck is worth telling before the first
+        ``ask``: ``search.tell(0.41, search.present)``.
+        """
+        value = number("fitness", fitness, -1e9, 1e9)
+        row = self._asked if controller is None else self.row(controller)
+        if row is None:
+            raise InputError(
+                "fitness was told already, or nothing was asked: call ask() before each tell(), "
+                "or name the controller that was tried"
+            )
+        self._asked = None if row == self._asked else self._asked
+        self._told.append((row, value))
+        self._forget()
+
+    # What it believes
+
+    @property
+    def present(self) -> Controller:
+        """The controller that the swarm runs now."""
+        return self.controllers[self._present]
+
+    @property
+    def best(self) -> Controller:
+        """The controller to go on with: the leader if its gain is clear, else the present one."""
+        return self.controllers[self.best_row]
+
+    @property
+    def best_row(self) -> int:
+        """The number of the best controller in the kit."""
+        return self._leader if self.worthwhile else self._present
+
+    @property
+    def leader(self) -> Controller:
+        """The controller with the highest expected fitness, however uncertain."""
+        return self.controllers[self._leader]
+
+    @property
+    def gain(self) -> float:
+        """Expected fitness of the leader less that of the present controller."""
+        return self.gain_belief.mean
+
+    @property
+    def gain_belief(self) -> Belief:
+        """The gain with an interval."""
+        trials = int(self._seen.trials_of(len(self.controllers))[self._leader])
+        return Belief.of(*self._posterior.ahead(self._leader, self._present), trials)
+
+    @property
+    def worthwhile(self) -> bool:
+        """Whether the gain is clear: to change the controller is expected to pay."""
+        gain, deviation = self._posterior.ahead(self._leader, self._present)
+        return gain > CLEAR * deviation and self._leader != self._present
+
+    @property
+    def promise(self) -> float:
+        """Largest expected rise in fitness if one more controller's were known exactly."""
+        belief = self._posterior
+        behind = belief.mean - belief.mean[self._leader]
+        variance = belief.variance
+        likely = np.argsort(-(behind + 2.0 * np.sqrt(variance)), kind="stable")[:32].tolist()
+        rises = (
+            expected_rise(*belief.ahead(row, self._leader)) for row in likely if row != self._leader
+        )
+        return max(rises, default=0.0)
+
+    @property
+    def done(self) -> bool:
+        """Whether further trials are not expected to pay."""
+        return self.promise < ENOUGH * self._known.prior.scale
+
+    def belief(self, controller: Controller | None = None) -> Belief:
+        """Return what is believed of a controller's fitness now (default: of the best)."""
+        row = self.best_row if controller is None else self.row(controller)
+        deviation = math.sqrt(float(self._posterior.variance[row]))
+        trials = int(self._seen.trials_of(len(self.controllers))[row])
+        return Belief.of(float(self._posterior.mean[row]), deviation, trials)
+
+    @property
+    def trials(self) -> int:
+        """Number of trials told."""
+        return len(self._told)
+
+    def row(self, controller: Controller) -> int:
+        """Return the number of a controller in the kit."""
+        if not isinstance(controller, Controller):
+            kind = type(controller).__name__
+            raise InputError(f"controller must be a qed.Controller of the kit, got {kind}")
+        row = self._rows.get(controller)
+        if row is None:
+            raise InputError("controller is not one of the kit's controllers")
+        return row
+
+    # What it keeps
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """All that is needed to go on later, as JSON can hold it; see ``Kit.search``."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "kit": self._digest,
+            "strategy": self.strategy,
+            "seed": self.seed,
+            "present": self._present,
+            "told": [[row, fitness] for row, fitness in self._told],
+            "asked": self._asked,
+        }
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Take over the trials of another search's state; InputError if it does not fit."""
+        if not isinstance(state, Mapping) or state.get("format") != FORMAT:
+            raise InputError("state must be what a search's state was")
+        if state.get("version") != VERSION:
+            raise InputError(f"state: version {state.get('version')!r} is not known here")
+        if state.get("kit") != self._digest:
+            raise InputError("state belongs to a search with another kit")
+        told, asked = state.get("told"), state.get("asked")
+        if not isinstance(told, list) or not all(
+            isinstance(one, list | tuple) and len(one) == 2 for one in told
+        ):
+            raise InputError("state: told must be a list of a controller's number and fitness")
+        last = len(self.controllers) - 1
+        checked = [
+            (whole("state: told", row, 0, last), number("state: told", fitness, -1e9, 1e9))
+            for row, fitness in told
+        ]
+        pending = None if asked is None else whole("state: asked", asked, 0, last)
+        self._told, self._asked = checked, pending
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what was concluded from fewer trials."""
+        for name in ("_seen", "_posterior", "_leader"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def _rows(self) -> dict[Controller, int]:
+        """Return the first number of each controller."""
+        last = len(self.controllers) - 1
+        return {self.controllers[row]: row for row in range(last, -1, -1)}
+
+    @cached_property
+    def _seen(self) -> Seen:
+        return Seen.of(self._told)
+
+    @cached_property
+    def _posterior(self) -> Posterior:
+        return self._how.belief(self._seen)
+
+    @cached_property
+    def _leader(self) -> int:
+        """The number of the controller with the highest mean, the first of equals."""
+        mean, allowed = self._posterior.mean, self._how.answers(self._seen)
+        if allowed is None:
+            return int(np.argmax(mean))
+        rows = np.union1d(allowed, [self._present]).astype(np.int64)
+        return int(rows[np.argmax(mean[rows])])
+
+    def __repr__(self) -> str:
+        return f"<Search: {self.strategy}, {self.trials} trials told>"

@@ -1,0 +1,162 @@
+"""Which controller to try next, and what is believed of all of them: five strategies.
+
+A strategy is a function of what was seen alone, so that the same trials lead to the same
+decision, whatever their order, and a search can be resumed from its trials.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from qed.recovery.search.gaussian import Posterior, Prior, best_posterior
+from qed.recovery.search.gradient import CANDIDATES, RIVALS, knowledge_gradient, promising
+from qed.recovery.search.seen import Seen
+from qed.streams import stream
+
+LEARNED, MAP, PORTFOLIO, RANDOM, EXHAUSTIVE = "learned", "map", "portfolio", "random", "exhaustive"
+STRATEGIES = {
+    LEARNED: "a Gaussian prior learned from simulated faults",
+    MAP: "map-based Bayesian optimisation: normal fitness, and a kernel on the descriptor",
+    PORTFOLIO: "the controllers that together cover the simulated faults, one after the other",
+    RANDOM: "controllers at random",
+    EXHAUSTIVE: "every controller, the best in the normal environment first",
+}
+CAREFUL = 5  # trials chosen by the knowledge gradient, before the upper bound takes over
+BOUND = 2.0  # standard deviations above the mean
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a kit knows of its controllers before a search."""
+
+    prior: Prior
+    normal: np.ndarray  # (n,): fitness in the normal environment
+    places: np.ndarray  # (n, d): where they lie in the map, each axis 0 to 1
+    portfolio: np.ndarray  # controllers in the order in which they cover the library
+
+
+class Strategy(Protocol):
+    """What a search needs."""
+
+    def belief(self, seen: Seen) -> Posterior:
+        """Return what is believed of each controller."""
+
+    def choose(self, seen: Seen, belief: Posterior) -> int:
+        """Return the controller to try next."""
+
+    def answers(self, seen: Seen) -> np.ndarray | None:
+        """Return the controllers that may be the answer; None: all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """The prior of the kit, the knowledge gradient, and then an upper bound."""
+
+    known: Known
+
+    def belief(self, seen: Seen) -> Posterior:
+        """Return the posterior of the kit's prior."""
+        return best_posterior(self.known.prior, seen)
+
+    def choose(self, seen: Seen, belief: Posterior) -> int:
+        """Return the controller whose trial is worth most."""
+        if seen.trials < CAREFUL:
+            candidates = promising(belief, CANDIDATES, BOUND)
+            rivals = promising(belief, RIVALS, BOUND)
+            worth = knowledge_gradient(belief, self.known.prior.noise, candidates, rivals)
+            return int(candidates[np.argmax(worth)])
+        return int(np.argmax(belief.mean + BOUND * np.sqrt(belief.variance)))
+
+    def answers(self, seen: Seen) -> np.ndarray | None:
+        """All controllers: the posterior tells of those never tried, too."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class MapBased:
+    """A Gaussian process over the map whose mean is the fitness in the normal environment.
+
+    Kernel and bound are those of the literature: Matern 5/2 of variance 1 and length 0.12 on a
+    map of side 1, and 0.93 standard deviations.
+    """
+
+    known: Known
+    length: float = 0.12
+    bound: float = 0.93
+
+    def belief(self, seen: Seen) -> Posterior:
+        """Return the posterior of the process, without covariances, which nobody asks for."""
+        prior, places, rows = self.known.prior, self.known.places, seen.rows
+        cross = matern(places, places[rows], self.length)
+        own = matern(places[rows], places[rows], self.length)
+        factor = np.linalg.cholesky(own + np.diag(prior.noise[rows] ** 2 / seen.counts))
+        shared = np.linalg.solve(factor, cross.T).T
+        residual = np.linalg.solve(factor, seen.means - self.known.normal[rows])
+        mean = self.known.normal + shared @ residual
+        variance = np.maximum(1.0 - np.einsum("ij,ij->i", shared, shared), 0.0)
+        none = np.zeros((len(mean), 0))
+        return Posterior(mean, none, np.zeros((0, 0)), variance, 0.0)
+
+    def choose(self, seen: Seen, belief: Posterior) -> int:
+        """Return the controller with the highest upper bound."""
+        return int(np.argmax(belief.mean + self.bound * np.sqrt(belief.variance)))
+
+    def answers(self, seen: Seen) -> np.ndarray | None:
+        """Those that were tried, as in the literature."""
+        return seen.rows
+
+
+@dataclass(frozen=True, eq=False)
+class InOrder:
+    """Controllers in an order that is known beforehand, then those that did best again."""
+
+    known: Known
+    order: np.ndarray
+
+    def belief(self, seen: Seen) -> Posterior:
+        """Return the means of those tried; of the others only what the library says."""
+        prior = self.known.prior
+        mean = prior.mean.copy()
+        own = np.einsum("ik,ik->i", prior.loadings, prior.loadings) + prior.scale**2
+        mean[seen.rows] = seen.means
+        own[seen.rows] = prior.noise[seen.rows] ** 2 / seen.counts
+        none = np.zeros((len(mean), 0))
+        return Posterior(mean, none, np.zeros((0, 0)), own, 0.0)
+
+    def choose(self, seen: Seen, belief: Posterior) -> int:
+        """Return the first that was not tried, or the one with the highest upper bound."""
+        untried = self.order[~np.isin(self.order, seen.rows)]
+        if len(untried):
+            return int(untried[0])
+        bound = belief.mean + BOUND * np.sqrt(belief.own)
+        return int(seen.rows[np.argmax(bound[seen.rows])])
+
+    def answers(self, seen: Seen) -> np.ndarray | None:
+        """Those that were tried."""
+        return seen.rows
+
+
+def strategy(name: str, known: Known, seed: int) -> Strategy:
+    """Return a strategy by its name; the seed is for random only."""
+    if name == LEARNED:
+        return Learned(known)
+    if name == MAP:
+        return MapBased(known)
+    if name == PORTFOLIO:
+        return InOrder(known, known.portfolio)
+    if name == EXHAUSTIVE:
+        return InOrder(known, np.argsort(-known.normal, kind="stable"))
+    # Hashed without compiled code: a search needs numpy alone.
+    drawn = [stream("random search", seed, row) for row in range(len(known.normal))]
+    return InOrder(known, np.argsort(drawn, kind="stable"))
+
+
+def matern(one: np.ndarray, other: np.ndarray, length: float) -> np.ndarray:
+    """Return the Matern 5/2 kernel of variance 1 between rows of places."""
+    squares = ((one[:, None, :] - other[None, :, :]) ** 2).sum(2)
+    near = np.sqrt(5.0 * squares) / length
+    found: np.ndarray = (1.0 + near + near**2 / 3.0) * np.exp(-near)
+    return found

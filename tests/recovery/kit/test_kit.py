@@ -1,0 +1,197 @@
+import json
+import zipfile
+
+import kits
+import numpy as np
+import pytest
+
+import qed
+from qed.archive import files
+from qed.errors import InputError
+from qed.recovery.kit import stored
+from qed.recovery.kit.kit import Kit, places_in
+
+
+@pytest.fixture(scope="module")
+def kit():
+    return kits.made()
+
+
+def test_a_file_holds_all_of_a_kit(kit, tmp_path):
+    path = tmp_path / "kit.npz"
+    kit.save(path)
+    again = Kit.load(path)
+    assert again.controllers == kit.controllers
+    assert (again.task, again.environment, again.seconds) == ("patrolling", qed.Environment(), 400)
+    assert (again.present, again.library, again.findings) == (0, kit.library, {})
+    assert again.playbook == kit.playbook
+    assert again.cells.tolist() == kit.cells.tolist()
+    assert again.digest == kit.digest != kits.made(seed=2).digest
+    again.save(tmp_path / "again.npz")
+    assert (tmp_path / "again.npz").read_bytes() == path.read_bytes()
+    # What one decides, the other decides.
+    one, other = kit.search(), again.search()
+    for _ in range(4):
+        assert one.ask() == other.ask()
+        one.tell(0.4)
+        other.tell(0.4)
+    assert one.belief() == other.belief()
+
+
+def test_a_large_kit_is_a_small_file(tmp_path):
+    path = tmp_path / "kit.npz"
+    kits.made(512).save(path)
+    assert path.stat().st_size < 200_000
+
+
+def changed(tmp_path, kit, header=None, arrays=None, without=()):
+    """Write a kit's file with something else in it; return its path."""
+    path = tmp_path / "hostile.npz"
+    kit.save(path)
+    told, held = files.read(path, stored.FORMAT, stored.VERSION)
+    held = {
+        name: array for name, array in {**held, **(arrays or {})}.items() if name not in without
+    }
+    files.write(path, {**told, **(header or {})}, held)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ({"format": "qed-archive"}, "does not name the format"),
+        ({"version": 99}, "a newer qed wrote it"),
+        ({"task": "a\x1b[2J"}, "its task is not a name"),
+        ({"task": 7}, "its task is not a name"),
+        ({"environment": []}, "its environment is not a table"),
+        ({"environment": {"robots": 10**9}}, "robots must be"),
+        ({"environment": {"robot": 10}}, "robot"),
+        ({"seconds": -1}, "seconds must be"),
+        ({"present": 40}, "present must be"),
+        ({"playbook": 3}, "its playbook"),
+        ({"playbook": {"plays": [{"fault": 3}]}}, "names no fault"),
+        ({"playbook": {"plays": [{"fault": "PMIN", "row": 99}]}}, "a play's row"),
+        ({"playbook": {"plays": [], "mixed": [1]}}, "validation"),
+        ({"findings": "none"}, "its findings"),
+        ({"library": [1]}, "its library"),
+    ],
+)
+def test_hostile_headers_are_refused(tmp_path, kit, header, words):
+    with pytest.raises(ValueError, match=words):
+        Kit.load(changed(tmp_path, kit, header))
+
+
+@pytest.mark.parametrize(
+    "findings", [{"found": []}, {"healthy": "much"}, {"faults": 1e308, "found": {"x": 1}}]
+)
+def test_findings_that_say_nothing_are_not_told(tmp_path, kit, findings):
+    loaded = Kit.load(changed(tmp_path, kit, {"findings": findings, "library": {"faults": 3}}))
+    assert "no faults simulated" in loaded.words[0]
+    assert "Nobody validated it." in loaded.words
+
+
+def array(kit, name, **change):
+    """Return one of a kit's arrays with some of its numbers changed."""
+    found = stored.arrays_of(kit)[name].copy()
+    for place, value in change.items():
+        found[int(place[1:])] = value
+    return {name: found}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("mean", {"_0": np.nan}, "not finite"),
+        ("loadings", {"_0": np.inf}, "not finite"),
+        ("places", {"_0": np.nan}, "not finite"),
+        ("mean", {"_0": 1e30}, "too large"),
+        ("noise", {"_0": 0.0}, "its noise"),
+        ("noise", {"_0": -1.0}, "its noise"),
+        ("centres", {"_0": np.nan}, "its centres"),
+        ("centres", {"_0": 1e30}, "its centres"),
+        ("width", {"_0": 0.0}, "its width"),
+        ("portfolio", {"_0": 40}, "its portfolio"),
+        ("portfolio", {"_0": -1}, "its portfolio"),
+        ("hidden", {"_0": 60000}, "its bias must be"),
+        ("links", {"_0": 60000}, "must be"),
+        ("source", {"_0": 16}, "source must be an input"),
+        ("source", {"_0": 60000}, "source must be an input"),
+        ("target", {"_0": 3}, "target must be a wheel"),
+        ("weight", {"_0": np.nan}, "weight must be within"),
+        ("bias", {"_0": np.inf}, "bias"),
+    ],
+)
+def test_hostile_arrays_are_refused(tmp_path, kit, name, change, words):
+    with pytest.raises(ValueError, match=words):
+        Kit.load(changed(tmp_path, kit, arrays=array(kit, name, **change)))
+
+
+def test_arrays_of_another_shape_or_type_are_refused(tmp_path, kit):
+    held = stored.arrays_of(kit)
+    for name in held:
+        with pytest.raises(ValueError, match="is missing"):
+            Kit.load(changed(tmp_path, kit, without=[name]))
+        if name != "portfolio":
+            with pytest.raises(ValueError, match="not a usable qed-kit file"):
+                Kit.load(changed(tmp_path, kit, arrays={name: held[name][:-1]}))
+        other = held[name].astype(np.float64 if held[name].dtype != np.float64 else np.float32)
+        with pytest.raises(ValueError, match="not a usable qed-kit file"):
+            Kit.load(changed(tmp_path, kit, arrays={name: other}))
+    wide = np.zeros((40, 65), np.float32)
+    with pytest.raises(ValueError, match="more than 64 columns"):
+        Kit.load(changed(tmp_path, kit, arrays={"loadings": wide}))
+    with pytest.raises(ValueError, match="1 to 65536 controllers"):
+        Kit.load(changed(tmp_path, kit, arrays={"cell": np.zeros(0, np.int64)}))
+
+
+def test_pickles_compression_and_damage_are_refused(tmp_path, kit):
+    path = tmp_path / "kit.npz"
+    np.savez(path, mean=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(ValueError, match="not a usable qed-kit file"):
+        Kit.load(path)
+    kit.save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="not a usable qed-kit file"):
+        Kit.load(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as pack:
+        pack.writestr("header.json", json.dumps({"format": "qed-kit", "version": 1}))
+    with pytest.raises(ValueError, match="compressed"):
+        Kit.load(path)
+    with pytest.raises(FileNotFoundError):
+        Kit.load(tmp_path / "none.npz")
+
+
+def test_a_kit_is_told_from_an_archive(tmp_path, kit):
+    kit.save(tmp_path / "kit.npz")
+    qed.load_example("patrolling").save(tmp_path / "archive.npz")
+    assert stored.is_kit(tmp_path / "kit.npz")
+    assert not stored.is_kit(tmp_path / "archive.npz")
+    assert not stored.is_kit(tmp_path)
+    assert not stored.is_kit(tmp_path / "none.npz")
+
+
+def test_the_playbook_looks_up_a_controller_for_each_robot(kit):
+    found = kit.playbook.look_up(qed.Faults("PMIN,NONE,PMIN"))
+    assert found == [kit.controllers[1], kit.controllers[0], kit.controllers[1]]
+    assert not kit.playbook.trusted
+    with pytest.raises(InputError, match="does not know 'PMAX'"):
+        kit.playbook.look_up(qed.Faults("PMAX"))
+    with pytest.raises(InputError, match=r"must be qed\.Faults"):
+        kit.playbook.look_up("PMIN")
+
+
+def test_places_lie_between_0_and_1_and_high_maps_are_turned():
+    rng = np.random.default_rng(1)
+    low = places_in(rng.normal(size=(30, 6)) * 7)
+    assert (low.min(), low.max()) == (0.0, 1.0)
+    assert places_in(np.ones((5, 2))).tolist() == np.zeros((5, 2)).tolist()
+    high = rng.normal(size=(30, 3)) @ rng.normal(size=(3, 200))
+    turned = places_in(high)
+    assert turned.shape == (30, 16)
+
+    def apart(rows):
+        return np.linalg.norm(rows[:, None] - rows, axis=2)
+
+    ratio = apart(high)[0, 1:] / apart(turned)[0, 1:]
+    np.testing.assert_allclose(ratio, ratio[0])

@@ -1,0 +1,226 @@
+import kits
+import numpy as np
+import pytest
+
+import qed
+from qed.errors import InputError
+from qed.recovery.kit import library
+from qed.recovery.kit import prepare as module
+from qed.recovery.kit.fitting import cover, fitted, noise_of, shortlist, smoothed
+from qed.recovery.kit.notebook import Notebook
+from qed.recovery.kit.prepare import Effort
+from qed.swarm.faults import FAULTS, kinds
+
+SMALL = Effort(surveyed=3, controllers=20, faults=6, twice=2, validation=2, portfolio=5)
+HOW = {"effort": SMALL, "seconds": 10.0, "seed": 4}
+
+
+@pytest.fixture(scope="module")
+def archive():
+    return qed.evolve(
+        "patrolling", "qed", evaluations=150, initial=100, batch=50, trials=1, seconds=10.0
+    )
+
+
+@pytest.fixture(scope="module")
+def kit(archive):
+    return qed.prepare(archive, "patrolling", **HOW)
+
+
+def test_a_kit_holds_what_a_search_needs(archive, kit, tmp_path):
+    assert len(kit.controllers) == 20
+    assert kit.task == "patrolling"
+    everyone = archive.genomes().controllers()
+    place = {cell: k for k, cell in enumerate(archive.occupied.tolist())}
+    for cell, controller in zip(kit.cells.tolist(), kit.controllers, strict=True):
+        assert controller == everyone[place[cell]].pruned()
+    assert set(kit.playbook.plays) == set(FAULTS)
+    for play in kit.playbook.plays.values():
+        assert play.row == kit.present or play.gain > 2.0 * play.error
+    assert kit.playbook.mixed is None
+    assert set(kit.findings["found"]) == {"1", "3", "5", "10"}
+    assert len(kit.library["faults"]) == 6 + 7 + 1
+    kit.save(tmp_path / "kit.npz")
+    again = qed.Kit.load(tmp_path / "kit.npz")
+    assert again.digest == kit.digest
+    assert again.words == kit.words
+    assert "20 controllers" in kit.words[0]
+    assert any("worthwhile" in line for line in kit.words)
+
+
+def test_it_is_reproducible_and_goes_on_after_an_interruption(archive, kit, tmp_path, monkeypatch):
+    notes = tmp_path / "notes.npz"
+    done = []
+
+    def stop(*at):
+        done.append(at)
+        if at[0] > 0.6 * at[1]:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        qed.prepare(archive, "patrolling", notes=notes, progress=stop, **HOW)
+    assert notes.exists()
+    simulated = []
+    true = module.Trials.fitness
+
+    def watched(self, swarms, trials, *given):
+        simulated.append(len(swarms) * trials)
+        return true(self, swarms, trials, *given)
+
+    monkeypatch.setattr(module.Trials, "fitness", watched)
+    again = qed.prepare(archive, "patrolling", notes=notes, threads=1, **HOW)
+    assert sum(simulated) < 0.6 * done[-1][1]
+    assert again.digest == kit.digest
+    assert again.findings == kit.findings
+    with pytest.raises(InputError, match="other settings"):
+        qed.prepare(archive, "patrolling", notes=notes, **{**HOW, "seed": 5})
+
+
+def test_a_users_own_faults_join_the_library(archive):
+    own = [qed.Faults(["PMIN"] * 3 + ["ROFS"] * 7)]
+    kit = qed.prepare(archive, faults=own, **HOW)
+    assert ",".join(own[0]) in kit.library["faults"]
+
+
+def test_the_search_is_played_with_the_fault_unknown(kit):
+    faults = [qed.Faults.sample(10, seed=k) for k in range(2)]
+    found = qed.recover(kit, faults=faults, budget=3, fresh=4, seed=7)
+    for one in found:
+        assert one.trials <= 3
+        assert [step.free for step in one.trace] == [True, *[False] * one.trials]
+        assert one.trace[0].row == kit.present
+        assert one.trace[-1].best == one.row
+        assert one.controller == kit.controllers[one.row]
+        assert one.worthwhile or one.controller == kit.normal_best
+        outcome = qed.simulate(
+            one.controller, tasks="patrolling", faults=one.faults, trials=4, seconds=10.0,
+            seed=one.fresh_seed,
+        )  # fmt: skip
+        assert one.performance == pytest.approx(outcome.fitness["patrolling"].mean())
+        assert one.impact == pytest.approx(one.broken / one.normal - 1)
+    alone = qed.recover(kit, faults=faults[1], budget=3, fresh=4, seed=7)
+    assert alone == found[1]
+    longer = qed.recover(kit, faults=faults[1], budget=5, fresh=4, seed=7)
+    assert longer.trace[: len(alone.trace)] == alone.trace
+
+
+def test_another_environment_must_be_named(kit):
+    eight = qed.Faults.sample(8, seed=1)
+    with pytest.raises(InputError, match="the kit is for 10 robots, got faults of 8"):
+        qed.recover(kit, faults=eight)
+    where = qed.Environment(robots=8, obstacles=4)
+    found = qed.recover(kit, faults=eight, environment=where, budget=1, fresh=2)
+    assert np.isfinite(found.performance)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"budget": 0}, "budget must be"),
+        ({"budget": 1.5}, "budget must be"),
+        ({"task": "flocking"}, "the kit is for patrolling, not for flocking"),
+        ({"faults": []}, "at least one combined fault"),
+        ({"faults": "PMIN"}, r"must be qed\.Faults"),
+        ({"strategy": "best"}, "strategy must be one of"),
+        ({"full": True}, "full is for an archive"),
+    ],
+)
+def test_bad_input_to_recover_names_the_field(given, words):
+    call = {"faults": qed.Faults.none(), **given}
+    with pytest.raises(InputError, match=words):
+        qed.recover(kits.made(), **call)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"archive": "file"}, "archive must be"),
+        ({"task": "flockin"}, "did you mean 'flocking'"),
+        ({"faults": [qed.Faults.none(9)]}, "each of the 10 robots, got 9"),
+        ({"seed": -1}, "seed must be"),
+    ],
+)
+def test_bad_input_to_prepare_names_the_field(archive, given, words):
+    call = {"archive": archive, "task": "patrolling", **given}
+    with pytest.raises(InputError, match=words):
+        qed.prepare(call.pop("archive"), call.pop("task"), **{**HOW, **call})
+    with pytest.raises(InputError, match="controllers must be"):
+        Effort(controllers=0)
+
+
+def test_budgets_are_for_kits(archive):
+    with pytest.raises(InputError, match="budget is for a kit's search"):
+        qed.recover(archive, "patrolling", qed.Faults.none(), budget=10)
+    with pytest.raises(InputError, match="task must be named"):
+        qed.recover(archive, faults=qed.Faults.none())
+
+
+def test_a_library_is_uniform_and_one_sided():
+    drawn = library.drawn("library", 1, 300, 10)
+    one_sided = [faults for k, faults in enumerate(drawn) if k % 3]
+    broken = [10 - list(faults).count("NONE") for faults in one_sided]
+    assert set(broken) == set(range(1, 11))
+    for faults in one_sided:
+        assert sum(count > 0 for count in kinds(faults)) == 1
+    # Every kind breaks few robots, and most of them.
+    for name in set(FAULTS) - {"NONE"}:
+        counts = [list(faults).count(name) for faults in one_sided if set(faults) <= {name, "NONE"}]
+        assert min(counts) <= 3
+        assert max(counts) >= 8
+    counts = [name for faults in drawn[::3] for name in faults]
+    for name in FAULTS:
+        assert counts.count(name) == pytest.approx(125, abs=45)
+    # Purposes and seeds share no draw.
+    for other in (library.drawn("validation", 1, 300, 10), library.drawn("library", 2, 300, 10)):
+        assert len(set(drawn[::3]) & set(other[::3])) == 0
+
+
+def low_rank(faults, controllers, trials, seed=1, noise=0.05):
+    """Return fitness (faults, controllers, trials) of two factors, with noise; and its truth."""
+    rng = np.random.default_rng(seed)
+    truth = 0.5 + rng.normal(size=(faults, 2)) @ rng.normal(0, 0.1, (2, controllers))
+    return truth[:, :, None] + noise * rng.normal(size=(faults, controllers, trials)), truth
+
+
+def test_smoothing_brings_fitness_nearer_to_the_truth():
+    fitness, truth = low_rank(20, 500, 1)
+    raw, smooth = fitness[:, :, 0], smoothed(fitness[:, :, 0])
+    assert np.abs(smooth - truth).mean() < 0.6 * np.abs(raw - truth).mean()
+
+
+def test_the_prior_has_the_moments_of_the_library():
+    fitness, truth = low_rank(400, 60, 3)
+    prior = fitted(fitness.mean(2), noise_of(fitness), factors=4)
+    np.testing.assert_allclose(prior.mean, truth.mean(0), atol=0.02)
+    np.testing.assert_allclose(prior.noise, 0.05, atol=0.006)
+    directions = prior.loadings[:, :-1]
+    np.testing.assert_allclose(directions @ directions.T, np.cov(truth.T), atol=0.004)
+    np.testing.assert_allclose(prior.loadings[:, -1], 0.1, atol=0.005)
+    # Centres and width together have the spread of z, and the centres lie where the faults were.
+    spread = np.cov(prior.centres[:, :2].T) + np.diag(prior.width[:2])
+    np.testing.assert_allclose(spread, np.eye(2), atol=0.1)
+    near = prior.mean + prior.centres @ prior.loadings.T / np.sqrt(1.0 - prior.width[0])
+    assert np.abs(near - truth).mean() < 0.02
+
+
+def test_the_short_list_holds_the_best_of_each_fault():
+    fitness = np.array([[9.0, 1.0, 2.0, 3.0, 0.0], [0.0, 1.0, 9.0, 2.0, 8.0]])
+    assert shortlist(fitness, 2, np.array([], np.int64)).tolist() == [0, 2]
+    assert shortlist(fitness, 3, np.array([1])).tolist() == [0, 1, 2]
+    assert shortlist(fitness, 9, np.array([1])).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_portfolio_covers_the_faults_one_by_one():
+    fitness = np.array([[1.0, 0.0, 0.6], [0.0, 1.0, 0.6], [1.0, 0.0, 0.6]])
+    assert cover(fitness, 3).tolist() == [0, 1, 2]
+
+
+def test_a_notebook_forgets_pages_of_another_shape(tmp_path):
+    path = tmp_path / "notes.npz"
+    book = Notebook(path, {"seed": 1})
+    book.write("a", np.ones((2, 3)))
+    book.close()
+    again = Notebook(path, {"seed": 1})
+    assert again.page("a", (2, 3)).tolist() == np.ones((2, 3)).tolist()
+    assert again.page("a", (3, 3)) is None
+    assert again.page("b", (2, 3)) is None
