@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from kits import made
 
 HERE = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -35,6 +36,7 @@ def test_python_of_a_document_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    made().save(tmp_path / "patrol-kit.npz")  # to prepare a real one takes minutes
     scope: dict[str, object] = {}
     for block in BLOCK.findall((HERE / name).read_text("utf-8")):
         for long, short in SMALLER:

@@ -8,6 +8,7 @@ from qed.swarm.cuda import engine, packing
 from qed.swarm.cuda.engine import warps_of_a_block
 from qed.swarm.cuda.layout import (
     LANES,
+    W_CENTRES,
     W_LISTED,
     W_NETWORK,
     W_OUT,
@@ -104,7 +105,7 @@ def test_every_warp_has_room_for_its_pairs_cells_and_obstacles():
         at_once = LANES // robots
         pairs = at_once * robots * (robots - 1) // 2
         obstacles = environments[warp[W_NETWORK]].obstacles
-        listed, near, work, counts, patrol, centres = warp[W_LISTED:]
+        listed, near, work, counts, patrol, centres = warp[W_LISTED : W_CENTRES + 1]
         assert listed >= LANES * (rows_of(False) + 2 * 2)  # two neurons at least
         assert near - listed >= pairs
         assert work - near >= pairs

@@ -174,6 +174,7 @@ def test_a_kit_is_told_from_an_archive(tmp_path, kit):
 def test_the_playbook_looks_up_a_controller_for_each_robot(kit):
     found = kit.playbook.look_up(qed.Faults("PMIN,NONE,PMIN"))
     assert found == [kit.controllers[1], kit.controllers[0], kit.controllers[1]]
+    assert kit.playbook.team(qed.Faults("PMIN,NONE,PMIN")) == qed.Team(found)
     assert not kit.playbook.trusted
     with pytest.raises(InputError, match="does not know 'PMAX'"):
         kit.playbook.look_up(qed.Faults("PMAX"))

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from qed.controller.network import Controller
+from qed.controller.team import Team
 from qed.errors import InputError, number, whole
 from qed.swarm.faults import Faults
 
@@ -57,15 +58,8 @@ class Playbook:
                 raise InputError(f"faults: the playbook does not know {name!r}, only {known}")
         return [self.controllers[self.plays[name].row] for name in faults]
 
-    def team(self, faults: Faults) -> Any:
-        """Return the team of these faults; to be built on ``qed.Team``, which is not there yet."""
-        try:
-            from qed import Team
-        except ImportError:
-            raise InputError(
-                "playbook.team needs qed.Team, which this version of QED does not have; "
-                "playbook.look_up(faults) returns the controllers"
-            ) from None
+    def team(self, faults: Faults) -> Team:
+        """Return the team that the playbook has for these faults: each robot knows its own."""
         return Team(self.look_up(faults))
 
     def described(self) -> dict[str, Any]:
