@@ -9,7 +9,7 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """A user gave something that cannot be; the message says what, and what can."""
+    """An argument or a file is not valid; the message names it and says what is allowed."""
 
 
 class StoppedError(Exception):

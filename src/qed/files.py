@@ -20,7 +20,7 @@ _LEFT_BEHIND = 3600.0  # age (s) at which an unfinished file belongs to nobody
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """Give a temporary name in the same folder; it becomes the file if all goes well."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.new")
+    fresh = temporary(path)
     _forget_left_behind(path)
     try:
         yield fresh
@@ -32,6 +32,11 @@ def whole(path: Path) -> Iterator[Path]:
         raise
     with suppress(OSError, AttributeError):
         _flush(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def temporary(path: Path) -> Path:
+    """Return the name of a file while it is written."""
+    return path.with_name(f".{path.name}.{os.getpid()}.new")
 
 
 def write(path: Path, text: str) -> None:

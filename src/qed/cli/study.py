@@ -138,7 +138,7 @@ def study(
         raise typer.Exit(130) from None
     for failure in whole_study.failures:
         typer.echo(f"qed: failed: {failure}", err=True)
-    typer.echo(f"Done in {show.duration(time.monotonic() - begin)}. The report lies here:")
+    typer.echo(f"Done in {show.duration(time.monotonic() - begin)}. The report is here:")
     typer.echo(str(report.resolve()))
     if whole_study.failures:
         raise typer.Exit(1)

@@ -72,7 +72,7 @@ def compile_ahead(
 ) -> None:
     """Compile the kernels of a study, unless that was done before.
 
-    One that cannot be compiled here is compiled, or complained about, where it is needed.
+    One that cannot be compiled here raises its error later, where it is needed.
     """
     wanted = kernels(plan)
     name = hashlib.sha256(repr((described("cuda", 1), wanted)).encode()).hexdigest()[:16]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,9 +14,9 @@ def can_write(out: str | Path) -> None:
     """Raise StoppedError now, before long work, if a file cannot be written."""
     with _said_plainly(Path(out)):
         _check(Path(out))
-        trial = Path(out).with_name(f".{Path(out).name}.{os.getpid()}.new")
-        trial.touch()
-        trial.unlink()
+        fresh = files.temporary(Path(out))
+        fresh.touch()
+        fresh.unlink()
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 The fitness of the controllers in the present fault is m = mu + L z + d: z are a few numbers that
 describe the fault, and d ~ N(0, psi) is what is peculiar to a controller there.  A trial of
 controller c gives m_c plus noise of standard deviation s_c.  Given z, what was seen of one
-controller says nothing of another, so the posterior needs matrices of the size of z only.
+controller is independent of the others, so the posterior needs matrices of the size of z only.
 
 Faults come in kinds, so z is not one Gaussian but as many as faults were simulated, each around
 what z was there, all with the same covariance.  After some trials each of them has a Gaussian

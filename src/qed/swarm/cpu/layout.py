@@ -18,13 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 # Columns of ``Block.limits``, per segment.
-from qed.swarm.limits import L_NEAR2 as L_NEAR2
-from qed.swarm.limits import L_RAB as L_RAB
-from qed.swarm.limits import L_RAB2 as L_RAB2
-from qed.swarm.limits import L_RANGE as L_RANGE
-from qed.swarm.limits import L_SIDE as L_SIDE
-from qed.swarm.limits import L_SPEED as L_SPEED
-from qed.swarm.limits import LIMITS as LIMITS
+from qed.swarm.environment_row import L_NEAR2 as L_NEAR2
+from qed.swarm.environment_row import L_RAB as L_RAB
+from qed.swarm.environment_row import L_RAB2 as L_RAB2
+from qed.swarm.environment_row import L_RANGE as L_RANGE
+from qed.swarm.environment_row import L_SIDE as L_SIDE
+from qed.swarm.environment_row import L_SPEED as L_SPEED
+from qed.swarm.environment_row import LIMITS as LIMITS
 
 LANES = 1024  # lanes in a block
 STRIDE = LANES + 112  # not a multiple of 4096 bytes: rows must not share their cache sets

@@ -17,11 +17,11 @@ from qed.swarm.cpu.layout import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
 from qed.swarm.cpu.own import address
 from qed.swarm.cpu.survey import survey
 from qed.swarm.environment import Environment
+from qed.swarm.environment_row import limits
 from qed.swarm.faults import Effects, Faults, effects
 from qed.swarm.laws.contact import margin
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import GRID
-from qed.swarm.limits import limits
 from qed.swarm.measures import ACTIONS, SDBC_SUMS, SITUATIONS, STATES, VISITS, Wanted
 from qed.swarm.own import Law
 

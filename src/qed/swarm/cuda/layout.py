@@ -9,16 +9,16 @@ as the whole number of its bits, whose order is the same, by an atomic minimum.
 from __future__ import annotations
 
 # Columns of the table of limits.
-from qed.swarm.limits import L_FINE as L_FINE
-from qed.swarm.limits import L_MARGIN as L_MARGIN
-from qed.swarm.limits import L_NEAR2 as L_NEAR2
-from qed.swarm.limits import L_NOISE as L_NOISE
-from qed.swarm.limits import L_OBSTACLES as L_OBSTACLES
-from qed.swarm.limits import L_RAB as L_RAB
-from qed.swarm.limits import L_RAB2 as L_RAB2
-from qed.swarm.limits import L_RANGE as L_RANGE
-from qed.swarm.limits import L_SIDE as L_SIDE
-from qed.swarm.limits import L_SPEED as L_SPEED
+from qed.swarm.environment_row import L_FINE as L_FINE
+from qed.swarm.environment_row import L_MARGIN as L_MARGIN
+from qed.swarm.environment_row import L_NEAR2 as L_NEAR2
+from qed.swarm.environment_row import L_NOISE as L_NOISE
+from qed.swarm.environment_row import L_OBSTACLES as L_OBSTACLES
+from qed.swarm.environment_row import L_RAB as L_RAB
+from qed.swarm.environment_row import L_RAB2 as L_RAB2
+from qed.swarm.environment_row import L_RANGE as L_RANGE
+from qed.swarm.environment_row import L_SIDE as L_SIDE
+from qed.swarm.environment_row import L_SPEED as L_SPEED
 from qed.swarm.measures import ACTIONS, SDBC_SUMS, STATES
 
 LANES = 32

@@ -40,9 +40,9 @@ from qed.swarm.cuda.layout import (
     WARP_FIELDS,
 )
 from qed.swarm.environment import Environment
+from qed.swarm.environment_row import limits as limits_of
 from qed.swarm.faults import Faults, effects
 from qed.swarm.job import Job, networks_of
-from qed.swarm.limits import limits as limits_of
 from qed.swarm.placing import noise_keys, place
 
 ALL_INPUTS = (1 << 15) - 1

@@ -1,4 +1,4 @@
-"""What an environment limits, as a row of numbers that both engines read."""
+"""An environment as the row of numbers that both engines read."""
 
 from __future__ import annotations
 
