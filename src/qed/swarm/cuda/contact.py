@@ -168,11 +168,10 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
             touch_too = next_one[0] >= ZERO or next_two[0] >= ZERO
         if touch_too:
             vx, vy, spin = warm_wall(vx, vy, spin, next_sign, False, next_one, next_two)
-        # Where nothing is touched, a drive has done its part after one iteration.
-        static = touch or touch_too or held != 0
-        busy = contacts > 0 or ballot(warp, static) != u32(0)
+        # All robots take as many iterations, whoever shares their warp, so that results do not
+        # depend on that; where nothing is touched, only drives take part.
         sweep = i32(0)
-        while sweep < (iterations if busy else i32(1)):
+        while sweep < iterations:
             if contacts > 0:
                 sf[VX + me] = vx
                 sf[VY + me] = vy

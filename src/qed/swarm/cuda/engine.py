@@ -187,7 +187,7 @@ def launch(
         wanted.laws,
     )
     stride = arrange(tables, bool(wants & PATROLLING), bool(wants & SITUATIONS))
-    warps = 1 if SIMULATED else warps_of_a_block(4 * stride, _most_shared())
+    warps = warps_of_a_block(4 * stride, _most_shared())
     blocks = -(-len(tables.warps) // warps)
     trials, controllers = tables.trials, len(tables.limits)
     cells = trials * tables.fine if wants & VISITS else 0
@@ -247,7 +247,7 @@ def _compiling(laws: Sequence[Law]) -> Iterator[None]:
 
 def _grant(run: Any, arguments: Sequence[Any], shared: int) -> None:
     """Let a kernel have more shared memory (bytes) than GPUs give unasked."""
-    if shared <= UNASKED or _granted.get(run, 0) >= shared:
+    if SIMULATED or shared <= UNASKED or _granted.get(run, 0) >= shared:
         return
     from numba.cuda.cudadrv.driver import binding, driver
 
@@ -261,6 +261,8 @@ def _grant(run: Any, arguments: Sequence[Any], shared: int) -> None:
 @cache
 def _most_shared() -> int:
     """Return how much shared memory (bytes) a block may have on the GPU here."""
+    if SIMULATED:
+        return 1 << 20
     return int(cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
 
 

@@ -1,6 +1,6 @@
 """What the lanes of a warp do together.
 
-Numba's CUDA simulator knows no warps.  There a block is one warp, and a vote goes through
+Numba's CUDA simulator knows no warps: there 32 threads wait for each other, and a vote goes through
 shared memory; all lanes must come to every vote.
 """
 
@@ -31,25 +31,33 @@ class Warp(NamedTuple):
 
 
 if SIMULATED:
+    import threading
+
+    PATIENCE = 60.0  # s; a lane that never comes has failed
+    _barriers: dict[int, threading.Barrier] = {}
+
+    @stage
+    def together() -> None:
+        """Wait until all lanes have written what they write."""
+        number = int(cuda.threadIdx.x) >> 5
+        _barriers.setdefault(number, threading.Barrier(32)).wait(PATIENCE)
+
+    @stage
+    def in_phase() -> None:
+        """Wait for the other warps of the block."""
+        cuda.syncthreads()
 
     @stage
     def ballot(warp: Warp, yes: Any) -> Any:
         """Return a bit for each lane that says yes."""
         si, base = warp.si, warp.base
         si[VOTE + warp.me] = 1 if yes else 0
-        cuda.syncthreads()
+        together()
         word = 0
         for other in range(32):
             word |= int(si[base + VOTE + other]) << other
-        cuda.syncthreads()
+        together()
         return u32(word)
-
-    @stage
-    def together() -> None:
-        """Wait until all lanes have written what they write."""
-        cuda.syncthreads()
-
-    in_phase = together
 
     def count(word: Any) -> Any:
         """Return the number of bits set."""
