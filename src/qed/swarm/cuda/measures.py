@@ -145,9 +145,9 @@ def patrolled(si, place, who, cycles, sums, out, inner, border):
 @stage
 def fine_cell(x, y, side):
     """Return the fine cell of a place, with so many along a side."""
-    last = side - i32(1)
+    last = i32(side - i32(1))
     column = min(i32(x * PER_FINE_CELL), last)
-    return column * side + min(i32(y * PER_FINE_CELL), last)
+    return i32(column * side + min(i32(y * PER_FINE_CELL), last))
 
 
 @stage
