@@ -9,35 +9,44 @@ import numpy as np
 import pytest
 
 import qed
+import qed.swarm.tasks
 from qed.archive import examples
 from qed.errors import InputError
 
 
-def test_the_patrolling_archive_is_a_full_qed_map() -> None:
-    archive = qed.load_example("patrolling")
+@pytest.mark.parametrize("task", qed.swarm.tasks.TASKS)
+def test_each_task_has_a_full_qed_map(task: str) -> None:
+    archive = qed.load_example(task)
     assert len(archive) == archive.cells == 4096
     made = archive.header["settings"]
-    assert (made["task"], made["algorithm"]) == ("patrolling", "qed")
+    assert (made["task"], made["algorithm"]) == (task, "qed")
     assert (made["trials"], made["seconds"]) == (50, 400.0)
-    assert (examples.FOLDER / f"patrolling{examples.ENDING}").stat().st_size < 2_000_000
+    assert made["evaluations"] >= 80_000
 
 
-def test_its_fitness_is_what_the_simulator_gives() -> None:
-    archive = qed.load_example()
+def test_together_they_are_small() -> None:
+    files = examples.FOLDER.glob(f"*{examples.ENDING}")
+    assert sum(path.stat().st_size for path in files) < 3_000_000
+
+
+@pytest.mark.parametrize("task", qed.swarm.tasks.TASKS)
+def test_its_fitness_is_what_the_simulator_gives(task: str) -> None:
+    archive = qed.load_example(task)
     cells = archive.occupied[::512]  # from all corners of the map
     environments = [qed.Environment.from_options(archive.measures[cell]) for cell in cells]
     controllers = archive.take(cells).controllers()
-    outcome = qed.simulate(
-        controllers, environments, tasks="patrolling", trials=20, seed=1, backend="cpu"
-    )
-    apart = outcome.fitness["patrolling"].mean(1) - archive.objective[cells]
-    assert np.abs(apart).max() < 0.03
-    assert abs(apart.mean()) < 0.01
+    outcome = qed.simulate(controllers, environments, tasks=task, trials=20, seed=1, backend="cpu")
+    trials = outcome.fitness[task]
+    apart = trials.mean(1) - archive.objective[cells]
+    # Evolution keeps what was lucky on its own 50 trials, so that new ones tend to give less.
+    error = trials.std(1, ddof=1) * np.sqrt(1 / 20 + 1 / 50) + 1e-3
+    assert (np.abs(apart) < 5 * error).all()
+    assert abs(apart.mean()) < 0.02
 
 
 def test_an_unknown_example_names_those_there_are() -> None:
-    assert examples.examples() == ["patrolling"]
-    with pytest.raises(InputError, match="name must be one of patrolling; got 'flying'"):
+    assert examples.examples() == sorted(qed.swarm.tasks.TASKS)
+    with pytest.raises(InputError, match=r"name must be one of aggregation, .*; got 'flying'"):
         qed.load_example("flying")
 
 
@@ -50,4 +59,4 @@ def test_the_command_line_knows_examples() -> None:
     assert known.returncode == 0, known.stderr
     assert "4,096 of 4,096 cells" in known.stdout
     assert unknown.returncode == 2
-    assert "one of patrolling" in unknown.stderr
+    assert "patrolling" in unknown.stderr

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qed.archive.archive import Archive
 
 EXAMPLE = "example:"  # before the name of an archive that comes with QED
-SOURCE = "Folder of a run, an archive file, or example:patrolling, which comes with QED."
+SOURCE = "Folder of a run, an archive file, or example:TASK, which comes with QED."
 
 
 def info(
