@@ -37,6 +37,14 @@ def evolve(
     ] = 1,
     batch: Annotated[int, typer.Option(help="Children of a generation.")] = 80,
     initial: Annotated[int, typer.Option(help="Random controllers to begin with.")] = 2_000,
+    race: Annotated[
+        bool,
+        typer.Option(
+            "--race",
+            help="Give up children that fall behind the incumbent of their cell: faster, with "
+            "another archive (qed only).",
+        ),
+    ] = False,
     threads: Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")] = None,
     backend: Annotated[
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
@@ -74,7 +82,7 @@ def evolve(
     runs: list[SwarmRun] = []
     for number_ in range(seed, seed + replicates):
         settings = Settings(
-            task, chosen_algorithm, evaluations, initial, batch, trials, seconds, number_
+            task, chosen_algorithm, evaluations, initial, batch, trials, seconds, number_, race
         )
         folder = out or Path("runs") / f"{settings.task}-{settings.algorithm}-{seed}"
         if replicates > 1:

@@ -29,6 +29,7 @@ def evolve(
     seed: int = 1,
     batch: int = 80,
     initial: int = 2_000,
+    race: bool = False,
     threads: int | None = None,
     out: str | Path | None = None,
     resume: bool = False,
@@ -51,6 +52,9 @@ def evolve(
     seed : decides everything random
     batch : children of a generation
     initial : random controllers to begin with
+    race : give up children that are three standard errors behind the incumbent of their cell,
+        trial by trial: several times as fast, with another archive that is about as good; for
+        algorithms whose cells are environments.  Those that cannot win are given up in any case
     threads : CPU threads (default: all cores)
     out : folder for the run, with checkpoints (default: none)
     resume : go on with the run in ``out``
@@ -73,6 +77,7 @@ def evolve(
         trials=trials,
         seconds=seconds,
         seed=seed,
+        race=race,
     )
     every = number("checkpoint", checkpoint, 0.0, 1e9)
     threads = limits.threads(threads)

@@ -84,6 +84,9 @@ class Batch:
 
     solutions: Any
     environments: np.ndarray | None
+    cells: np.ndarray | None = None  # with environments: the cell of each solution,
+    incumbents: np.ndarray | None = None  # the objective to beat there, -inf where none,
+    archive: Archive | None = None  # and where the incumbents are
 
 
 @dataclass
@@ -113,7 +116,13 @@ class MapElites:
             parents = elites[(draws * np.uint64(len(elites))) >> np.uint64(32)]
             keys = fold(self.seed, VARIATION, numbers)
             solutions = self.domain.vary(self.archive.take(parents), keys)
-        return Batch(solutions, self._draw_environments(numbers))
+        environments = self._draw_environments(numbers)
+        if environments is None:
+            return Batch(solutions, None)
+        cells = self.archive.space.find(environments)
+        there = self.archive.objective[cells]
+        incumbents = np.where(np.isnan(there), -np.inf, there)
+        return Batch(solutions, environments, cells, incumbents, self.archive)
 
     def _draw_environments(self, numbers: np.ndarray) -> np.ndarray | None:
         """Draw an option of each attribute for each solution, all equally likely."""

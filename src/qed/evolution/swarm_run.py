@@ -13,7 +13,9 @@ from typing import Any
 from qed import limits
 from qed.archive.archive import Archive
 from qed.definitions import Definition, defined
+from qed.errors import InputError
 from qed.evolution.algorithms import Algorithm
+from qed.evolution.giving_up import Rivals
 from qed.evolution.map_elites import MapElites
 from qed.evolution.record import sizes
 from qed.evolution.run import Run
@@ -34,6 +36,7 @@ class Settings:
     trials: int = 50  # of an evaluation
     seconds: float = 400.0  # simulated time of a trial (s)
     seed: int = 1  # with task and algorithm it decides everything random
+    race: bool = False  # children that fall behind their incumbents are given up
 
     def __post_init__(self) -> None:
         checked = {
@@ -45,6 +48,13 @@ class Settings:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        if not isinstance(self.race, bool):
+            raise InputError(f"race must be True or False, got {self.race!r}")
+        if self.race and defined("algorithm", self.algorithm, Algorithm).environments is None:
+            raise InputError(
+                f"race is for algorithms whose cells are environments, such as qed; "
+                f"{self.algorithm} finds a cell only when a child is evaluated"
+            )
 
     @property
     def own(self) -> list[Definition]:
@@ -56,11 +66,18 @@ class Settings:
     def tables(self) -> dict[str, dict[str, Any]]:
         """Return everything that makes the run, as its config.toml tells it."""
         told = {one.kind: f"{one.name}, defined as {one.digest}" for one in self.own}
-        return {"run": asdict(self), **({"definitions": told} if told else {})}
+        return {"run": self._told(), **({"definitions": told} if told else {})}
+
+    def _told(self) -> dict[str, Any]:
+        """Return the settings; that there is no race need not be told."""
+        told = asdict(self)
+        if not self.race:
+            del told["race"]
+        return told
 
     def _header(self) -> dict[str, Any]:
         """Return what the archive tells of itself."""
-        header: dict[str, Any] = {"settings": asdict(self), "streams": STREAMS}
+        header: dict[str, Any] = {"settings": self._told(), "streams": STREAMS}
         if self.own:
             header["definitions"] = {one.kind: one.described() for one in self.own}
         if isinstance(self.algorithm, Algorithm) and self.algorithm.features:
@@ -84,7 +101,14 @@ class Settings:
         trials = trials_stream(*own)
         return MapElites(
             domain=Swarms(
-                self.task, algorithm, self.trials, self.seconds, trials, threads, backend
+                self.task,
+                algorithm,
+                self.trials,
+                self.seconds,
+                trials,
+                threads,
+                backend,
+                Rivals() if self.race else None,
             ),
             archive=Archive(space, header=self._header()),
             seed=search_stream(*own),

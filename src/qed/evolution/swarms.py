@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -11,11 +11,11 @@ import numpy as np
 from qed.controller.genome import Genomes
 from qed.controller.variation import random_genomes, vary
 from qed.evolution.algorithms import Algorithm
-from qed.evolution.map_elites import Batch, Evaluated
+from qed.evolution.evaluation import Evaluation
+from qed.evolution.giving_up import SPRINT, Rivals
+from qed.evolution.map_elites import Batch
 from qed.swarm.environment import Attributes, Environment
-from qed.swarm.job import Job, Ready
-from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
-from qed.swarm.simulate import Pending, cores
+from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import Task
 
 TRIALS_IN_ONE_GO = 2000  # of a simulation on a GPU, at least, where there are so many
@@ -32,6 +32,7 @@ class Swarms:
     seed: int  # of the trials: decides start poses and noise
     threads: int | None = None
     backend: str = "cpu"  # or "cuda"
+    rivals: Rivals | None = None  # children race against incumbents, if they are known
 
     def random(self, keys: np.ndarray) -> Genomes:
         """Return random genomes."""
@@ -56,11 +57,30 @@ class Swarms:
     @staticmethod
     def begin(domains: Sequence[Swarms], batches: Sequence[Batch]) -> Evaluation:
         """Begin to simulate a batch of each search."""
-        return Evaluation(
-            domains,
-            [batch.solutions for batch in batches],
-            [batch.environments for batch in batches],
-        )
+        return Evaluation(domains, batches)
+
+    def fitness_of_incumbents(self, batch: Batch) -> np.ndarray:
+        """Return the fitness, trial by trial, of those whom a batch has to beat; NaN for nobody.
+
+        It is known of all that evolved since the run began, or was resumed; others are evaluated
+        again, once, which gives the same.
+        """
+        assert self.rivals is not None
+        assert batch.cells is not None
+        assert batch.incumbents is not None
+        assert batch.archive is not None
+        known = self.rivals.find(batch.cells, batch.incumbents, self.trials)
+        unknown = np.isnan(known[:, 0]) & np.isfinite(batch.incumbents)
+        if unknown.any():
+            cells = np.unique(batch.cells[unknown])
+            options = batch.archive.measures[cells].astype(np.int64)
+            again = Evaluation(
+                [replace(self, rivals=None)], [Batch(batch.archive.take(cells), options)]
+            )
+            again.results()
+            self.rivals.learn(cells, batch.archive.objective[cells], again.fitness)
+            known = self.rivals.find(batch.cells, batch.incumbents, self.trials)
+        return known
 
     def pace(self, rate: float) -> str:
         """Return in words how fast so many evaluations a second are."""
@@ -81,7 +101,7 @@ class Swarms:
         # only some of them need; a GPU gains more by having many swarms at once, but for
         # descriptors, which are much to add up and to bring back.
         alike = self.algorithm.sums if self.backend == "cuda" else (self.task, self.algorithm)
-        return *same, alike
+        return *same, alike, self.rivals is None
 
 
 @cache
@@ -104,58 +124,7 @@ def groups_of(domains: Sequence[Swarms], batch: int) -> list[list[int]]:
         first = domains[group[0]]
         size = len(group)
         if first.backend == "cuda":
-            size = max(-(-TRIALS_IN_ONE_GO // (first.trials * batch)), 1)
+            trials = first.trials if first.rivals is None else SPRINT
+            size = max(-(-TRIALS_IN_ONE_GO // (trials * batch)), 1)
         found += [group[k : k + size] for k in range(0, len(group), size)]
     return found
-
-
-class Evaluation:
-    """Batches of several searches in one simulation, which adds up what any of them needs.
-
-    It begins at once, as far as the engine does.
-    """
-
-    def __init__(
-        self,
-        domains: Sequence[Swarms],
-        batches: Sequence[Genomes],
-        environments: Sequence[np.ndarray | None],
-    ) -> None:
-        self.domains = domains
-        self.worlds = [
-            domain.worlds(len(batch.hidden), options)
-            for domain, batch, options in zip(domains, batches, environments, strict=True)
-        ]
-        first = domains[0]
-        sizes = [len(some) for some in self.worlds]
-        job = Job(
-            controllers=[Ready(made) for batch in batches for made in batch.networks()],
-            environments=[env for some in self.worlds for env in some],
-            faults=[None] * sum(sizes),
-            seeds=[d.seed for d, size in zip(domains, sizes, strict=True) for _ in range(size)],
-            trials=first.trials,
-            cycles=round(first.seconds / CYCLE),
-            start=None,
-            noise=PROXIMITY_NOISE,
-        )
-        tasks = list(dict.fromkeys(domain.task for domain in domains))
-        sums = list(dict.fromkeys(name for domain in domains for name in domain.algorithm.sums))
-        threads = first.threads or cores()
-        self.pending = Pending(job, tasks, sums, threads, None, first.backend)
-
-    def ready(self) -> bool:
-        """Tell whether its results need not be waited for, or will not come without waiting."""
-        return self.pending.ready()
-
-    def results(self) -> list[Evaluated]:
-        """Wait for its end; return what each search would get alone."""
-        outcome = self.pending.outcome()
-        found = []
-        begin = 0
-        for domain, some in zip(self.domains, self.worlds, strict=True):
-            own = outcome.part(slice(begin, begin + len(some)))
-            describe = domain.algorithm.describe
-            behaviour = None if describe is None else describe(own, some)
-            found.append((own.fitness[domain.task].mean(1), behaviour))
-            begin += len(some)
-        return found

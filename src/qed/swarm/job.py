@@ -46,6 +46,7 @@ class Job:
     cycles: int
     start: Start | None
     noise: float
+    skipped: int = 0  # trials of the seed before these, which are not simulated
 
 
 def networks_of(brain: Brain | Team) -> tuple[Network, ...]:

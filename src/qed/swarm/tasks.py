@@ -18,6 +18,7 @@ from qed.swarm.measures import MEASURES, Measure
 
 # From the sums of some trials, how many numbers each adds up, and the environment, to fitness.
 Normalise = Callable[[np.ndarray, float, Environment], np.ndarray]
+Most = Callable[[Environment], float]
 
 
 class Task(Definition):
@@ -44,6 +45,7 @@ class Task(Definition):
     measure: Measure
     normalise: Normalise
     score: own.Plain | None
+    most: Most  # no trial has more fitness
     made: dict[str, Any]  # what it was made of
 
     def __new__(
@@ -67,15 +69,15 @@ class Task(Definition):
         scored = _scored(about, law.name, score)
         made = {"robot": robot, "pair": pair, "score": score}
         more = {"score": given, "measure": law.measure, "normalise": scored, "made": made}
-        return cls._new(name, str(words), digest, **more)
+        return cls._new(name, str(words), digest, most=_unknown, **more)
 
     @classmethod
     def of_measure(
-        cls, name: str, meaning: str, measure: str | own.Law, normalise: Normalise
+        cls, name: str, meaning: str, measure: str | own.Law, normalise: Normalise, most: Most
     ) -> Task:
         """Return a task that comes with QED: of a measure in the table, or of a law."""
         table = MEASURES[measure] if isinstance(measure, str) else measure.measure
-        more = {"measure": table, "normalise": normalise, "score": None, "made": {}}
+        more = {"measure": table, "normalise": normalise, "score": None, "made": {}, "most": most}
         return cls._new(name, meaning, digest_of(name, table.name), **more)
 
     @property
@@ -157,16 +159,40 @@ def _mean(sums: np.ndarray, count: float, env: Environment) -> np.ndarray:
     return sums / count
 
 
+def _unknown(env: Environment) -> float:
+    """No trial has more than any number."""
+    return math.inf
+
+
+def _one(env: Environment) -> float:
+    """No distance is below 0, and no cell is worth more than 1."""
+    return 1.0
+
+
+def _packed(env: Environment) -> float:
+    """Discs around robots, half as wide as the way to the nearest, do not overlap.
+
+    At least a quarter of each lies in the arena, so that their areas have a sum.
+    """
+    if env.robots < 2:
+        return math.inf
+    widest = env.arena * 4.0 / math.sqrt(math.pi * env.robots)
+    return min(widest, _diagonal(env)) / (_diagonal(env) / 2.0)
+
+
 TASKS: dict[str, Task] = {
     task.name: task
     for task in (
-        Task.of_measure("aggregation", "come together", "centre_distance", _aggregation),
-        Task.of_measure("dispersion", "keep away from each other", "nearest_distance", _dispersion),
-        Task.of_measure("flocking", "move together, the same way", "flock", _mean),
+        Task.of_measure("aggregation", "come together", "centre_distance", _aggregation, _one),
         Task.of_measure(
-            "patrolling", "visit all cells of the arena again and again", "patrol", _mean
+            "dispersion", "keep away from each other", "nearest_distance", _dispersion, _packed
         ),
-        Task.of_measure("border-patrolling", "visit the cells at the walls", "border", _mean),
+        # Robots that are pushed may be faster than their wheels.
+        Task.of_measure("flocking", "move together, the same way", "flock", _mean, _unknown),
+        Task.of_measure(
+            "patrolling", "visit all cells of the arena again and again", "patrol", _mean, _one
+        ),
+        Task.of_measure("border-patrolling", "visit the cells at the walls", "border", _mean, _one),
     )
 }
 Task.built_in = MappingProxyType(TASKS)

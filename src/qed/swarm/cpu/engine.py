@@ -57,7 +57,9 @@ def worlds_of(job: Job) -> list[World]:
 def places_of(job: Job, env: Environment, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return start poses, obstacles and noise keys of all trials in an environment."""
     if job.start is None:
-        return place(env.robots, env.arena, env.obstacles, job.trials, seed)
+        whole = place(env.robots, env.arena, env.obstacles, job.skipped + job.trials, seed)
+        poses, obstacles, keys = (array[job.skipped :] for array in whole)
+        return poses, obstacles, keys
     keys = noise_keys(env.robots, env.arena, env.obstacles, job.trials, seed)
     return job.start.poses, job.start.obstacles, keys
 

@@ -1,0 +1,173 @@
+"""Children that cannot win are given up, and the archive is the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import qed
+from qed.errors import InputError
+from qed.evolution import evaluation
+from qed.evolution.giving_up import ROUND, ROUNDING, Rivals, behind, hopes, next_stop
+from qed.evolution.run import drive
+from qed.evolution.swarm_run import Settings, SwarmRun
+from qed.swarm.job import Job
+from qed.swarm.simulate import Pending
+from qed.swarm.tasks import TASKS
+
+SMALL = {"evaluations": 320, "initial": 160, "batch": 80, "trials": 50, "seconds": 4.0}
+CROWD = [(1.0, 1.0), (0.2, 0.2), (1.8, 0.2), (0.2, 1.8), (1.8, 1.8)]
+
+
+@given(
+    arrays(np.float64, (5, 20), elements=st.floats(0.0, 1.0)),
+    st.floats(0.0, 1.0),
+    st.integers(0, 20),
+)
+def test_nobody_reaches_more_than_is_hoped_for(fitness, more, done) -> None:
+    most = np.full(5, max(more, fitness.max()))
+    hoped = hopes(fitness[:, :done].sum(1), most, done, 20)
+    assert (fitness.mean(1) <= hoped + 1e-12).all()
+
+
+def test_a_child_has_lost_when_perfect_trials_could_not_save_it() -> None:
+    sums, most = np.array([3.0, 3.0]), np.ones(2)
+    hoped = hopes(sums, most, done=30, trials=50)
+    assert hoped == pytest.approx((3 + 20 * (1 + ROUNDING)) / 50)
+    assert hoped[0] < 0.461
+    assert hoped[0] > 0.46
+
+
+def test_a_round_ends_only_where_somebody_may_have_lost() -> None:
+    none, most = np.zeros(4), np.ones(4)
+    assert next_stop(none, most, np.full(4, 0.9), False, 0, 50) == ROUND  # 5 empty trials would do
+    assert next_stop(none, most, np.full(4, 0.5), False, 0, 50) == 36  # 25 would: the third round
+    assert next_stop(none, most, np.full(4, 0.05), False, 0, 50) == 50  # nobody before the end
+    assert (
+        next_stop(none, np.full(4, np.inf), np.full(4, 0.9), False, 0, 50) == 50
+    )  # no bound is known
+    assert next_stop(none, most, np.full(4, -np.inf), False, 0, 50) == 50  # empty cells
+    assert next_stop(none, most, np.full(4, 0.9), False, 36, 50) == 50  # a short last round is none
+    race = [next_stop(none, most, np.full(4, 0.1), True, done, 50) for done in (0, 6, 12, 24, 36)]
+    assert race == [6, 12, 24, 36, 50]
+
+
+def evolved(settings: Settings) -> tuple[qed.Archive, int]:
+    """Return an archive, and how many trials were simulated for it."""
+    simulated = 0
+
+    class Counting(Pending):
+        def __init__(self, job: Job, *rest) -> None:
+            nonlocal simulated
+            simulated += len(job.controllers) * job.trials
+            super().__init__(job, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluation, "Pending", Counting)
+        run = SwarmRun(settings, threads=1)
+        for _ in drive([run]):
+            pass
+    return run.archive, simulated
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_archives_are_the_same_with_and_without(task: str, monkeypatch) -> None:
+    few = qed.Attributes({"robots": (5, 10), "arena": (1.5, 2.5)})  # few cells: many contests
+    algorithm = qed.Algorithm("few", cells=few)
+    settings = Settings(task, algorithm, **SMALL)
+    archive, simulated = evolved(settings)
+    monkeypatch.setattr(evaluation, "next_stop", lambda *a: a[-1])
+    whole, every_trial = evolved(settings)
+    assert archive.equal(whole)
+    assert every_trial == 320 * 50
+    if task == "aggregation":
+        assert simulated < every_trial
+    else:
+        assert simulated <= every_trial
+
+
+def test_behaviours_need_all_trials() -> None:
+    _, simulated = evolved(Settings("aggregation", "hbd", **SMALL))
+    assert simulated == 320 * 50
+
+
+@pytest.mark.parametrize("robots", [2, 3, 5, 10, 20])
+def test_no_swarm_disperses_beyond_its_bound(robots: int) -> None:
+    task, side = TASKS["dispersion"], 2.0
+    env = qed.Environment(robots=robots, arena=side)
+    chance = np.random.default_rng(robots)
+    places = chance.uniform(0.0, side, (200, robots, 2))
+    spread = np.array(CROWD[:robots])
+    places[0, : len(spread)] = spread
+    apart = np.linalg.norm(places[:, :, None] - places[:, None], axis=-1)
+    apart[:, range(robots), range(robots)] = np.inf
+    sums = {"nearest_distance": apart.min(2).sum(1)}
+    assert task.fitness(sums, 1, env).max() <= task.most(env)
+
+
+def test_trials_that_are_skipped_change_nothing() -> None:
+    controller, env = qed.Controller.random(3), qed.Environment(robots=5, obstacles=1)
+    whole = qed.simulate(controller, env, tasks="patrolling", trials=7, seconds=8.0, seed=4)
+    job = Job([controller], [env], [None], [4], 3, 40, None, 0.05, skipped=4)
+    rest = Pending(job, ["patrolling"], [], 1).outcome().fitness["patrolling"]
+    assert (rest == whole.fitness["patrolling"][:, 4:]).all()
+
+
+def test_a_child_loses_a_race_three_standard_errors_behind() -> None:
+    chance = np.random.default_rng(1)
+    rivals = chance.uniform(0.4, 0.6, (4, 12))
+    noise = chance.normal(0.0, 0.05, (4, 12))
+    noise -= noise.mean(1, keepdims=True)
+    error = noise.std(1, ddof=1) / np.sqrt(12)
+    lead = np.array([-3.1, -2.9, 2.0, -9.0]) * error
+    rivals[3] = np.nan  # nobody to race against
+    fitness = rivals + noise + lead[:, None]
+    assert behind(fitness, rivals).tolist() == [True, False, False, False]
+
+
+def test_rivals_are_the_incumbents_of_an_archive() -> None:
+    rivals, cells = Rivals(), np.array([3, 5, 3, 3])
+    fitness = np.arange(12.0).reshape(4, 3)
+    rivals.learn(cells, np.array([0.4, 0.2, 0.6, 0.5]), fitness)
+    found = rivals.find(np.array([3, 5, 5, 7]), np.array([0.6, 0.2, 0.3, -np.inf]), 3)
+    assert (found[:2] == fitness[[2, 1]]).all()  # the best of a cell
+    assert np.isnan(found[2:]).all()  # another incumbent, and none
+
+
+def raced(**changes) -> Settings:
+    few = qed.Attributes({"robots": (5, 10), "arena": (1.5, 2.5)})
+    return Settings("aggregation", qed.Algorithm("few", cells=few), race=True, **SMALL | changes)
+
+
+def test_a_race_takes_fewer_trials_and_finds_a_good_archive() -> None:
+    archive, simulated = evolved(raced())
+    whole, every_trial = evolved(replace(raced(), race=False))
+    assert simulated < 0.8 * every_trial
+    assert archive.mean > whole.mean - 0.02
+    assert archive.header["settings"]["race"]
+    assert "race" not in whole.header["settings"]  # as it was before there were races
+
+
+def test_a_race_is_resumed_to_the_bit(tmp_path) -> None:
+    whole, _ = evolved(raced())
+    steps = drive([SwarmRun(raced(), tmp_path / "run", threads=1)], every=1e9)
+    for _ in range(3):
+        next(steps)
+    steps.close()
+    run = SwarmRun(raced(), tmp_path / "run", resume=True, threads=1)
+    assert 0 < run.search.done < run.search.evaluations
+    for _ in drive([run]):
+        pass
+    assert run.archive.equal(whole)
+
+
+def test_a_race_needs_cells_that_are_known_beforehand() -> None:
+    with pytest.raises(InputError, match="race is for algorithms whose cells are environments"):
+        Settings("aggregation", "hbd", race=True)
+    with pytest.raises(InputError, match="race must be True or False, got 'yes'"):
+        Settings("aggregation", race="yes")
