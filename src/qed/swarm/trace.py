@@ -14,7 +14,7 @@ from qed.errors import InputError
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.job import Job, checked
+from qed.swarm.job import checked
 from qed.swarm.start import Start
 from qed.swarm.tasks import Task
 
@@ -87,9 +87,9 @@ def trace(
     return engine.watch(job, trial, defined("task", task, Task))
 
 
-def empty(job: Job, task: str, world: Any) -> Trace:
-    """Return a trace with room for a job's cycles."""
-    robots, cycles = world.environment.robots, job.cycles
+def empty(cycles: int, task: str, world: Any) -> Trace:
+    """Return a trace with room for so many cycles."""
+    robots = world.environment.robots
 
     def room(*shape: int) -> np.ndarray:
         return np.zeros((cycles, *shape), np.float32)
