@@ -79,11 +79,12 @@ class World:
     def trace(self, controller: Controller | Team, seconds: float) -> Trace:
         """Do as ``run`` does, to the bit, and return what every robot did in every cycle."""
         from qed.swarm.cpu.engine import record
-        from qed.swarm.trace import empty
+        from qed.swarm.trace import empty, parts_of
 
         start = self.poses
         cycles = self._begin(controller, seconds, all_inputs=True)
-        seen = replace(empty(cycles, self.task.name, self._world), start=start)
+        seen = empty(cycles, self.task.name, self._world)
+        seen = replace(seen, start=start, parts=parts_of(controller))
         self._near = record(seen, self._block, self._world, self.task, self.cycle, self._near)
         self.cycle += cycles
         return seen

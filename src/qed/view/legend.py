@@ -6,7 +6,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from qed.swarm.faults import Fault
 from qed.view import ink
-from qed.view.look import FRESH, HEALTHY_COLOUR, INK, LINE, MARK, MARKS, SIGNS, sign_of
+from qed.view.look import FLOOR, FRESH, HEALTHY_COLOUR, INK, LINE, MARK, MARKS, SIGNS, TEAM, sign_of
 from qed.view.pane import PATROLS
 from qed.view.replay import Replay
 
@@ -33,6 +33,8 @@ class Legend:
         faults = sorted(shown, key=lambda fault: order.index(fault.name))
         entries = [("robot", "healthy robot")] if replay.some_healthy else []
         entries += [(fault, sign_of(fault).words) for fault in faults]
+        if replay.some_team:
+            entries.append(("letter", TEAM))
         if replay.task in MARKS:
             entries.append(("task", MARKS[replay.task]))
         self.rows: list[list[tuple[str, str]]] = [[]]
@@ -81,6 +83,11 @@ class Legend:
         elif sign == "robot":
             box = (left, middle - half, left + 2 * half, middle + half)
             pen.rectangle(box, fill=HEALTHY_COLOUR, outline=INK)
+        elif sign == "letter":
+            box = (left, middle - half, left + 2 * half, middle + half)
+            pen.ellipse(box, fill=HEALTHY_COLOUR, outline=INK)
+            face = ink.font(round(0.8 * self.face.size), bold=True)
+            pen.text((left + half, middle), "A", FLOOR, face, anchor="mm")
         elif self.task in PATROLS:
             pen.rectangle((left, middle - half, right, middle + half), fill=FRESH, outline=LINE)
         elif self.task == "aggregation":

@@ -12,6 +12,7 @@ from qed.swarm.laws.scoring import CELL_LIFE, GRID
 from qed.swarm.trace import Trace
 
 PATROLS = ("patrolling", "border-patrolling")
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ*"  # of a team's controllers; the last is for all others
 
 
 class Poses(NamedTuple):
@@ -30,6 +31,9 @@ class Pane:
         self.mean = mean
         robots = watched.x.shape[1]
         self.faults = watched.faults or Faults.none(robots)
+        # Robots of a team have letters, unless all run the same controller.
+        parts = watched.parts if len(set(watched.parts)) > 1 else ()
+        self.letters = tuple(LETTERS[min(part, len(LETTERS) - 1)] for part in parts)
         start = watched.start
         self.x = np.concatenate([start[None, :, 0], watched.x])
         self.y = np.concatenate([start[None, :, 1], watched.y])

@@ -50,6 +50,7 @@ function legend() {
   for (const [name, sign] of Object.entries(look.signs))
     if (name !== "NONE" && data.faults.includes(name))
       entry("badge", { background: sign.colour }, sign.words, sign.badge);
+  if (data.someTeam) entry("letter", { background: look.healthy }, look.teamWords, "A");
   if (patrol) entry("swatch", { background: look.freshness.at(-1) }, look.markWords);
   else if (data.task === "aggregation") entry("centre", {}, look.markWords);
   else if (look.markWords) entry("line", {}, look.markWords);

@@ -81,6 +81,7 @@ def _data(replay: Replay, speed: float, trails: bool, sensors: bool) -> dict[str
         "judged": replay.judged,
         "faults": list(replay.faults),
         "someHealthy": replay.some_healthy,
+        "someTeam": replay.some_team,
         "cycle": robot.CYCLE,
         "cycles": replay.columns[0].panes[0].cycles,
         "robots": environment.robots,
@@ -114,6 +115,7 @@ def _look(replay: Replay) -> dict[str, Any]:
     own = {fault.name: look.sign_of(fault) for fault in replay.faults.each}
     return {
         "signs": {name: vars(sign) for name, sign in {**look.SIGNS, **own}.items()},
+        "teamWords": look.TEAM,
         "markWords": look.MARKS.get(replay.task, ""),
         "badgeInk": look.INK,
         "steps": look.STEPS,
@@ -161,6 +163,7 @@ def _pane(view: View, step: float) -> dict[str, Any]:
         "moment": view.moment,
         "note": view.note,
         "faults": list(pane.faults),
+        "letters": pane.letters,
         "obstacles": np.round(trace.obstacles.astype(float), 4).tolist(),
         "mean": f"{pane.mean:.3f}",
         # Changes from cycle to cycle are small and alike, which packs well.
