@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PIL import Image, ImageDraw, ImageFont
 
 from qed.swarm.faults import Fault
 from qed.view import ink
 from qed.view.look import FLOOR, FRESH, HEALTHY_COLOUR, INK, LINE, MARK, MARKS, SIGNS, TEAM, sign_of
 from qed.view.pane import PATROLS
-from qed.view.replay import Replay
+
+if TYPE_CHECKING:
+    from qed.view.replay import Replay
+    from qed.view.story import Story
 
 Face = ImageFont.FreeTypeFont
 
@@ -25,7 +30,7 @@ class Legend:
     badge : height of a badge (pixels)
     """
 
-    def __init__(self, replay: Replay, face: Face, room: int, gap: int, badge: int) -> None:
+    def __init__(self, replay: Replay | Story, face: Face, room: int, gap: int, badge: int) -> None:
         self.task, self.face, self.gap, self.badge = replay.task, face, gap, badge
         self.row = round(1.75 * face.size)
         shown = {fault for fault in replay.faults.each if fault != "NONE"}

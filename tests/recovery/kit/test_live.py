@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import kits
 import numpy as np
 import pytest
 
 import qed
 from qed.errors import InputError
-from qed.recovery.kit.live import AFTER, NORMAL, STRUCK, TRIAL, Life, lived
-from qed.recovery.trials import Trials
+from qed.recovery.kit.live import AFTER, NORMAL, STRUCK, TRIAL, begun, relived
 
 FAULTS = qed.Faults.sample(10, seed=3)
 SHORT = {"budget": 3, "seconds": 4.0, "fresh": 2, "threads": 1}
@@ -39,9 +40,7 @@ def test_a_life_has_a_stretch_for_everything_that_happens(found, kit):
 
 def test_the_same_life_can_be_lived_by_hand(found, kit):
     """Robots stay where they are, and the fault strikes after the first stretch."""
-    how = Trials(kit.task, seconds=4.0)
-    life = Life(kit, kit.search(), FAULTS, how, seed=1)
-    world = life.world
+    world = begun(kit.task, kit.environment, seed=1)
     for k, part in enumerate(found.lived):
         if k == 1:
             world.faults = FAULTS
@@ -81,12 +80,11 @@ def test_other_faults_and_threads_do_not_matter(found, kit):
 
 
 def test_to_watch_a_life_changes_nothing(found, kit):
-    how = Trials(kit.task, seconds=4.0)
-    life = Life(kit, kit.search(seed=1), FAULTS, how, seed=1, watch=True)
-    lived([life], 3, 1, threads=1)
-    assert tuple(life.stretches) == found.lived
-    assert [trace.faults for trace in life.traces] == [None, *[FAULTS] * (len(life.traces) - 1)]
-    for one, then in zip(life.traces, life.traces[1:], strict=False):
+    world = begun(kit.task, kit.environment, seed=1)
+    traces = list(relived(world, kit.controllers, found.lived, FAULTS, 4.0))
+    assert [trace.score[-1] for trace in traces] == [part.fitness for part in found.lived]
+    assert [trace.faults for trace in traces] == [None, *[FAULTS] * (len(traces) - 1)]
+    for one, then in pairwise(traces):
         ends = np.stack([one.x[-1], one.y[-1], one.heading[-1]], -1)
         np.testing.assert_array_equal(then.start, ends)
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from qed.controller.network import Controller
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.play import Step, play
 from qed.recovery.search.search import Belief, Search
 from qed.recovery.trials import Progress, Trials
 from qed.streams import stream
+from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.simulate import cores
+from qed.swarm.tasks import Task
 from qed.swarm.trace import Trace
 from qed.swarm.world import World
 
@@ -37,15 +40,10 @@ class Stretch:
 class Life:
     """A swarm that goes on: healthy first, then broken, while a search tries controllers in it."""
 
-    def __init__(
-        self, kit: Kit, search: Search, faults: Faults, how: Trials, seed: int, watch: bool = False
-    ) -> None:
+    def __init__(self, kit: Kit, search: Search, faults: Faults, how: Trials, seed: int) -> None:
         self.kit, self.search, self.faults, self.seconds = kit, search, faults, how.seconds
-        # Other faults in the same call must not matter, so all begin alike.
-        self.world = World(how.environment, how.task, stream("world that goes on", seed))
+        self.world = begun(how.task, how.environment, seed)
         self.stretches: list[Stretch] = []
-        self.traces: list[Trace] = []  # of each stretch, if it is watched
-        self._watch = watch
         self._pending: tuple[str, int, float] | None = None
 
     def go_on(self, moment: str, row: int) -> float:
@@ -53,12 +51,7 @@ class Life:
         self.settle()
         if moment == STRUCK:
             self.world.faults = self.faults
-        controller = self.kit.controllers[row]
-        if self._watch:
-            self.traces.append(self.world.trace(controller, self.seconds))
-            fitness = float(self.traces[-1].score[-1])
-        else:
-            fitness = self.world.run(controller, self.seconds)
+        fitness = self.world.run(self.kit.controllers[row], self.seconds)
         self._pending = moment, row, fitness
         return fitness
 
@@ -79,6 +72,25 @@ class Life:
                 kept=search.belief(search.present),
             )
         )
+
+
+def begun(task: str | Task, environment: Environment, seed: int) -> World:
+    """Return a world at its beginning, the same for all faults: others must not matter."""
+    return World(environment, task, stream("world that goes on", seed))
+
+
+def relived(
+    world: World,
+    controllers: Sequence[Controller],
+    stretches: Sequence[Stretch],
+    faults: Faults,
+    seconds: float,
+) -> Iterator[Trace]:
+    """Watch a life again, stretch by stretch, in the world it began in."""
+    for part in stretches:
+        if part.moment == STRUCK:
+            world.faults = faults
+        yield world.trace(controllers[part.row], seconds)
 
 
 def lived(
