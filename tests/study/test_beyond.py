@@ -167,24 +167,9 @@ def test_its_cost_is_forecast() -> None:
 # ---- report --------------------------------------------------------------------------------
 
 
-def made(teams: bool) -> Results:
-    """Return a made-up study in which a search loses 0.1 over the root of its trials."""
-    results = made_up.results()
-    ways = [(KEEP, 0, 0.2), (BEST, 0, 0.0), (PLAYBOOK, 0, -0.01)]
-    ways += [(TEAM, 0, -0.04)] if teams else []
-    ways += [(way, budget, 0.1 / budget**0.5) for way in STRATEGIES for budget in BUDGETS]
-    rows = [
-        (*name, fault, "PMIN", way, trials, 0.5, -0.1 - regret, regret)
-        for name in made_up.SMALL.runs()
-        for fault in range(2)
-        for way, trials, regret in ways
-    ]
-    return replace(results, beyond=pd.DataFrame(rows, columns=list(BEYOND)))
-
-
 @pytest.mark.parametrize("teams", [True, False])
 def test_a_table_and_words(teams: bool) -> None:
-    results = made(teams)
+    results = replace(made_up.results(), beyond=made_up.beyond(made_up.SMALL, teams))
     table = beyond_report.table(results)
     assert table is not None
     first = table.frame.iloc[0]
@@ -205,11 +190,14 @@ def test_a_table_and_words(teams: bool) -> None:
     assert ((-0.04, -0.04) in drawn) == teams
 
 
-def test_the_report_has_a_section_only_if_there_is_something_to_tell(tmp_path) -> None:
+def test_the_report_has_a_section_only_if_there_is_something_to_tell(tmp_path, monkeypatch) -> None:
+    assert FIGURES[-1].name == "beyond"
+    monkeypatch.setattr("qed.study.figures.FIGURES", FIGURES[-1:])
     for with_it in (True, False):
-        results = made(teams=False) if with_it else made_up.results()
+        results = made_up.results()
+        if not with_it:
+            results = replace(results, beyond=results.beyond.iloc[:0])
         page = report.write(tmp_path, results).read_text()
         assert ('id="section-beyond"' in page) == with_it
         assert ('id="figure-beyond"' in page) == with_it
         assert ("tables/beyond.csv" in page) == with_it
-    assert FIGURES[-1].name == "beyond"

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from qed.recovery.search.strategies import EXHAUSTIVE, LEARNED, MAP, PORTFOLIO, RANDOM
 from qed.study import paper
 from qed.study.beyond import BEST, BUDGETS, KEEP, PLAYBOOK, TEAM
-from qed.study.charts import LABEL, TICK
+from qed.study.charts import LABEL, PART, TICK
 from qed.study.layout import Row, Table, plain
 from qed.study.results import Results
 from qed.study.rows import ALGORITHM, TASK, many
@@ -138,7 +138,7 @@ def figure(results: Results) -> Figure:
             if across == 0:
                 grid[down, 0].set_ylabel(algorithm.upper(), fontsize=LABEL)
     made.supxlabel("trials of the search", fontsize=LABEL)
-    made.supylabel("mean regret (part of the normal performance)", fontsize=LABEL)
+    made.supylabel(f"mean regret\n{PART}", fontsize=LABEL)
     lines = [
         Line2D([], [], color=colour, marker=mark, ms=6, lw=1.8, label=words)
         for words, colour, mark in LINES.values()
