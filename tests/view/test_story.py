@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import behaviours
 import numpy as np
 import pytest
 from browser import Browser
@@ -33,6 +34,7 @@ from qed.view.story_stage import StoryStage
 
 FAULTS = ",".join(["PMAX"] * 6 + ["NONE"] * 4)
 SECONDS = 6.0
+TEAM = qed.Team([behaviours.STRAIGHT, behaviours.AVOIDER] * 5)
 
 
 @pytest.fixture(scope="module")
@@ -41,18 +43,20 @@ def kit() -> qed.Kit:
 
 
 def life(kit: qed.Kit) -> tuple[Stretch, ...]:
-    """Return a life of three trials, with beliefs by hand: the second controller is better."""
+    """Return a life of three trials, the last of a team, with beliefs by hand."""
     world = begun(kit.task, kit.environment, 1)
     parts = []
     moments = (NORMAL, STRUCK, TRIAL, TRIAL, TRIAL, AFTER)
     for k, (moment, row) in enumerate(zip(moments, (0, 0, 1, 2, 3, 1), strict=True)):
         if moment == STRUCK:
             world.faults = qed.Faults(FAULTS)
-        fitness = world.run(kit.controllers[row], SECONDS)
+        controller: Any = kit.controllers[row] if row != 3 else TEAM
+        fitness = world.run(controller, SECONDS)
         kept, better = Belief.of(0.4, 0.05 / (k + 1)), Belief.of(0.7, 0.2 / (k + 1))
         changed = k > 1
         best, believed = (1, better) if changed else (0, kept)
-        parts.append(Stretch(moment, row, 3 * row, fitness, best, believed, kept))
+        cell = 3 * row if row != 3 else -1
+        parts.append(Stretch(moment, row, cell, controller, fitness, best, believed, kept))
     return tuple(parts)
 
 
@@ -80,6 +84,16 @@ def test_one_world_from_the_first_stretch_to_the_last(shown: Story) -> None:
         assert shown.chapter(part.begin) is part
     assert shown.chapter(shown.seconds) is shown.chapters[-1]
     assert "6 of 10 robots" in shown.chapters[1].title
+
+
+def test_a_team_in_a_story_has_letters_while_it_drives(shown: Story, stage: StoryStage) -> None:
+    assert [bool(part.letters) for part in shown.chapters] == [False] * 4 + [True, False]
+    assert "It tries a team of 2 controllers." in " ".join(shown.chapters[4].words)
+    assert "letter" in [sign for row in stage.legend.rows for sign, _ in row]
+    stage.draw(shown.chapters[4].begin + 1.0)
+    assert stage.broken.pane.letters == tuple("AB" * 5)
+    stage.draw(shown.seconds)
+    assert stage.broken.pane.letters == ()
 
 
 def test_a_story_needs_a_life(kit: qed.Kit) -> None:

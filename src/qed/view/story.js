@@ -130,7 +130,7 @@ function drawBeliefs(time) {
 
 function draw(cycle) {
   const time = cycle * data.cycle, chapter = chapterAt(time), gait = gaitAt(time);
-  Object.assign(pane, cycle < data.struck ? whole : faulty);
+  Object.assign(pane, cycle < data.struck ? whole : faulty, { letters: chapter.letters });
   const following = $("trails").checked;
   $("trails").checked = following || fast(); // in time-lapse only trails tell where robots went
   drawArena(pane, cycle);

@@ -13,9 +13,9 @@ from qed.errors import InputError
 from qed.recovery.kit.live import AFTER, NORMAL, STRUCK, TRIAL, Stretch, begun, relived
 from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE
-from qed.swarm.trace import Trace
+from qed.swarm.trace import Trace, parts_of
 from qed.view.pace import Pace, film_pace
-from qed.view.pane import Pane
+from qed.view.pane import Pane, letters_of
 
 if TYPE_CHECKING:
     from qed.recovery.kit.kit import Kit
@@ -34,11 +34,7 @@ class Chapter:
     mark: str  # a word below the chart: "normal", "fault", the trial's number, "after"
     title: str
     words: tuple[str, ...]  # a sentence each
-
-    @property
-    def told(self) -> bool:
-        """Whether the search was told how this stretch went."""
-        return self.stretch.moment in (STRUCK, TRIAL)
+    letters: tuple[str, ...] = ()  # of a team: which controller each robot runs
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,7 @@ class Story:
     @property
     def some_team(self) -> bool:
         """Whether robots run different controllers."""
-        return bool(self.healthy.letters)
+        return any(part.letters for part in self.chapters)
 
     @cached_property
     def pace(self) -> Pace:
@@ -125,7 +121,7 @@ def story(
     world = begun(found.task, environment or kit.environment, seed)
     length = kit.seconds if seconds is None else seconds
     traces = []
-    for one in relived(world, kit.controllers, found.lived, found.faults, length):
+    for one in relived(world, found.lived, found.faults, length):
         traces.append(one)
         if progress is not None:
             progress(len(traces), len(found.lived))
@@ -171,7 +167,7 @@ def chapters(
             NORMAL: (
                 "normal",
                 "All robots are healthy",
-                (f"They run the normal best, the controller of cell {part.cell}.",),
+                (f"They run the normal best, {named(part)}.",),
             ),
             STRUCK: (
                 "fault",
@@ -183,15 +179,23 @@ def chapters(
                 str(number),
                 f"Search: trial {number} of {trials}",
                 (
-                    f"It tries {'the normal best again' if again else 'another controller'}, of "
-                    f"cell {part.cell}. Nothing is reset: robots stay where they are.",
+                    f"It tries {'the normal best again, ' * again}{named(part)}. Nothing is "
+                    "reset: robots stay where they are.",
                 ),
             ),
             AFTER: (
                 "after",
                 "No clear gain: the controller stays" if again else "Recovered",
-                (f"The swarm goes on with the controller of cell {part.cell}.",),
+                (f"The swarm goes on with {named(part)}.",),
             ),
         }[part.moment]  # fmt: skip
-        found.append(Chapter(part, end - length, end, mark, title, words))
+        letters = letters_of(parts_of(part.controller))
+        found.append(Chapter(part, end - length, end, mark, title, words, letters))
     return found
+
+
+def named(part: Stretch) -> str:
+    """Return what drove the robots, in words."""
+    if part.cell >= 0:
+        return f"the controller of cell {part.cell}"
+    return f"a team of {len(set(parts_of(part.controller)))} controllers"

@@ -57,6 +57,7 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "mark": chapter.mark,
         "title": chapter.title,
         "words": " ".join(chapter.words),
+        "letters": chapter.letters,
         "best": _belief(part.believed),
         "kept": _belief(part.kept),
         "same": part.believed == part.kept,

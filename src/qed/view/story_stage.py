@@ -64,7 +64,7 @@ class StoryStage:
         pen = ImageDraw.Draw(frame)
         chapter, gait = story.chapter(seconds), story.pace.gait(seconds)
         arena = self.healthy if seconds < story.struck - 1e-9 else self.broken
-        arena.trails = self.trails or gait.lapse
+        arena.trails, arena.pane.letters = self.trails or gait.lapse, chapter.letters
         frame.paste(arena.draw(cycle), (self.margin, self.top))
         shade = colour_of(chapter)
         pen.text((self.margin, self.margin), chapter.title, shade, self.title)

@@ -81,7 +81,7 @@ def test_other_faults_and_threads_do_not_matter(found, kit):
 
 def test_to_watch_a_life_changes_nothing(found, kit):
     world = begun(kit.task, kit.environment, seed=1)
-    traces = list(relived(world, kit.controllers, found.lived, FAULTS, 4.0))
+    traces = list(relived(world, found.lived, FAULTS, 4.0))
     assert [trace.score[-1] for trace in traces] == [part.fitness for part in found.lived]
     assert [trace.faults for trace in traces] == [None, *[FAULTS] * (len(traces) - 1)]
     for one, then in pairwise(traces):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.controller.network import Controller
+from qed.controller.team import Team
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.play import Step, play
 from qed.recovery.search.search import Belief, Search
@@ -29,8 +30,9 @@ class Stretch:
     """A stretch of a swarm's life, as long as a trial, under one controller."""
 
     moment: str  # before the fault, as it struck, a trial of the search, or after the search
-    row: int  # the controller, by its number in the kit
-    cell: int  # and by its cell in the archive
+    row: int  # the controller, by its number in the search
+    cell: int  # and by its cell in the archive; -1: a team of several
+    controller: Controller | Team  # itself
     fitness: float  # of this stretch
     best: int  # the controller that the search would use when it ended
     believed: Belief  # of that controller's fitness with the fault
@@ -51,7 +53,7 @@ class Life:
         self.settle()
         if moment == STRUCK:
             self.world.faults = self.faults
-        fitness = self.world.run(self.kit.controllers[row], self.seconds)
+        fitness = self.world.run(self.search.controllers[row], self.seconds)
         self._pending = moment, row, fitness
         return fitness
 
@@ -65,13 +67,19 @@ class Life:
             Stretch(
                 moment=moment,
                 row=row,
-                cell=int(self.kit.cells[row]),
+                cell=self._cell(row),
+                controller=search.controllers[row],
                 fitness=fitness,
                 best=search.best_row,
                 believed=search.belief(),
                 kept=search.belief(search.present),
             )
         )
+
+    def _cell(self, row: int) -> int:
+        """Return the cell of a controller; a search over teams has them after the kit's."""
+        cells = self.kit.cells
+        return int(cells[row]) if row < len(cells) else -1
 
 
 def begun(task: str | Task, environment: Environment, seed: int) -> World:
@@ -80,17 +88,13 @@ def begun(task: str | Task, environment: Environment, seed: int) -> World:
 
 
 def relived(
-    world: World,
-    controllers: Sequence[Controller],
-    stretches: Sequence[Stretch],
-    faults: Faults,
-    seconds: float,
+    world: World, stretches: Sequence[Stretch], faults: Faults, seconds: float
 ) -> Iterator[Trace]:
     """Watch a life again, stretch by stretch, in the world it began in."""
     for part in stretches:
         if part.moment == STRUCK:
             world.faults = faults
-        yield world.trace(controllers[part.row], seconds)
+        yield world.trace(part.controller, seconds)
 
 
 def lived(
