@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -36,7 +36,8 @@ class Searched(Recovery):
     gain: Belief  # of the leader over the controller that the swarm ran
     worthwhile: bool  # whether the gain was clear, so that the controller was changed
     row: int  # the recovery controller's number in the kit
-    lived: tuple[Stretch, ...] = ()  # the swarm's life where nothing was reset, else nothing
+    # The swarm's life where nothing was reset, else nothing.
+    lived: tuple[Stretch, ...] = field(default=(), kw_only=True)
 
     @property
     def trials(self) -> int:
