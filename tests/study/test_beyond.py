@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import qed
+from qed.recovery.kit.prepare import Effort
 from qed.recovery.protocol import streams
 from qed.recovery.search.strategies import STRATEGIES
 from qed.study import beyond, beyond_report, board, cost, paths, report
@@ -32,7 +33,7 @@ FILE = "beyond-2.csv"
 def small_kits():
     """Make kits small: how good they are does not matter here."""
     with pytest.MonkeyPatch.context() as patch:
-        few = replace(beyond.EFFORT, surveyed=2, controllers=8, faults=4, twice=2, portfolio=3)
+        few = Effort(surveyed=2, controllers=8, faults=4, twice=2, validation=2, portfolio=3)
         patch.setattr(beyond, "EFFORT", few)
         yield
 

@@ -34,7 +34,7 @@ from qed.swarm.job import Ready
 
 BUDGETS = (1, 3, 5, 10, 30, 100)  # trials after which a search's answer is looked at
 KEEP, BEST, PLAYBOOK, TEAM = "keep", "best", "playbook", "team"  # ways that do not search
-EFFORT = Effort(surveyed=12, controllers=256, faults=96, twice=16, validation=2)
+EFFORT = Effort(surveyed=12, controllers=256, faults=96, twice=16, validation=8)
 COLUMNS = ("fault", "faults", "way", "trials", "fitness", "resilience", "regret")
 PREPARED = 0.8  # of the work is done when the kit is there, about
 

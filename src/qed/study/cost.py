@@ -34,8 +34,9 @@ SOLUTIONS = {
     "spirit": {20_000: 110, 80_000: 127, 2_402_000: 127},
 }
 # Trials that go beyond the paper, besides those that a kit's effort names: of each solution in a
-# race, of each on the short list in swarms that are alike, of a playbook, and for a team.
-RACED, PLAIN, PLAYED = 2.0, 12.0, 2_600.0
+# race, of each on the short list in swarms that are alike, of a playbook, of a fault that validates,
+# and for a team.
+RACED, PLAIN, PLAYED, VALIDATED = 2.0, 12.0, 2_600.0, 250.0
 TEAMED, TEAMS_OF = 130.0, 135  # of each candidate, in five or six kinds of faults
 WALL = 0.5  # s to measure each speed on a CPU
 ON_GPU = 5 * BATCH  # controllers that fill a GPU, as runs side by side do
@@ -105,7 +106,7 @@ def beyond(plan: Plan, algorithm: str) -> float:
     effort, sizes = EFFORT, solutions(algorithm, plan.evaluations)
     few = min(sizes, effort.controllers)
     kit = sizes * (effort.surveyed + RACED) + few * (effort.faults + effort.twice + PLAIN)
-    kit += PLAYED + effort.validation * RACED * few
+    kit += PLAYED + effort.validation * (RACED * few + VALIDATED)
     answers = len(STRATEGIES) * (BUDGETS[-1] + 0.5 * len(BUDGETS) * plan.fresh)
     team = RACED * sizes + TEAMED * min(sizes, TEAMS_OF) if teams_known() else 0.0
     return (kit + plan.searched * (answers + team)) * _cycles(plan) * ROBOTS
