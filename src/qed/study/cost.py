@@ -34,10 +34,10 @@ SOLUTIONS = {
     "spirit": {20_000: 110, 80_000: 127, 2_402_000: 127},
 }
 # Trials that go beyond the paper, besides those that a kit's effort names: of each solution in a
-# race, of each on the short list in swarms that are alike, of a playbook, of a fault that validates,
-# and for a team.
+# race, of each on the short list in swarms that are alike, of a playbook, and of a fault that
+# validates; for a team, of each candidate in five or six kinds of faults.
 RACED, PLAIN, PLAYED, VALIDATED = 2.0, 12.0, 2_600.0, 250.0
-TEAMED, TEAMS_OF = 130.0, 135  # of each candidate, in five or six kinds of faults
+TEAMED, TEAMS_OF = 130.0, 135
 WALL = 0.5  # s to measure each speed on a CPU
 ON_GPU = 5 * BATCH  # controllers that fill a GPU, as runs side by side do
 
