@@ -51,6 +51,21 @@ def test_recover_with_a_kit_tells_what_was_tried(prepared, tmp_path):
     assert int(row["cell"]) == found.cell
 
 
+def test_recover_without_reset(prepared):
+    path, _ = prepared
+    given = ["--faults", "2", "--budget", "2", "--fresh", "2", "--seconds", "5", "--no-reset"]
+    done = run([*QED, "recover", str(path), *given])
+    assert done.returncode == 0, done.stderr
+    assert fits(done.stdout)
+    assert "2 swarms went on without reset" in done.stdout
+
+
+def test_an_archive_has_no_world_that_goes_on(small_run):  # noqa: F811
+    done = run([*QED, "recover", str(small_run), "--no-reset"])
+    assert done.returncode == 2
+    assert "--no-reset is for a kit" in done.stderr
+
+
 def test_info_of_a_kit(prepared):
     path, _ = prepared
     done = run([*QED, "info", str(path)])

@@ -42,6 +42,7 @@ LABELS = {
     "fault-kinds": ("robots with a fault of that kind, of ten", f"impact\n{PART}", "wheel faults"),
     "tasks": (f"impact\n{PART}", f"resilience\n{PART}"),
     "luck": ("gain of recovery\n(part of the task's empirical maximum)",),
+    "beyond": ("trials of the search", f"mean regret\n{PART}", "kept"),
 }
 
 

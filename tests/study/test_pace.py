@@ -8,7 +8,7 @@ import pytest
 
 from qed.evolution.run import ARCHIVE, PROGRESS
 from qed.study import paths, work
-from qed.study.board import BREAK, EVOLVE, TRY, Board, Part
+from qed.study.board import BEYOND, BREAK, EVOLVE, TRY, Board, Part
 from qed.study.pace import Pace
 from qed.study.plan import PRESETS, Name, Plan
 
@@ -57,7 +57,7 @@ def test_time_is_shared_by_parts_that_go_on_at_the_same_time() -> None:
 
 PLAN = PRESETS["paper"].changed(replicates=2, evaluations=80_000, faults=20)
 # What a true machine takes, in the seconds that are expected of each kind of work.
-TRUE = {EVOLVE: 1.5, TRY: 1.3, BREAK: 0.8}
+TRUE = {EVOLVE: 1.5, TRY: 1.3, BREAK: 0.8, BEYOND: 1.2}
 STEPS = 30  # of a part that are told
 
 
@@ -84,6 +84,7 @@ def work_on(
         for name in names:
             parts += [Part(TRY, (name,))]
             parts += [Part(BREAK, (name,), k) for k in range(len(work.batches(plan)))]
+            parts += [Part(BEYOND, (name,))]
         for part in parts:
             rest = board.weight(part) - board.there(part)
             board.begin(part)
@@ -104,8 +105,13 @@ def work_on(
                     return told, clock.now
             board.end(part)
             for name in part.names:
-                file = {EVOLVE: ARCHIVE, TRY: paths.NORMAL}.get(part.stage)
-                leave(folder, name, file or paths.recovery(part.batch))
+                file = {
+                    EVOLVE: ARCHIVE,
+                    TRY: paths.NORMAL,
+                    BREAK: paths.recovery(part.batch),
+                    BEYOND: paths.beyond(plan.searched),
+                }[part.stage]
+                leave(folder, name, file)
     assert board.fraction == pytest.approx(1.0)
     return told, clock.now
 

@@ -97,7 +97,7 @@ def test_the_page_is_whole_by_itself(folder: Path, page: Page) -> None:
         if target.startswith("#"):
             assert target[1:] in page.ids
         elif target not in ("study.toml", *(f"tables/{name}.csv" for name in
-                            ("runs", "recoveries", "progress"))):  # fmt: skip
+                            ("runs", "recoveries", "progress", "beyond"))):  # fmt: skip
             assert (folder / target).is_file()
     assert {link["href"] for link in page.all("link")} == {"data:,"}
     assert len(set(page.ids)) == len(page.ids)

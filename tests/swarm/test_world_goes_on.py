@@ -97,3 +97,19 @@ def test_what_cannot_be_is_refused_and_nothing_happens(do, words):
         do(world)
     np.testing.assert_array_equal(world.poses, before)
     assert (world.cycle, world.faults) == (cycle, None)
+
+
+def test_a_traced_stretch_is_the_stretch_that_runs():
+    ran, seen = qed.World(CROWDED, seed=2), qed.World(CROWDED, seed=2)
+    for k, seconds in enumerate((6.0, 0.2, 5.0)):
+        controller = qed.Controller.random(k)
+        ran.faults = seen.faults = qed.Faults.sample(8, seed=k) if k else None
+        score = ran.run(controller, seconds)
+        before = seen.poses
+        trace = seen.trace(controller, seconds)
+        assert trace.score[-1] == score
+        np.testing.assert_array_equal(trace.start, before)
+        np.testing.assert_array_equal(poses_of(trace, -1), ran.poses)
+        np.testing.assert_array_equal(seen.poses, ran.poses)
+        assert trace.faults == ran.faults
+        assert len(trace.x) == round(seconds / 0.2)

@@ -74,9 +74,28 @@ def print_searched(found: Sequence[Searched]) -> None:
     screen.print(table)
     kept, after = mean(one.broken for one in found), mean(one.performance for one in found)
     trials = mean(one.trials for one in found)
+    if first.lived:
+        _print_lives(found)
     mean_of = f"Mean of {len(found)} on fresh trials" if len(found) > 1 else "On fresh trials"
     screen.print(
         f"{mean_of}: {kept:.3f} if the controller is kept, {after:.3f} after {trials:.3g} trials."
+    )
+
+
+def _print_lives(found: Sequence[Searched]) -> None:
+    """Tell how the swarms did while they went on without reset."""
+    from statistics import mean
+
+    from qed.recovery.kit.live import AFTER, NORMAL, STRUCK
+
+    means = [
+        mean(part.fitness for one in found for part in one.lived if part.moment == moment)
+        for moment in (NORMAL, STRUCK, AFTER)
+    ]
+    many = f"{len(found)} swarms" if len(found) > 1 else "The swarm"
+    show.console().print(
+        f"{many} went on without reset: {means[0]:.3f} before the fault, {means[1]:.3f} after "
+        f"it, {means[2]:.3f} after the search."
     )
 
 

@@ -57,6 +57,12 @@ def recover(
         str | None,
         typer.Option(help="Of a kit: learned (default), map, portfolio, random or exhaustive."),
     ] = None,
+    no_reset: Annotated[
+        bool,
+        typer.Option(
+            "--no-reset", help="Search with a kit in a world that goes on: no reset between trials."
+        ),
+    ] = False,
     among: Annotated[
         str | None,
         typer.Option(help="Kinds of faults to draw, with commas between (default: all eight)."),
@@ -83,12 +89,14 @@ def recover(
             searched = search(
                 kit, task, combined, full=full, budget=10 if budget is None else budget,
                 strategy=strategy or "learned", fresh=fresh, seconds=seconds, seed=seed,
-                threads=threads, progress=progress, backend=backend,
+                threads=threads, progress=progress, backend=backend, reset=not no_reset,
             )  # fmt: skip
         print_searched(searched)
         if out is not None:
             write(searched, out)
         return
+    if no_reset:
+        raise InputError("--no-reset is for a kit; qed prepare makes one of an archive")
     archive, _, source = opened(path)
     made = archive.header.get("settings", {})
     wanted = task or made.get("task")

@@ -10,6 +10,7 @@ import typer
 
 from qed.cli.info import SOURCE, opened
 from qed.cli.own import With, bring
+from qed.cli.replay_kit import refuse, replay_kit
 from qed.cli.show import console, table, waiting
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 def replay(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="ARCHIVE", help=f"{SOURCE} Up to 8 of a task, side by side."),
+        typer.Argument(
+            metavar="ARCHIVE", help=f"{SOURCE} Up to 8 of a task, side by side; or a kit."
+        ),
     ],
     out: Annotated[
         Path, typer.Option(help="The film (mp4 or gif), or a page for the browser (html).")
@@ -39,11 +42,19 @@ def replay(
         float | None,
         typer.Option(help="Simulated time, in s; default: the longest of the runs' own."),
     ] = None,
-    trials: Annotated[int, typer.Option(help="Trials to choose the recovery by.")] = 10,
-    trial: Annotated[int, typer.Option(help="The trial to show, from 0.")] = 0,
+    trials: Annotated[
+        int | None, typer.Option(help="Trials to choose the recovery by (default: 10).")
+    ] = None,
+    trial: Annotated[
+        int | None, typer.Option(help="The trial to show, from 0 (default: 0).")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(help="Of a kit: trials of its search, at most (default: 10).")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Decides starts and noise, the same for all.")] = 1,
     speed: Annotated[
-        float | None, typer.Option(help="Times real time; default: for about 20 s of film.")
+        float | None,
+        typer.Option(help="Times real time; default: for about 20 s of film, 50 s of a kit's."),
     ] = None,
     fps: Annotated[
         int | None, typer.Option(help="Frames in a second; default: 25 for mp4, 10 for gif.")
@@ -65,7 +76,11 @@ def replay(
     Several archives: a column each, after the fault and after recovery.
 
     All start at the same poses with the same combined fault.
+
+    A kit: one world that goes on; a healthy swarm, the fault, a search trial by trial, recovered.
     """
+    from qed.errors import InputError
+    from qed.recovery.kit.stored import is_kit
     from qed.recovery.recover import recover
     from qed.swarm.environment import Environment
     from qed.view.film import Film, kind
@@ -75,6 +90,19 @@ def replay(
 
     # All that can be wrong is found before the search, which takes time.
     bring(files)
+    # A request to stop ends like Ctrl-C: with nothing half-written left behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if any(map(is_kit, paths)):
+        refuse(paths, trials=trials, trial=trial)
+        replay_kit(
+            paths[0], out, faults, task, budget=budget, seconds=seconds, seed=seed,
+            threads=threads, backend=backend, speed=speed, fps=fps, size=size, trails=trails,
+            sensors=sensors,
+        )  # fmt: skip
+        return
+    if budget is not None:
+        raise InputError("budget is for a kit; qed prepare makes one of an archive")
+    trials, trial = 10 if trials is None else trials, 0 if trial is None else trial
     ending = kind(out)
     archives, sources = _opened(paths)
     wanted = _task(task, archives, sources)
@@ -86,8 +114,6 @@ def replay(
     checked_trial(trial)
     can_write(out)
 
-    # A request to stop ends like Ctrl-C: with nothing half-written left behind.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     entries = []
     for archive, name in zip(archives, names(archives, sources), strict=True):
         with waiting(f"{name}: trying {len(archive):,} controllers") as progress:

@@ -83,6 +83,13 @@ def study(
     broken: Annotated[
         int | None, typer.Option(help="Robots that break (default 0: each draws for itself).")
     ] = None,
+    beyond: Annotated[
+        int | None,
+        typer.Option(
+            help="Faults of each map in which searches of few trials, playbooks and teams are "
+            "tried; 0: none (default: 0 in quick, 4 in laptop, 20 in paper)."
+        ),
+    ] = None,
     attributes: Annotated[
         str | None, typer.Option(help="Options of qed's environments: paper (default) or scripts.")
     ] = None,
@@ -102,6 +109,7 @@ def study(
         tasks=tasks, algorithms=algorithms, replicates=replicates, faults=faults,
         evaluations=evaluations, initial=initial, trials=trials, retrials=retrials,
         fresh=fresh, protocol=protocol, seconds=seconds, seed=seed, among=among, broken=broken,
+        beyond=beyond,
     )  # fmt: skip
     if attributes is not None:
         plan = plan.over(attributes)
@@ -160,6 +168,7 @@ def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
         f"faults      {plan.faults * plan.replicates} combined, {plan.faults} for the maps of a "
         f"replicate, {plan.retrials} trials each",
         f"fresh       {plan.fresh} trials of the solutions that are chosen",
+        f"beyond      {_beyond(plan)}",
     ):
         screen.print(line, soft_wrap=True)
     table = show.table()
@@ -190,6 +199,13 @@ def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
     else:
         words = f"{about} with all cores of this machine, after the first compile."
     screen.print(words, soft_wrap=True, markup=False)
+
+
+def _beyond(plan: Plan) -> str:
+    """Return what goes beyond the paper, in words."""
+    if not plan.searched:
+        return "nothing: searches, playbooks and teams are for --beyond FAULTS"
+    return f"searches of few trials, playbooks and teams in {plan.searched} faults of each map"
 
 
 @contextmanager

@@ -35,6 +35,12 @@ class Team:
                 made[controller] = controller.network()
         return tuple(made[controller] for controller in self.controllers)
 
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Which controller each robot runs: equal ones have one number, the first one 0."""
+        kinds = {controller: k for k, controller in enumerate(dict.fromkeys(self.controllers))}
+        return tuple(kinds[controller] for controller in self.controllers)
+
     def __len__(self) -> int:
         return len(self.controllers)
 

@@ -189,6 +189,7 @@ def recover(
     faults: Faults = ...,
     *,
     full: bool = ...,
+    reset: bool = ...,
     budget: int = ...,
     strategy: str = ...,
     fresh: int = ...,
@@ -208,6 +209,7 @@ def recover(
     faults: Sequence[Faults] = ...,
     *,
     full: bool = ...,
+    reset: bool = ...,
     budget: int = ...,
     strategy: str = ...,
     fresh: int = ...,
@@ -237,6 +239,7 @@ def recover(
     full: bool = False,
     budget: int | None = None,
     strategy: str | None = None,
+    reset: bool = True,
 ) -> Any:
     """Find the controller that works best in a broken swarm: of an archive, or with a kit.
 
@@ -264,6 +267,8 @@ def recover(
     full : try every controller of an archive on all trials, without a race
     budget : trials of a kit's search (default: 10)
     strategy : of a kit's search (default: "learned"); see ``Kit.search``
+    reset : False: a kit's search is played in a world that goes on (``qed.World``, on the CPU):
+        robots stay where they are between trials, and break while the normal best runs
 
     The normal best is the archive's best controller in that environment while all robots are
     healthy; impact and resilience are told relative to its fitness.  The results of the two
@@ -274,8 +279,9 @@ def recover(
         from qed.recovery.kit.recovered import recovered
 
         return recovered(
-            archive, task, faults, budget, strategy, full=full, fresh=fresh, seconds=seconds,
-            seed=seed, environment=environment, threads=threads, progress=progress, backend=backend,
+            archive, task, faults, budget, strategy, full=full, reset=reset, fresh=fresh,
+            seconds=seconds, seed=seed, environment=environment, threads=threads,
+            progress=progress, backend=backend,
         )  # fmt: skip
     combined: list[Faults] = [faults] if isinstance(faults, Faults) else list(faults)
     if not isinstance(archive, Archive):
@@ -287,6 +293,8 @@ def recover(
     for name, given in (("budget", budget), ("strategy", strategy)):
         if given is not None:
             raise InputError(f"{name} is for a kit's search; qed.prepare makes a kit of an archive")
+    if not reset:
+        raise InputError("reset=False is for a kit's search; qed.prepare makes a kit of an archive")
     length = 400.0 if seconds is None else seconds
     seeds = streams(seed, protocol, archive.header)
     same_as_stored(archive.header, defined("task", task, Task))

@@ -15,7 +15,8 @@ from qed.study.pace import Pace
 from qed.study.plan import Name, Plan
 
 Watch = Callable[[float, str], Any]  # told the part of the work done, and what goes on
-EVOLVE, TRY, BREAK = "evolve", "reevaluate", "recover"  # the stages of a run
+# The stages of a run.
+EVOLVE, TRY, BREAK, BEYOND = "evolve", "reevaluate", "recover", "beyond"
 
 
 class Part(NamedTuple):
@@ -28,7 +29,7 @@ class Part(NamedTuple):
     def __str__(self) -> str:
         kinds = {f"{name.task} {name.algorithm}" for name in self.names}
         who = kinds.pop() if len(kinds) == 1 else f"{len(self.names)} runs"
-        doing = {EVOLVE: "evolving", TRY: "trying", BREAK: "breaking"}
+        doing = {EVOLVE: "evolving", TRY: "trying", BREAK: "breaking", BEYOND: "searching"}
         return f"{doing[self.stage]} {who}"
 
 
@@ -51,7 +52,7 @@ class Board:
         # Only how the speeds compare matters.
         self._engine = Engine("", backend, KNOWN if backend == "cuda" else KNOWN_CPU)
         self.total = 0.0
-        left = dict.fromkeys((EVOLVE, TRY, BREAK), 0.0)
+        left = dict.fromkeys((EVOLVE, TRY, BREAK, BEYOND), 0.0)
         for part in self._parts():
             self.total += self.weight(part)
             left[part.stage] += self.weight(part) - self.there(part)
@@ -69,6 +70,8 @@ class Board:
         yield Part(TRY, (name,))
         for batch in range(len(work.batches(self.plan))):
             yield Part(BREAK, (name,), batch)
+        if self.plan.searched:
+            yield Part(BEYOND, (name,))
 
     def weight(self, part: Part) -> float:
         """Return what a part weighs, done or not."""
@@ -77,13 +80,19 @@ class Board:
                 cost.evolving(self.plan, name.task, name.algorithm, self._engine)
                 for name in part.names
             )
+        if part.stage == BEYOND:
+            return cost.searching(self.plan, part.names[0].algorithm, self._engine)
         batch = part.batch if part.stage == BREAK else None
         return cost.trying(self.plan, part.names[0].algorithm, self._engine, batch)
 
     def there(self, part: Part) -> float:
         """Return what is there of a part on the disk."""
         if part.stage != EVOLVE:
-            file = paths.NORMAL if part.stage == TRY else paths.recovery(part.batch)
+            file = {
+                TRY: paths.NORMAL,
+                BREAK: paths.recovery(part.batch),
+                BEYOND: paths.beyond(self.plan.searched),
+            }[part.stage]
             there = (paths.run(self.folder, part.names[0]) / file).exists()
             return self.weight(part) if there else 0.0
         found = 0.0
@@ -128,7 +137,9 @@ class Board:
             self._did(part, begun.still - begun.base)
         elif len(part.names) == 1:  # others are tried again one by one
             self.pace.drop(part.stage, begun.still - begun.base - begun.told)
-            follow = self._after(part.names[0]) if part.stage != BREAK else ()
+            follow = list(self._after(part.names[0])) if part.stage != BEYOND else []
+            if part.stage == BREAK:
+                follow = [other for other in follow if other.stage == BEYOND]
             for other in follow:
                 if other != part:
                     self.pace.drop(other.stage, self.weight(other) - self.there(other))

@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 from qed.definitions import defined
 from qed.evolution.algorithms import Algorithm
+from qed.recovery.search.strategies import STRATEGIES
 from qed.speed import BATCH, Case, kernel_speed, random_networks, speeds, warm_up
+from qed.study.beyond import BUDGETS, EFFORT, teams_known
 from qed.study.plan import ROBOTS, Plan
 from qed.study.work import batches
 from qed.swarm.backend import described, problem
@@ -31,6 +33,11 @@ SOLUTIONS = {
     "sdbc": {20_000: 45, 80_000: 66, 2_402_000: 130},
     "spirit": {20_000: 110, 80_000: 127, 2_402_000: 127},
 }
+# Trials that go beyond the paper, besides those that a kit's effort names: of each solution in a
+# race, of each on the short list in swarms that are alike, of a playbook, and of a fault that
+# validates; for a team, of each candidate in five or six kinds of faults.
+RACED, PLAIN, PLAYED, VALIDATED = 2.0, 12.0, 2_600.0, 250.0
+TEAMED, TEAMS_OF = 130.0, 135
 WALL = 0.5  # s to measure each speed on a CPU
 ON_GPU = 5 * BATCH  # controllers that fill a GPU, as runs side by side do
 
@@ -92,6 +99,19 @@ def recovery(plan: Plan, algorithm: str, batch: int | None = None) -> float:
     return faults * normal(plan, algorithm)
 
 
+def beyond(plan: Plan, algorithm: str) -> float:
+    """Return about the robot-steps of what goes beyond the paper on one map."""
+    if not plan.searched:
+        return 0.0
+    effort, sizes = EFFORT, solutions(algorithm, plan.evaluations)
+    few = min(sizes, effort.controllers)
+    kit = sizes * (effort.surveyed + RACED) + few * (effort.faults + effort.twice + PLAIN)
+    kit += PLAYED + effort.validation * (RACED * few + VALIDATED)
+    answers = len(STRATEGIES) * (BUDGETS[-1] + 0.5 * len(BUDGETS) * plan.fresh)
+    team = RACED * sizes + TEAMED * min(sizes, TEAMS_OF) if teams_known() else 0.0
+    return (kit + plan.searched * (answers + team)) * _cycles(plan) * ROBOTS
+
+
 def _cycles(plan: Plan) -> int:
     return round(plan.seconds / CYCLE)
 
@@ -142,6 +162,11 @@ def trying(plan: Plan, algorithm: str, engine: Engine, batch: int | None = None)
     return recovery(plan, algorithm, batch) / engine.speeds["broken"]
 
 
+def searching(plan: Plan, algorithm: str, engine: Engine) -> float:
+    """Return how long (s) what goes beyond the paper takes on one map."""
+    return beyond(plan, algorithm) / engine.speeds["broken"]
+
+
 def forecast(plan: Plan, engine: Engine) -> dict[str, tuple[float, float]]:
     """Return, for each algorithm, how long evolution and recovery take (s)."""
     found = {}
@@ -149,5 +174,6 @@ def forecast(plan: Plan, engine: Engine) -> dict[str, tuple[float, float]]:
         runs = sum(evolving(plan, task, algorithm, engine) for task in plan.tasks)
         one = trying(plan, algorithm, engine)
         one += sum(trying(plan, algorithm, engine, k) for k in range(len(batches(plan))))
+        one += searching(plan, algorithm, engine)
         found[algorithm] = (plan.replicates * runs, plan.replicates * len(plan.tasks) * one)
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from qed.study import charts, signatures
+from qed.study import beyond_report, charts, signatures
 from qed.study.paths import FIGURES as FOLDER
 from qed.study.results import Results
 
@@ -23,6 +23,7 @@ class Chart:
     title: str
     make: Callable[[Results], Figure]
     caption: str  # {maps}, {replicates}, {faults} and {points} are filled in
+    there: Callable[[Results], bool] = lambda _: True  # whether a study has what it shows
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ def draw(results: Results, folder: Path, dpi: int = DPI, pdf: bool = True) -> li
     }
     drawn = []
     for chart in FIGURES:
+        if not chart.there(results):
+            continue
         figure = chart.make(results)
         png, vectors = target / f"{chart.name}.png", target / f"{chart.name}.pdf"
         figure.savefig(png, dpi=dpi)
@@ -146,5 +149,16 @@ FIGURES: list[Chart] = [
         "Gain of the recovery over the normal best, both with the fault. Boxes as above: on fresh "
         "trials. Diamonds: the median by the trials that chose the recovery, as in the paper. What "
         "a diamond lies above the line in its box is luck. {points} recoveries in all.",
+    ),
+    Chart(
+        beyond_report.FIGURE,
+        "Regret of a search over its trials",
+        beyond_report.figure,
+        "What a search that does not know the fault loses against the exhaustive winner of the "
+        "same map, as a part of the normal performance, both on fresh trials; a row an algorithm, "
+        "a column a task, mean over maps and faults. BO: Bayesian optimisation over the map. "
+        "Horizontal lines need no search: the normal best is kept, or the playbook is looked up. "
+        "Lower is better; below 0 a way does better than the exhaustive winner.",
+        beyond_report.measured,
     ),
 ]

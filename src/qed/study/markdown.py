@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from qed.files import write as write_whole
-from qed.study import luck, verdicts
+from qed.study import beyond_report, luck, verdicts
 from qed.study.figures import DPI, draw
 from qed.study.paths import FIGURES
 from qed.study.report import all_tables
@@ -58,6 +58,7 @@ def write(study: Path, target: Path, results: Results | None = None) -> Path:
         verdicts.markdown(found, results),
         "## How much of recovery is luck",
         "\n".join(f"- {text}" for text in luck.sentences(results)) or "Not measured.",
+        *_beyond(results),
         "## Tables",
         *(f"{table.markdown()}\n[CSV]({BESIDE}/{table.name}.csv)" for table in made),
         "## Figures",
@@ -71,6 +72,12 @@ def write(study: Path, target: Path, results: Results | None = None) -> Path:
     ]
     write_whole(target / PAGE, "\n\n".join(part.strip("\n") for part in parts) + "\n")
     return target / PAGE
+
+
+def _beyond(results: Results) -> list[str]:
+    told = beyond_report.sentences(results)
+    title = "## Beyond the paper: few trials, playbooks, teams"
+    return [title, "\n\n".join(told)] if told else []
 
 
 def _scale(results: Results) -> str:

@@ -5,6 +5,7 @@ runs/           one folder a run, TASK-ALGORITHM-REPLICATE
     archive.npz        the map (and the other files of a run)
     normal.npz         fitness of each solution in the normal environment
     recovery-0.csv     one row a combined fault; so many faults a file
+    kit.npz            the map's kit, and beyond-4.csv what it does in four faults, where asked for
 tables/         tidy tables with one row a measurement, and the tables of the report
 figures/        the figures of the report
 report.html     all of it on one page
@@ -22,6 +23,8 @@ REPORT = "report.html"
 FAILURES = "failures.txt"
 FIGURES = "figures"
 NORMAL = "normal.npz"
+KIT = "kit.npz"
+NOTES = "kit-notes.npz"  # what was simulated for a kit that is not finished
 
 
 def run(study: Path, name: Name) -> Path:
@@ -32,6 +35,11 @@ def run(study: Path, name: Name) -> Path:
 def recovery(batch: int) -> str:
     """Return the name of a run's file with a batch of faults."""
     return f"recovery-{batch}.csv"
+
+
+def beyond(faults: int) -> str:
+    """Return the name of a run's file with what goes beyond the paper, in so many faults."""
+    return f"beyond-{faults}.csv"
 
 
 def tables(study: Path) -> Path:

@@ -63,6 +63,7 @@ class Plan:
     protocol: str = INDEPENDENT  # the trials that choose, see recovery.protocol
     among: tuple[str | Fault, ...] = tuple(FAULTS)  # the kinds of faults that are drawn
     broken: int = 0  # robots of a swarm that break; 0: each draws for itself
+    beyond: int = 0  # faults of a map in which searches, playbooks and teams are tried; 0: none
 
     def __post_init__(self) -> None:
         checked = {
@@ -81,10 +82,16 @@ class Plan:
             "protocol": choice("protocol", self.protocol, PROTOCOLS),
             "among": _several("among", self.among, Fault),
             "broken": whole("broken", self.broken, 0, ROBOTS),
+            "beyond": whole("beyond", self.beyond, 0, 10**5),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         self.faults_of(1)  # some cannot be drawn
+
+    @property
+    def searched(self) -> int:
+        """Faults of a map in which what goes beyond the paper is tried."""
+        return min(self.beyond, self.faults)
 
     @property
     def own(self) -> list[str]:
@@ -183,6 +190,7 @@ PRESETS: dict[str, Plan] = {
         faults=20,
         retrials=5,
         fresh=50,
+        beyond=4,
     ),
     "paper": Plan(
         tasks=tuple(TASKS),
@@ -196,5 +204,6 @@ PRESETS: dict[str, Plan] = {
         faults=50,
         retrials=10,
         fresh=50,
+        beyond=20,
     ),
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import qed
 from qed.files import write as write_whole
-from qed.study import least, luck, paths, verdicts
+from qed.study import beyond_report, least, luck, paths, verdicts
 from qed.study.figures import Drawn, draw
 from qed.study.plan import Name
 from qed.study.results import TABLES, Results
@@ -33,6 +33,7 @@ TITLES = {
     "scale": "How large this study is, and how it measured",
     "verdicts": "What holds of the paper, and what does not",
     "luck": "How much of recovery is luck",
+    "beyond": "Beyond the paper: few trials, playbooks, teams",
     "tables": "Tables",
     "figures": "Figures",
     "maps": "Maps",
@@ -78,13 +79,17 @@ def write(folder: Path, results: Results | None = None) -> Path:
         text = verdicts.frame(found).to_csv(index=False, lineterminator="\n")
         write_whole(paths.table(folder, "statements"), text)
     drawn = draw(results, folder) if finished else []
+    figures = [(each.name, _figure(k, each)) for k, each in enumerate(drawn, 1)]
     pictures, not_drawn = maps(results, folder) if finished else ([], [])
     shown = {
         "scale": _scale(results),
         "verdicts": verdicts.html(found, results) + _more("statements") if found else "",
         "luck": _paragraphs(luck.sentences(results)),
-        "tables": "".join(map(_table, made)),
-        "figures": "".join(_figure(k, each) for k, each in enumerate(drawn, 1)),
+        "beyond": _paragraphs(beyond_report.sentences(results))
+        + "".join(map(_table, (table for table in made if table.name == beyond_report.TABLE)))
+        + "".join(shown_figure for name, shown_figure in figures if name == beyond_report.FIGURE),
+        "tables": "".join(map(_table, (t for t in made if t.name != beyond_report.TABLE))),
+        "figures": "".join(text for name, text in figures if name != beyond_report.FIGURE),
         "maps": _maps(pictures, not_drawn),
         "methods": _methods(results),
     }
@@ -96,7 +101,11 @@ def write(folder: Path, results: Results | None = None) -> Path:
 def all_tables(results: Results) -> list[Table]:
     """Return the tables of the report, in its order."""
     made = tables(results)
-    more = [least.table(results), luck.luck_table(results) if luck.measured(results) else None]
+    more = [
+        least.table(results),
+        luck.luck_table(results) if luck.measured(results) else None,
+        beyond_report.table(results),
+    ]
     there = {table.name for table in made}
     return [*made, *(table for table in more if table is not None and table.name not in there)]
 
@@ -257,7 +266,8 @@ def _methods(results: Results) -> str:
     )
     made_with = [f"qed {qed.__version__}", f"Python {platform.python_version()}"]
     made_with += [f"{name} {version(name)}" for name in ("numpy", "scipy", "pandas", "matplotlib")]
-    raw = " · ".join(_link(f"tables/{name}.csv", f"{name}.csv") for name in TABLES)
+    names = [*TABLES, *(["beyond"] if beyond_report.measured(results) else [])]
+    raw = " · ".join(_link(f"tables/{name}.csv", f"{name}.csv") for name in names)
     seed = escape(str(results.settings.get("seed", "unknown")))
     return (
         f"<dl>\n{meanings}</dl>\n<p>All tables and figures are drawn from these: {raw}. The "

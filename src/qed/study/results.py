@@ -6,6 +6,7 @@ Of a chosen solution they tell what it does on fresh trials, which took no part 
 runs.csv          one row a run: its map, re-evaluated in the normal environment
 recoveries.csv    one row a run and a combined fault
 progress.csv      one row a run and a number of evaluations
+beyond.csv        one row a run, a fault, a way to recover and a number of trials, if asked for
 
 Every table, figure and page of the report is made from these alone.
 """
@@ -23,7 +24,7 @@ import pandas as pd
 from qed.errors import InputError
 from qed.evolution.run import PROGRESS as PROGRESS_OF_A_RUN
 from qed.files import write
-from qed.study import kinds, paths, work
+from qed.study import beyond, kinds, paths, work
 from qed.study.plan import Name, Plan
 
 RUNS = (
@@ -75,6 +76,18 @@ PROGRESS = (
     "mean",
     "qd_score",
 )
+BEYOND = (
+    "task",
+    "algorithm",
+    "replicate",
+    "fault",
+    "faults",
+    "way",  # keep, best (the exhaustive winner), playbook, team, or a strategy of a kit's search
+    "trials",  # of the search
+    "fitness",  # of what it would use, on fresh trials
+    "resilience",
+    "regret",  # the resilience of the exhaustive winner less this one
+)
 TABLES = {"runs": RUNS, "recoveries": RECOVERIES, "progress": PROGRESS}
 
 
@@ -87,6 +100,8 @@ class Results:
     recoveries: pd.DataFrame
     progress: pd.DataFrame
     failures: list[str] = field(default_factory=list)  # runs that failed, and why
+    # What goes beyond the paper; without rows where it was not asked for.
+    beyond: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(BEYOND)))
 
     @classmethod
     def load(cls, folder: Path) -> Results:
@@ -94,9 +109,12 @@ class Results:
         try:
             settings = tomllib.loads((folder / paths.SETTINGS).read_text(encoding="utf-8"))["study"]
             tables = {name: pd.read_csv(paths.table(folder, name)) for name in TABLES}
+            if paths.table(folder, "beyond").exists():
+                tables["beyond"] = pd.read_csv(paths.table(folder, "beyond"))
         except (OSError, KeyError, ValueError) as error:
             raise InputError(f"{folder} holds no finished study: {error}") from error
-        for name, columns in TABLES.items():
+        wanted = {**TABLES, **({"beyond": BEYOND} if "beyond" in tables else {})}
+        for name, columns in wanted.items():
             missing = [column for column in columns if column not in tables[name]]
             if missing:
                 raise InputError(f"{paths.table(folder, name)} lacks {', '.join(missing)}")
@@ -131,7 +149,19 @@ def collect(study: Path, plan: Plan) -> list[Name]:
     for name, columns in TABLES.items():
         text = tables[name].reindex(columns=list(columns)).to_csv(index=False)
         write(paths.table(study, name), text)
+    _collect_beyond(study, plan, finished)
     return finished
+
+
+def _collect_beyond(study: Path, plan: Plan, names: Sequence[Name]) -> None:
+    """Write the table of what goes beyond the paper, of the runs that have it, if any."""
+    target = paths.table(study, "beyond")
+    there = [name for name in names if beyond.of_run(paths.run(study, name), plan) is not None]
+    if not there:
+        target.unlink(missing_ok=True)
+        return
+    found = _of_each(study, there, lambda here: beyond.of_run(here, plan))
+    write(target, found.reindex(columns=list(BEYOND)).to_csv(index=False))
 
 
 def _add_performance(runs: pd.DataFrame, recoveries: pd.DataFrame) -> None:
@@ -175,9 +205,7 @@ def _runs(study: Path, names: Sequence[Name]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[c for c in TABLES["runs"] if "performance" not in c])
 
 
-def _of_each(
-    study: Path, names: Sequence[Name], read: Callable[[Path], pd.DataFrame]
-) -> pd.DataFrame:
+def _of_each(study: Path, names: Sequence[Name], read: Callable[[Path], Any]) -> pd.DataFrame:
     """Return the tables that runs have in their folders as one, with the runs' names in front."""
     parts = []
     for name in names:

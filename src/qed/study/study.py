@@ -27,8 +27,8 @@ from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.run import forget_checkpoints
 from qed.files import disk, unfinished, write
-from qed.study import paths, work
-from qed.study.board import BREAK, EVOLVE, TRY, Board, Part, Watch
+from qed.study import beyond, paths, work
+from qed.study.board import BEYOND, BREAK, EVOLVE, TRY, Board, Part, Watch
 from qed.study.executors import Inline
 from qed.study.plan import Name, Plan
 from qed.study.results import collect
@@ -51,6 +51,8 @@ def do(
         work.evolve(folder, plan, part.names, threads, engine, tell)
     elif part.stage == TRY:
         work.reevaluate(folder, plan, part.names[0], threads, engine, tell)
+    elif part.stage == BEYOND:
+        beyond.search(folder, plan, part.names[0], threads, engine, tell)
     else:
         work.recover(folder, plan, part.names[0], part.batch, threads, engine, tell)
 
@@ -64,6 +66,7 @@ class Study:
     preset: str = "own"
     failures: list[str] = field(default_factory=list)
     board: Board | None = field(default=None, init=False, repr=False)
+    _handed: set[Part] = field(default_factory=set, init=False, repr=False)
 
     def claim(self) -> None:
         """Make the folder this study's, or raise an error if it is not free for it."""
@@ -74,21 +77,25 @@ class Study:
                 different = [
                     f"{name} is {there[name]!r} there, {value!r} here"
                     for name, value in self._tables()["study"].items()
-                    if name not in ("format", "preset") and there[name] != value
+                    if name not in ("format", "preset", "beyond") and there[name] != value
                 ]
                 if different:
                     raise InputError(
                         f"out: {self.folder} holds another study: {'; '.join(different)}"
                     )
+                if there["beyond"] != self.plan.beyond:  # it is added to what is there
+                    write(self.folder / paths.SETTINGS, self._text())
             elif not all(unfinished(file) for file in self.folder.iterdir()):
                 raise InputError(
                     f"out: {self.folder} is not empty and holds no study; take another folder"
                 )
             else:
-                text = toml({**self._tables(), "made_by": made_by()})
-                write(self.folder / paths.SETTINGS, text)
+                write(self.folder / paths.SETTINGS, self._text())
         except OSError as error:
             raise StoppedError(f"cannot use the folder {self.folder}: {error.strerror}") from error
+
+    def _text(self) -> str:
+        return toml({**self._tables(), "made_by": made_by()})
 
     def _tables(self) -> dict[str, dict[str, Any]]:
         """Return what makes the study, as its file tells it."""
@@ -161,6 +168,12 @@ class Study:
             return [Part(TRY, (name,)) for name in part.names]
         if part.stage == TRY:
             return [Part(BREAK, part.names, k) for k in range(len(work.batches(self.plan)))]
+        last = Part(BEYOND, part.names)
+        # What goes beyond is held against all recoveries, whichever of them ends last.
+        ready = part.stage == BREAK and self.plan.searched and last not in self._handed
+        if ready and not list(work.missing(self.folder, self.plan, part.names[0])):
+            self._handed.add(last)
+            return [last]
         return []
 
     def left(self) -> float | None:
@@ -198,6 +211,7 @@ def _told(folder: Path) -> dict[str, Any]:
                 f"out: {folder} was begun by qed {by}, this is {__version__}: their results must "
                 "not be mixed; take another folder, or that version"
             )
+        head = {"beyond": 0, **head}  # studies of before had nothing beyond the paper
         Plan.complete(head, str(folder))
         return {"definitions": [], **head}
     except OSError as error:

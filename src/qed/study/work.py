@@ -88,8 +88,8 @@ def reevaluate(
     here = paths.run(study, name)
     if (here / paths.NORMAL).exists():
         return
-    archive, solutions = _map(here)
-    how = _trials(plan, name, archive, threads, backend)
+    archive, solutions = map_of(here)
+    how = trials_of(plan, name, archive, threads, backend)
     normal, behaviour = how.normal(solutions, _told(tell))
     space = ALGORITHMS["spirit"].space(plan.evaluations, None)
     shadow = project(behaviour, normal.fitness, space)
@@ -122,8 +122,8 @@ def recover(
     if target.exists():
         return
     _, normal, cells = normal_of(here)
-    archive, solutions = _map(here)
-    how = _trials(plan, name, archive, threads, backend)
+    archive, solutions = map_of(here)
+    how = trials_of(plan, name, archive, threads, backend)
     numbers = batches(plan)[batch]
     faults = [plan.faults_of(name.replicate)[k] for k in numbers]
     rows = []
@@ -142,7 +142,7 @@ def recover(
             )
         )
     with disk(here):
-        write(target, _csv(COLUMNS, rows))
+        write(target, csv_text(COLUMNS, rows))
 
 
 def normal_of(here: Path) -> tuple[dict[str, Any], Normal, list[int]]:
@@ -168,7 +168,10 @@ def missing(study: Path, plan: Plan, name: Name) -> Iterator[str]:
     return (file for file in wanted if not (here / file).exists())
 
 
-def _trials(plan: Plan, name: Name, archive: Archive, threads: int | None, backend: str) -> Trials:
+def trials_of(
+    plan: Plan, name: Name, archive: Archive, threads: int | None, backend: str
+) -> Trials:
+    """Return how the solutions of a map are tried."""
     return Trials(
         task=name.task,
         trials=plan.retrials,
@@ -180,7 +183,7 @@ def _trials(plan: Plan, name: Name, archive: Archive, threads: int | None, backe
     )
 
 
-def _map(here: Path) -> tuple[Archive, list[Ready]]:
+def map_of(here: Path) -> tuple[Archive, list[Ready]]:
     """Return the map of a run, and its solutions with their networks made."""
     path = here / ARCHIVE
     try:
@@ -210,10 +213,10 @@ def _told(tell: Tell | None) -> Callable[[int, int], Any] | None:
     return None if tell is None else lambda done, total: tell(done / total)
 
 
-def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Return a table whose numbers keep every bit."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(columns)
-    # repr keeps every bit of a number.
     table.writerows([repr(v) if isinstance(v, float) else v for v in row] for row in rows)
     return text.getvalue()

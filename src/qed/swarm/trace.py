@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from qed.errors import InputError
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.job import Job, checked
+from qed.swarm.job import checked
 from qed.swarm.start import Start
 from qed.swarm.tasks import Task
 
@@ -34,6 +34,7 @@ class Trace:
     score : (cycles,) fitness of the trial if it ended here
     start : (robots, 3) x (m), y (m), heading (rad) before the first cycle
     obstacles : (n, 2) centres (m)
+    parts : of a team, which of its controllers each robot runs (``Team.parts``); else empty
     """
 
     task: str
@@ -48,6 +49,7 @@ class Trace:
     score: np.ndarray
     start: np.ndarray
     obstacles: np.ndarray
+    parts: tuple[int, ...] = ()
 
     @property
     def time(self) -> np.ndarray:
@@ -84,12 +86,18 @@ def trace(
         controller, environment, trials=trials, seconds=seconds, seed=seed, faults=faults,
         start=start, noise=noise,
     )  # fmt: skip
-    return engine.watch(job, trial, defined("task", task, Task))
+    seen = engine.watch(job, trial, defined("task", task, Task))
+    return replace(seen, parts=parts_of(controller))
 
 
-def empty(job: Job, task: str, world: Any) -> Trace:
-    """Return a trace with room for a job's cycles."""
-    robots, cycles = world.environment.robots, job.cycles
+def parts_of(controller: Controller | Team) -> tuple[int, ...]:
+    """Return which controller each robot of a team runs; nothing if it is one for all."""
+    return controller.parts if isinstance(controller, Team) else ()
+
+
+def empty(cycles: int, task: str, world: Any) -> Trace:
+    """Return a trace with room for so many cycles."""
+    robots = world.environment.robots
 
     def room(*shape: int) -> np.ndarray:
         return np.zeros((cycles, *shape), np.float32)

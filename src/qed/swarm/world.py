@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from qed.swarm.job import checked
 from qed.swarm.measures import wanted
 from qed.swarm.start import Start
 from qed.swarm.tasks import Task
+
+if TYPE_CHECKING:
+    from qed.swarm.trace import Trace
 
 
 class World:
@@ -64,22 +67,44 @@ class World:
         Returns the fitness of this stretch alone.  Networks begin anew, robots do not: they keep
         their places, their motion and what they push against.
         """
+        from qed.swarm.cpu.packing import results, run
+
+        cycles = self._begin(controller, seconds)
+        self._near = run(self._block, self.cycle + 1, self.cycle + cycles + 1, self._near)
+        self.cycle += cycles
+        laws = wanted([self.task.sums]).laws
+        [sums] = results(self._block, [self._world], self.cycle, laws)
+        return float(self.task.fitness(sums, cycles, self.environment)[0])
+
+    def trace(self, controller: Controller | Team, seconds: float) -> Trace:
+        """Do as ``run`` does, to the bit, and return what every robot did in every cycle."""
+        from qed.swarm.cpu.engine import record
+        from qed.swarm.trace import empty, parts_of
+
+        start = self.poses
+        cycles = self._begin(controller, seconds, all_inputs=True)
+        seen = empty(cycles, self.task.name, self._world)
+        seen = replace(seen, start=start, parts=parts_of(controller))
+        self._near = record(seen, self._block, self._world, self.task, self.cycle, self._near)
+        self.cycle += cycles
+        return seen
+
+    def _begin(
+        self, controller: Controller | Team, seconds: float, all_inputs: bool = False
+    ) -> int:
+        """Hand the robots over to a controller; return how many cycles it has."""
         from qed.swarm.cpu.engine import announce_compilation
-        from qed.swarm.cpu.packing import build, results, run
+        from qed.swarm.cpu.packing import build
 
         cycles = round(limits.seconds(seconds) / robot.CYCLE)
         swarm = self._checked(controller, self._faults)
         self._world = replace(self._world, networks=swarm.networks, faults=self._faults)
-        wants = wanted([self.task.sums])
         announce_compilation()
-        block = build([self._world], wants)
+        block = build([self._world], wanted([self.task.sums]), all_inputs=all_inputs)
         if self._block is not None:
             _go_on(self._block, block)
         self._block = block
-        self._near = run(block, self.cycle + 1, self.cycle + cycles + 1, self._near)
-        self.cycle += cycles
-        [sums] = results(block, [self._world], self.cycle, wants.laws)
-        return float(self.task.fitness(sums, cycles, self.environment)[0])
+        return cycles
 
     @property
     def faults(self) -> Faults | None:

@@ -20,6 +20,7 @@ from qed.view.look import (
     FRESH,
     HEADING_FROM,
     HEADING_TO,
+    HEALTHY_COLOUR,
     INK,
     MARK,
     NEAR,
@@ -86,6 +87,7 @@ class Arena:
         full = ink.FINE * self.size - 1
         pen.rectangle((0, 0, full, full), outline=ink.colour(INK), width=ink.FINE * WALL)
         small = image.reduce(ink.FINE)
+        self._letters(small, poses)
         self._badges(small, poses)
         return small
 
@@ -128,6 +130,18 @@ class Arena:
         pen.polygon(
             self._fine((BODY @ turn + at).tolist()), ink.colour(name), ink.colour(INK), ink.FINE
         )
+
+    def _letters(self, image: Image.Image, poses: Poses) -> None:
+        """Write on each robot of a team which controller it runs."""
+        if not self.pane.letters:
+            return
+        pen = ImageDraw.Draw(image)
+        face = ink.font(max(9, round(1.1 * self.scale * robot.BODY_OUTER_RADIUS)), bold=True)
+        for x, y, letter, name in zip(
+            poses.x, poses.y, self.pane.letters, self.colours, strict=True
+        ):
+            shade = FLOOR if name == HEALTHY_COLOUR else INK
+            pen.text(self.place(x, y), letter, shade, face, anchor="mm")
 
     def _badges(self, image: Image.Image, poses: Poses) -> None:
         """Put a badge at each broken robot, with a line to it where it had to give way."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PIL import Image, ImageDraw, ImageFont
 
 from qed.swarm.faults import Fault
 from qed.view import ink
-from qed.view.look import FRESH, HEALTHY_COLOUR, INK, LINE, MARK, MARKS, SIGNS, sign_of
+from qed.view.look import FLOOR, FRESH, HEALTHY_COLOUR, INK, LINE, MARK, MARKS, SIGNS, TEAM, sign_of
 from qed.view.pane import PATROLS
-from qed.view.replay import Replay
+
+if TYPE_CHECKING:
+    from qed.view.replay import Replay
+    from qed.view.story import Story
 
 Face = ImageFont.FreeTypeFont
 
@@ -25,7 +30,7 @@ class Legend:
     badge : height of a badge (pixels)
     """
 
-    def __init__(self, replay: Replay, face: Face, room: int, gap: int, badge: int) -> None:
+    def __init__(self, replay: Replay | Story, face: Face, room: int, gap: int, badge: int) -> None:
         self.task, self.face, self.gap, self.badge = replay.task, face, gap, badge
         self.row = round(1.75 * face.size)
         shown = {fault for fault in replay.faults.each if fault != "NONE"}
@@ -33,6 +38,8 @@ class Legend:
         faults = sorted(shown, key=lambda fault: order.index(fault.name))
         entries = [("robot", "healthy robot")] if replay.some_healthy else []
         entries += [(fault, sign_of(fault).words) for fault in faults]
+        if replay.some_team:
+            entries.append(("letter", TEAM))
         if replay.task in MARKS:
             entries.append(("task", MARKS[replay.task]))
         self.rows: list[list[tuple[str, str]]] = [[]]
@@ -81,6 +88,11 @@ class Legend:
         elif sign == "robot":
             box = (left, middle - half, left + 2 * half, middle + half)
             pen.rectangle(box, fill=HEALTHY_COLOUR, outline=INK)
+        elif sign == "letter":
+            box = (left, middle - half, left + 2 * half, middle + half)
+            pen.ellipse(box, fill=HEALTHY_COLOUR, outline=INK)
+            face = ink.font(round(0.8 * self.face.size), bold=True)
+            pen.text((left + half, middle), "A", FLOOR, face, anchor="mm")
         elif self.task in PATROLS:
             pen.rectangle((left, middle - half, right, middle + half), fill=FRESH, outline=LINE)
         elif self.task == "aggregation":

@@ -92,6 +92,7 @@ def sign_of(fault: str) -> Sign:
     return Sign(str(fault)[:LONGEST_BADGE], colour, short)
 
 
+TEAM = "same letter: same controller"
 # What is drawn for a task besides its robots, as the legend says it; for a user's own nothing is.
 MARKS: dict[str, str] = {
     "aggregation": "centre of the swarm",

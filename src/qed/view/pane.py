@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,6 +13,18 @@ from qed.swarm.laws.scoring import CELL_LIFE, GRID
 from qed.swarm.trace import Trace
 
 PATROLS = ("patrolling", "border-patrolling")
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ*"  # of a team's controllers; the last is for all others
+
+
+def letters_of(parts: Sequence[int]) -> tuple[str, ...]:
+    """Return a letter for each robot of a team; none if all run the same controller.
+
+    >>> letters_of((0, 1, 0)), letters_of((0, 0, 0))
+    (('A', 'B', 'A'), ())
+    """
+    if len(set(parts)) < 2:
+        return ()
+    return tuple(LETTERS[min(part, len(LETTERS) - 1)] for part in parts)
 
 
 class Poses(NamedTuple):
@@ -30,6 +43,7 @@ class Pane:
         self.mean = mean
         robots = watched.x.shape[1]
         self.faults = watched.faults or Faults.none(robots)
+        self.letters = letters_of(watched.parts)
         start = watched.start
         self.x = np.concatenate([start[None, :, 0], watched.x])
         self.y = np.concatenate([start[None, :, 1], watched.y])

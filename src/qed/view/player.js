@@ -1,11 +1,4 @@
-// The page around a replay: panes, legend, controls, and time going by.
-function made(kind, parent, text, name) {
-  const node = parent.appendChild(document.createElement(kind));
-  if (text !== undefined) node.textContent = text;
-  if (name) node.className = name;
-  return node;
-}
-
+// The panes of a replay.
 function build(pane, box, name) {
   const own = made("section", box, undefined, "pane");
   made(name ? "h3" : "h2", own, pane.title);
@@ -36,26 +29,6 @@ function buildColumn(column) {
   for (const words of column.caption) made("p", caption, words);
 }
 
-function legend() {
-  const entry = (name, style, words, text) => {
-    const item = made("li", $("legend"));
-    const sign = made("span", item, text ?? "", name);
-    Object.assign(sign.style, style);
-    sign.setAttribute("aria-hidden", "true");
-    made("span", item, words);
-    return sign;
-  };
-  $("legend").replaceChildren();
-  if (data.someHealthy) entry("swatch", { background: look.healthy }, "healthy robot");
-  for (const [name, sign] of Object.entries(look.signs))
-    if (name !== "NONE" && data.faults.includes(name))
-      entry("badge", { background: sign.colour }, sign.words, sign.badge);
-  if (patrol) entry("swatch", { background: look.freshness.at(-1) }, look.markWords);
-  else if (data.task === "aggregation") entry("centre", {}, look.markWords);
-  else if (look.markWords) entry("line", {}, look.markWords);
-  return entry("metre", {}, "1 m");
-}
-
 const alone = data.columns.length === 1;
 document.body.classList.toggle("alone", alone);
 document.body.style.setProperty("--across", data.columns.length);
@@ -76,75 +49,11 @@ if (patrol) panes.forEach((pane) => { pane.shades = shades(pane); });
 let metre = legend();
 $("last").textContent = "Large numbers and curves: the trial that is shown, so far; grey: the " +
   `same swarm before the fault. Changes and distances: over ${data.judged}.`;
-const length = data.cycles * data.cycle;
-const STEP = 5; // s of an arrow key
-let now = 0, playing = false, before = 0;
 
-for (const speed of [...new Set([1, 2, 5, 10, 20, 50, 100, data.speed])].sort((a, b) => a - b)) {
-  const option = made("option", $("speed"), `${speed}×`);
-  option.value = speed;
-  option.selected = speed === data.speed;
-}
-$("time").max = length;
-$("time").step = data.cycle;
-$("trails").checked = data.trails;
-$("sensors").checked = data.sensors;
-
-function show() {
-  if (dark !== darkness.matches) {
-    themed();
-    metre = legend();
-  }
-  const cycle = Math.min(now / data.cycle, data.cycles);
+function draw(cycle) {
   panes.forEach((pane) => {
-    drawArena(pane, Math.round(cycle * 1e6) / 1e6);
-    drawScore(pane, Math.round(cycle * 1e6) / 1e6);
+    drawArena(pane, cycle);
+    drawScore(pane, cycle);
   });
   metre.style.width = `${(panes[0].canvas.clientWidth - 2 * WALL) / data.arena}px`;
-  $("time").value = now;
-  const words = `${Math.round(now)} s of ${Math.round(length)} s`;
-  $("time").setAttribute("aria-valuetext", words);
-  $("clock").textContent = words;
 }
-
-function play(wanted) {
-  if (wanted && now >= length) now = 0;
-  playing = wanted;
-  $("play").textContent = playing ? "Pause" : now >= length ? "Play again" : "Play";
-  document.body.dataset.state = playing ? "playing" : "paused";
-  if (playing) {
-    before = performance.now();
-    requestAnimationFrame(tick);
-  }
-}
-
-function tick(stamp) {
-  if (!playing) return;
-  // A hidden page gets no frames; it goes on where it was.
-  const passed = Math.min(Math.max(stamp - before, 0), 200) / 1000;
-  before = stamp;
-  now = Math.min(now + passed * Number($("speed").value), length);
-  show();
-  if (now >= length) play(false);
-  else requestAnimationFrame(tick);
-}
-
-$("play").addEventListener("click", () => play(!playing));
-$("time").addEventListener("input", () => { now = Number($("time").value); play(false); show(); });
-for (const id of ["trails", "sensors", "badges"]) $(id).addEventListener("change", show);
-document.addEventListener("keydown", (event) => {
-  const own = event.target.closest("button, select, input"); // they use keys themselves
-  const step = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
-  if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-  if (event.key === " " && !(own && own.id !== "time")) play(!playing);
-  else if (step && !own) {
-    now = Math.min(Math.max(now + step, 0), length);
-    play(false);
-    show();
-  } else return;
-  event.preventDefault();
-});
-darkness.addEventListener("change", show);
-new ResizeObserver(show).observe($("columns"));
-show();
-play(!matchMedia("(prefers-reduced-motion: reduce)").matches);

@@ -7,9 +7,10 @@ import html
 import json
 import re
 import zlib
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from qed.view.ink import mixed
 from qed.view.pane import Pane
 from qed.view.replay import Replay, View
 from qed.view.unfinished import whole
+
+if TYPE_CHECKING:
+    from qed.view.story import Story
 
 MILLIMETRE = 0.001
 LARGEST = 30_000  # of a 16-bit number that tells a place
@@ -49,12 +53,18 @@ def page(
     replay: Replay, *, speed: float = 10.0, trails: bool = False, sensors: bool = False
 ) -> str:
     """Return the page."""
+    data = _data(replay, speed, trails, sensors)
+    return filled(_title(replay), ("player.js", "controls.js"), data)
+
+
+def filled(title: str, scripts: Sequence[str], data: dict[str, Any]) -> str:
+    """Return a page with a title, its scripts after the scene's, and its data."""
     home = files("qed.view")
     parts = {
-        "TITLE": html.escape(_title(replay)),
+        "TITLE": html.escape(title),
         "SCENE": home.joinpath("scene.js").read_text("utf-8"),
-        "PLAYER": home.joinpath("player.js").read_text("utf-8"),
-        "DATA": _as_script(_data(replay, speed, trails, sensors)),
+        "PLAYER": "".join(home.joinpath(name).read_text("utf-8") for name in scripts),
+        "DATA": _as_script(data),
     }
     template = home.joinpath("player.html").read_text("utf-8")
     return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], template)
@@ -74,29 +84,13 @@ def _as_script(data: dict[str, Any]) -> str:
 
 
 def _data(replay: Replay, speed: float, trails: bool, sensors: bool) -> dict[str, Any]:
-    environment = replay.environment
-    step = unit(environment.arena)
+    step = unit(replay.environment.arena)
     return {
-        "task": replay.task,
+        **shared(replay, replay.columns[0].panes[0].cycles, speed),
         "judged": replay.judged,
-        "faults": list(replay.faults),
-        "someHealthy": replay.some_healthy,
-        "cycle": robot.CYCLE,
-        "cycles": replay.columns[0].panes[0].cycles,
-        "robots": environment.robots,
-        "arena": environment.arena,
-        "rabRange": environment.rab_range,
-        "proximityRange": environment.proximity_range,
         "topScore": replay.top_score,
-        "unit": step,
-        "scoreSteps": SCORE_STEPS,
-        "nearSteps": NEAR_STEPS,
-        "heardSteps": HEARD_STEPS,
-        "speed": speed,
         "trails": trails,
         "sensors": sensors,
-        "look": _look(replay),
-        "themes": {"light": _theme(look.LIGHT), "dark": _theme(look.DARK)},
         "columns": [
             {
                 "name": column.name,
@@ -110,11 +104,36 @@ def _data(replay: Replay, speed: float, trails: bool, sensors: bool) -> dict[str
     }
 
 
-def _look(replay: Replay) -> dict[str, Any]:
-    own = {fault.name: look.sign_of(fault) for fault in replay.faults.each}
+def shared(shown: Replay | Story, cycles: int, speed: float) -> dict[str, Any]:
+    """Return what every page needs to draw swarms."""
+    environment = shown.environment
+    return {
+        "task": shown.task,
+        "faults": list(shown.faults),
+        "someHealthy": shown.some_healthy,
+        "someTeam": shown.some_team,
+        "cycle": robot.CYCLE,
+        "cycles": cycles,
+        "robots": environment.robots,
+        "arena": environment.arena,
+        "rabRange": environment.rab_range,
+        "proximityRange": environment.proximity_range,
+        "unit": unit(environment.arena),
+        "scoreSteps": SCORE_STEPS,
+        "nearSteps": NEAR_STEPS,
+        "heardSteps": HEARD_STEPS,
+        "speed": speed,
+        "look": _look(shown),
+        "themes": {"light": _theme(look.LIGHT), "dark": _theme(look.DARK)},
+    }
+
+
+def _look(shown: Replay | Story) -> dict[str, Any]:
+    own = {fault.name: look.sign_of(fault) for fault in shown.faults.each}
     return {
         "signs": {name: vars(sign) for name, sign in {**look.SIGNS, **own}.items()},
-        "markWords": look.MARKS.get(replay.task, ""),
+        "teamWords": look.TEAM,
+        "markWords": look.MARKS.get(shown.task, ""),
         "badgeInk": look.INK,
         "steps": look.STEPS,
         "grid": GRID,
@@ -151,18 +170,23 @@ def _score(pane: Pane) -> str:
 
 
 def _pane(view: View, step: float) -> dict[str, Any]:
-    pane, trace = view.pane, view.pane.trace
+    told = {"title": view.title, "moment": view.moment, "note": view.note}
+    return {**told, "mean": f"{view.pane.mean:.3f}", **packed_pane(view.pane, step)}
+
+
+def packed_pane(pane: Pane, step: float, sensors: bool = True) -> dict[str, Any]:
+    """Return what happens in a pane, packed; without ``sensors`` nothing of what robots sense."""
+    trace = pane.trace
     poses = np.stack([pane.x.T / step, pane.y.T / step, pane.heading.T / MILLIMETRE])
     whole_poses = np.rint(poses).astype("<i2")  # (what, robot, cycle)
     near = np.rint(NEAR_STEPS * 0.5 * (1.0 - trace.proximity)).astype(np.uint8)
     heard = np.rint(HEARD_STEPS * 0.5 * (1.0 + trace.rab)).astype(np.uint8)
+    if not sensors:
+        near, heard = near[:0], heard[:0]
     return {
-        "title": view.title,
-        "moment": view.moment,
-        "note": view.note,
         "faults": list(pane.faults),
+        "letters": pane.letters,
         "obstacles": np.round(trace.obstacles.astype(float), 4).tolist(),
-        "mean": f"{pane.mean:.3f}",
         # Changes from cycle to cycle are small and alike, which packs well.
         "poses": _packed(np.diff(whole_poses, axis=2, prepend=np.int16(0))),
         "score": _score(pane),

@@ -97,6 +97,11 @@ class Replay:
         return self.alone or "NONE" in self.faults.names
 
     @property
+    def some_team(self) -> bool:
+        """Whether robots of a swarm in sight run different controllers."""
+        return any(view.pane.letters for column in self.columns for view in self.shown(column))
+
+    @property
     def seconds(self) -> float:
         """Simulated time (s)."""
         return self.columns[0].panes[0].cycles * CYCLE
@@ -146,7 +151,7 @@ def watch(
         trials = (
             (one.normal_controller, None, one.normal),
             (one.normal_controller, one.faults, one.broken),
-            (one.controller, one.faults, one.performance),
+            (getattr(one, "team", None) or one.controller, one.faults, one.performance),
         )
         panes = []
         for controller, faults, mean in trials:

@@ -141,6 +141,12 @@ function drawArena(pane, cycle) {
     pen.strokeStyle = look.ink;
     pen.lineWidth = 1;
     pen.stroke();
+    if (!pane.letters.length) return;
+    pen.font = `bold ${Math.max(9, 1.1 * scale * look.bodyRadius)}px system-ui, "DejaVu Sans"`;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.fillStyle = pane.faults[k] === "NONE" ? look.floor : look.badgeInk;
+    pen.fillText(pane.letters[k], ...place(at.x, at.y));
   });
   pen.strokeStyle = look.ink;
   pen.lineWidth = WALL;

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 from qed.swarm.robot import CYCLE
 from qed.view import ink
@@ -75,7 +75,7 @@ class Stage:
         self.legend_top = self.caption_top + lines * self.line + self.margin
         self.last_top = self.legend_top + self.legend.height + self.margin // 2
         self.last = self._last_lines(replay.seconds)
-        self.height = _even(self.last_top + len(self.last) * self.legend.row + self.margin // 2)
+        self.height = even(self.last_top + len(self.last) * self.legend.row + self.margin // 2)
         self.background = self._background()
 
     def score_top(self, pane_top: int) -> int:
@@ -172,19 +172,10 @@ class Stage:
             for number, words in enumerate(lines):
                 pen.text((left, self.caption_top + number * self.line), words, INK, self.text)
         self.legend.draw(image, self.margin, self.legend_top)
-        self._scale_bar(pen)
-        return image
-
-    def _scale_bar(self, pen: ImageDraw.ImageDraw) -> None:
-        """Draw a metre at the right end of the last line."""
-        right = self.width - self.margin - 1
-        left = right - self.metre
         middle = self.last_top + round(0.6 * self.text.size)
-        tick = max(3, self.size // 100)
-        pen.line((left, middle, right, middle), INK, 2)
-        for end in (left, right - 1):
-            pen.line((end, middle - tick, end, middle + tick), INK, 2)
-        pen.text((left - self.margin // 2, middle), "1 m", SOFT_INK, self.text, anchor="rm")
+        right = self.width - self.margin - 1
+        scale_bar(pen, right, middle, self.places[0].arena, self.text)
+        return image
 
     def _headings(self, image: Image.Image) -> list[int]:
         """Name columns above and rows at the left; return the columns' left edges."""
@@ -208,9 +199,20 @@ class Stage:
 
 def width(across: int, size: int, edge: int, margin: int) -> int:
     """Return the width of a frame with so many panes side by side (pixels)."""
-    return _even(edge + across * size + across * margin)
+    return even(edge + across * size + across * margin)
 
 
-def _even(pixels: int) -> int:
+def scale_bar(
+    pen: ImageDraw.ImageDraw, right: int, middle: int, arena: Arena, face: ImageFont.FreeTypeFont
+) -> None:
+    """Draw a metre of an arena that ends at the right, around a height (pixels)."""
+    left, tick = right - round(arena.scale), max(3, arena.size // 100)
+    pen.line((left, middle, right, middle), INK, 2)
+    for end in (left, right - 1):
+        pen.line((end, middle - tick, end, middle + tick), INK, 2)
+    pen.text((left - max(10, arena.size // 24) // 2, middle), "1 m", SOFT_INK, face, anchor="rm")
+
+
+def even(pixels: int) -> int:
     """Return a number of pixels that video can halve."""
     return pixels + pixels % 2

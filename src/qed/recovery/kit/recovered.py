@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from qed.descriptors import spirit
 from qed.errors import InputError, whole
 from qed.recovery import metrics
 from qed.recovery.kit.kit import Kit
+from qed.recovery.kit.live import Life, Stretch, lived
 from qed.recovery.kit.play import Step, play
 from qed.recovery.protocol import streams
 from qed.recovery.recover import Recovery
@@ -35,6 +36,8 @@ class Searched(Recovery):
     gain: Belief  # of the leader over the controller that the swarm ran
     worthwhile: bool  # whether the gain was clear, so that the controller was changed
     row: int  # the recovery controller's number in the kit
+    # The swarm's life where nothing was reset, else nothing.
+    lived: tuple[Stretch, ...] = field(default=(), kw_only=True)
 
     @property
     def trials(self) -> int:
@@ -50,6 +53,7 @@ def recovered(
     strategy: str | None = None,
     *,
     full: bool = False,
+    reset: bool = True,
     fresh: int = 50,
     seconds: float | None = None,
     seed: int = 1,
@@ -77,8 +81,16 @@ def recovered(
         how.check(fault)
     how = replace(how, backend=chosen(backend, [where], max(how.trials, how.fresh)))
     searches = [kit.search(strategy or LEARNED, seed=seed) for _ in combined]
-    steps = simulated(kit, searches, combined, how, seed, most, progress)
+    lives: list[Life] = []
+    if reset:
+        steps = simulated(kit, searches, combined, how, seed, most, progress)
+    else:
+        both = zip(searches, combined, strict=True)
+        lives = [Life(kit, search, fault, how, seed) for search, fault in both]
+        steps = lived(lives, most, NOTICED, threads, progress)
     found = _told(kit, searches, combined, steps, how)
+    for k, life in enumerate(lives):
+        found[k] = replace(found[k], lived=tuple(life.stretches))
     return found[0] if isinstance(faults, Faults) else found
 
 

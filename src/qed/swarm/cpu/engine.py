@@ -104,15 +104,27 @@ def watch(job: Job, trial: int, scored: Task) -> Trace:
     wants = wanted([scored.sums])
     block = build([world], wants, all_inputs=True)
     announce_compilation()
-    seen = empty(job, scored.name, world)
+    seen = empty(job.cycles, scored.name, world)
+    record(seen, block, world, scored)
+    return seen
+
+
+def record(
+    seen: Trace, block: Block, world: World, scored: Task, first: int = 0, near: int = 0
+) -> int:
+    """Simulate the cycles that a trace has room for, and fill it.
+
+    ``first`` cycles went before, whose last one listed ``near`` near pairs; returns how many the
+    last one lists.
+    """
+    wants = wanted([scored.sums])
     robots = world.environment.robots
 
     def row(values: np.ndarray, at: int) -> np.ndarray:
         return values[at : at + robots]
 
-    near = 0
-    for t in range(job.cycles):
-        near = run(block, t + 1, t + 2, near)
+    for t in range(len(seen.x)):
+        near = run(block, first + t + 1, first + t + 2, near)
         seen.x[t] = row(block.f, layout.X)
         seen.y[t] = row(block.f, layout.Y)
         seen.heading[t] = row(block.f, layout.HEADING)
@@ -122,9 +134,9 @@ def watch(job: Job, trial: int, scored: Task) -> Trace:
             seen.proximity[t, :, s] = row(block.a, layout.PROXIMITY + s * layout.STRIDE)
         for c in range(CONES):
             seen.rab[t, :, c] = row(block.a, layout.RAB + c * layout.STRIDE)
-        [sums] = results(block, [world], t + 1, wants.laws)
+        [sums] = results(block, [world], first + t + 1, wants.laws)
         seen.score[t] = scored.fitness(sums, t + 1, world.environment)[0]
-    return seen
+    return near
 
 
 def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

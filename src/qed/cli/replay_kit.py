@@ -1,0 +1,75 @@
+"""``qed replay KIT``: one film of a swarm that goes on while a search recovers it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from qed.cli.kit import loaded
+from qed.cli.show import waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def refuse(paths: Sequence[Path], **given: Any) -> None:
+    """Raise InputError if more than one file, or what only archives take, goes with a kit."""
+    from qed.errors import InputError
+
+    if len(paths) > 1:
+        raise InputError("a kit is shown alone, in one world that goes on; name no other file")
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name} is for archives; a kit's search has a budget (--budget)")
+
+
+def replay_kit(
+    path: Path,
+    out: Path,
+    faults: str,
+    task: str | None,
+    *,
+    budget: int | None,
+    seconds: float | None,
+    seed: int,
+    threads: int | None,
+    backend: str,
+    **how: Any,
+) -> None:
+    """Search in a world that goes on, and write the film of it; ``how`` is for the film."""
+    from qed import limits
+    from qed.errors import whole
+    from qed.recovery.recover import recover
+    from qed.view.film import kind
+    from qed.view.replay import faults_from
+    from qed.view.story import story
+    from qed.view.story_film import planned, tell
+    from qed.view.unfinished import can_write
+
+    # All that can be wrong is found before the search, which takes time.
+    ending = kind(out)
+    kit = loaded(path)
+    kit.check(task, kit.environment.robots)
+    chosen = faults_from(faults, kit.environment.robots)
+    most = whole("budget", 10 if budget is None else budget, 1, 1000)
+    length = limits.seconds(kit.seconds if seconds is None else seconds)
+    film = planned(ending, [length] * (most + 3), **how)
+    can_write(out)
+
+    with waiting("searching, trial by trial") as progress:
+        found = recover(
+            kit, None, chosen, budget=most, reset=False, seconds=length, seed=seed,
+            threads=threads, progress=progress, backend=backend,
+        )  # fmt: skip
+    with waiting("simulating what is shown") as progress:
+        shown = story(kit, found, seconds=length, seed=seed, speed=how["speed"], progress=progress)
+    with waiting("drawing") as progress:
+        tell(shown, out, film, progress)
+    after = "kept its controller" if not found.worthwhile else f"went on with cell {found.cell}"
+    typer.echo(
+        f"{out}: fitness {found.normal:.3f}, with the fault {found.broken:.3f}; after "
+        f"{found.trials} trial{'s' * (found.trials != 1)} the swarm {after}, "
+        f"{found.performance:.3f}"
+    )

@@ -1,0 +1,155 @@
+"""Beyond the paper: what a swarm recovers that has few trials, a playbook, or a team.
+
+For each map a kit is prepared (``qed.prepare``), which knows nothing of the study's faults.  In the
+first of these its searches are played, with the fault unknown; the playbook is looked up; and a
+team by fault is found, where ``qed.recover`` can.  All answers meet the fresh trials on which the
+study tells of the exhaustive winner, so that regret is the difference of two resiliences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from qed.archive.archive import Archive
+from qed.controller.team import Team
+from qed.errors import StoppedError
+from qed.files import disk, write
+from qed.recovery.kit.kit import Kit
+from qed.recovery.kit.prepare import Effort, prepare
+from qed.recovery.kit.recovered import NOTICED, simulated
+from qed.recovery.metrics import resilience
+from qed.recovery.recover import recover
+from qed.recovery.search.strategies import STRATEGIES
+from qed.recovery.trials import Trials
+from qed.streams import stream
+from qed.study import paths, work
+from qed.study.plan import Name, Plan
+from qed.swarm.faults import Faults
+from qed.swarm.job import Ready
+
+BUDGETS = (1, 3, 5, 10, 30, 100)  # trials after which a search's answer is looked at
+KEEP, BEST, PLAYBOOK, TEAM = "keep", "best", "playbook", "team"  # ways that do not search
+EFFORT = Effort(surveyed=12, controllers=256, faults=96, twice=16, validation=8)
+COLUMNS = ("fault", "faults", "way", "trials", "fitness", "resilience", "regret")
+PREPARED = 0.8  # of the work is done when the kit is there, about
+
+
+def search(
+    study: Path,
+    plan: Plan,
+    name: Name,
+    threads: int | None,
+    backend: str,
+    tell: work.Tell | None = None,
+) -> None:
+    """Play searches, the playbook and teams on a map, in the first faults of its replicate."""
+    here = paths.run(study, name)
+    target = here / paths.beyond(plan.searched)
+    if target.exists():
+        return
+    archive, _ = work.map_of(here)
+    how = work.trials_of(plan, name, archive, threads, backend)
+    seed = stream("beyond", plan.recovery_seed(name))
+    kit = _kit(here, archive, how, seed, tell)
+    known = work.recoveries_of(here, plan).head(plan.searched)
+    faults = plan.faults_of(name.replicate)[: plan.searched]
+    found = searched(kit, faults, how, seed)
+    rows: list[tuple[Any, ...]] = []
+    for k, (fault, row) in enumerate(zip(faults, known.to_dict("records"), strict=True)):
+        values = tried(kit, fault, how, found[k], team_by_fault(archive, fault, how, seed))
+        best = resilience(row["normal"], row["recovered"])
+        values[BEST, 0] = row["recovered"]
+        for (way, trials), fitness in values.items():
+            left = resilience(row["normal"], fitness)
+            rows.append((k, ",".join(fault), way, trials, fitness, left, best - left))
+        if tell is not None:
+            tell(PREPARED + (1.0 - PREPARED) * (k + 1) / len(faults))
+    with disk(here):
+        write(target, work.csv_text(COLUMNS, rows))
+
+
+def _kit(here: Path, archive: Archive, how: Trials, seed: int, tell: work.Tell | None) -> Kit:
+    """Return the map's kit; it is prepared once, and after a kill from where it was."""
+    path, notes = here / paths.KIT, here / paths.NOTES
+    if path.exists():
+        try:
+            return Kit.load(path)
+        except (OSError, ValueError) as error:
+            raise StoppedError(f"{path} is not usable: {error}; remove it") from error
+
+    def told(done: int, total: int) -> None:
+        if tell is not None:
+            tell(PREPARED * done / max(total, 1))
+
+    kit = prepare(
+        archive, how.task, seed=seed, seconds=how.seconds, effort=EFFORT, notes=notes,
+        threads=how.threads, backend=how.backend, progress=told,
+    )  # fmt: skip
+    with disk(here):
+        kit.save(path)
+        notes.unlink(missing_ok=True)
+    return kit
+
+
+def searched(
+    kit: Kit, faults: Sequence[Faults], how: Trials, seed: int
+) -> list[dict[tuple[str, int], int]]:
+    """Return, for each fault, what each strategy would use after so many trials, by its row."""
+    each = [(strategy, k) for strategy in STRATEGIES for k in range(len(faults))]
+    searches = [kit.search(strategy, seed=k) for strategy, k in each]
+    broken = [faults[k] for _, k in each]
+    steps = simulated(kit, searches, broken, how, seed, BUDGETS[-1], stop=False)
+    found: list[dict[tuple[str, int], int]] = [{} for _ in faults]
+    for (strategy, k), trace in zip(each, steps, strict=True):
+        for budget in BUDGETS:
+            found[k][strategy, budget] = trace[NOTICED + budget - 1].best
+    return found
+
+
+def tried(
+    kit: Kit,
+    fault: Faults,
+    how: Trials,
+    answers: dict[tuple[str, int], int],
+    team: Team | None,
+) -> dict[tuple[str, int], float]:
+    """Return the mean fitness on fresh trials of what each way would use, by way and trials."""
+    rows = sorted({kit.present, *answers.values()})
+    swarms: list[Any] = [(Ready(kit.controllers[row].network()), fault) for row in rows]
+    swarms.append((kit.playbook.team(fault), fault))
+    if team is not None:
+        swarms.append((team, fault))
+    fresh = how.again(swarms).mean(1).tolist()
+    of_row = dict(zip(rows, fresh, strict=False))
+    values = {(KEEP, 0): of_row[kit.present], (PLAYBOOK, 0): fresh[len(rows)]}
+    if team is not None:
+        values[TEAM, 0] = fresh[-1]
+    return values | {key: of_row[row] for key, row in answers.items()}
+
+
+def teams_known() -> bool:
+    """Tell whether ``qed.recover`` finds teams."""
+    return "by" in signature(recover).parameters
+
+
+def team_by_fault(archive: Archive, fault: Faults, how: Trials, seed: int) -> Team | None:
+    """Return a team in which robots with the same fault share a controller, if one can be found."""
+    if not teams_known():
+        return None
+    find: Any = recover
+    found: Team = find(
+        archive, how.task, fault, by="fault", trials=how.trials, fresh=1, seconds=how.seconds,
+        seed=seed, threads=how.threads, backend=how.backend,
+    ).team  # fmt: skip
+    return found
+
+
+def of_run(here: Path, plan: Plan) -> pd.DataFrame | None:
+    """Return the rows of a run, if it has them."""
+    path = here / paths.beyond(plan.searched)
+    return pd.read_csv(path) if plan.searched and path.exists() else None

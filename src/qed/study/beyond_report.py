@@ -1,0 +1,194 @@
+"""What goes beyond the paper, in a report: a table, a figure, and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from qed.recovery.search.strategies import EXHAUSTIVE, LEARNED, MAP, PORTFOLIO, RANDOM
+from qed.study import paper
+from qed.study.beyond import BEST, BUDGETS, KEEP, PLAYBOOK, TEAM
+from qed.study.charts import LABEL, PART, TICK
+from qed.study.layout import Row, Table, plain
+from qed.study.results import Results
+from qed.study.rows import ALGORITHM, TASK, many
+from qed.study.words import many as counted
+
+TABLE, FIGURE = "table-beyond", "beyond"  # names of their files
+# Columns of the table: a way, and its trials.
+WAYS = {
+    "kept": (KEEP, 0, "Kept"),
+    "trial": (LEARNED, 1, "Search, 1 trial"),
+    "trials_3": (LEARNED, 3, "3 trials"),
+    "trials_10": (LEARNED, 10, "10 trials"),
+    "best": (BEST, 0, "Exhaustive"),
+    "playbook": (PLAYBOOK, 0, "Playbook"),
+    "team": (TEAM, 0, "Team"),
+}
+# Okabe and Ito's colours, and a mark each.
+LINES = {
+    LEARNED: ("learned prior", "#0072B2", "o"),
+    PORTFOLIO: ("portfolio", "#009E73", "s"),
+    MAP: ("map-based BO", "#D55E00", "^"),
+    RANDOM: ("random", "#CC79A7", "v"),
+    EXHAUSTIVE: ("by normal fitness", "#7F7F7F", "D"),
+}
+LEVELS = {KEEP: ("kept", "black", (0, (5, 3))), PLAYBOOK: ("playbook", "#E69F00", (0, (1, 1.5))),
+          TEAM: ("team", "#56B4E9", (0, (6, 2, 1, 2)))}  # fmt: skip
+
+
+def measured(results: Results) -> bool:
+    """Return whether the study has anything beyond the paper."""
+    return len(results.beyond) > 0
+
+
+def summed(results: Results) -> pd.DataFrame:
+    """Return the mean resilience of each way: over all tasks first, then task by task."""
+    rows: list[Row] = []
+    for task, algorithm, own in _groups(results):
+        row: Row = {"task": task, "algorithm": algorithm, "n": int((own["way"] == KEEP).sum())}
+        for column, (way, trials, _) in WAYS.items():
+            there = own[(own["way"] == way) & (own["trials"] == trials)]["resilience"]
+            if way != TEAM or _has_teams(results):
+                row[column] = _mean(there)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def table(results: Results) -> Table | None:
+    """Return what each way recovers, as a table."""
+    if not measured(results):
+        return None
+    frame = summed(results)
+    teams = (
+        " Team: robots with the same fault share a controller, found by a search that knows the "
+        "fault."
+        if _has_teams(results)
+        else ""
+    )
+    return Table(
+        TABLE,
+        "Recovery with few trials, by playbook and by team",
+        "Mean resilience on the same fresh trials; nearer to 0 is better. Kept: the normal best "
+        "goes on. Search: a kit's search that does not know the fault, after so many trials. "
+        "Exhaustive: the paper's way, every solution of the map in simulations of the very fault. "
+        "Playbook: each robot knows its own fault and looks up a controller, no search; where a "
+        f"kit does not trust its playbook, the normal best stays.{teams} "
+        f"{many('fault', frame.to_dict('records'))} a row, none of which a kit was made from.",
+        frame,
+        (TASK, ALGORITHM),
+        tuple(
+            plain(heading, column, 3)
+            for column, (_, _, heading) in WAYS.items()
+            if column in frame
+        ),
+    )  # fmt: skip
+
+
+def sentences(results: Results) -> list[str]:
+    """Tell what few trials, playbooks and teams recover, algorithm by algorithm."""
+    if not measured(results):
+        return []
+    told = [
+        "The paper tries every solution of a map in simulations of the very fault. A swarm in the "
+        "field knows no fault and has minutes: a kit, learned beforehand from other simulated "
+        "faults, chooses what to try. Regret is what it loses against the exhaustive winner, as a "
+        "part of the normal performance, both on fresh trials."
+    ]
+    for task, algorithm, own in _groups(results):
+        if task != paper.ALL:
+            continue
+        kept, one, ten = (
+            _mean(own[(own["way"] == way) & (own["trials"] == trials)]["regret"])
+            for way, trials in ((KEEP, 0), (LEARNED, 1), (LEARNED, 10))
+        )
+        line = (
+            f"{algorithm.upper()}: mean regret {kept:z.3f} if the controller is kept, {one:z.3f} "
+            f"after a search of one trial, {ten:z.3f} after ten"
+        )
+        for way, words in ((PLAYBOOK, "by the playbook"), (TEAM, "by a team")):
+            there = own[own["way"] == way]["regret"]
+            line += f", {_mean(there):z.3f} {words}" if len(there) else ""
+        told.append(f"{line}.")
+    trials = counted(results.settings["retrials"], "trial")
+    return [
+        *told,
+        "Below 0, the answer does better than that winner, which was chosen on "
+        f"{trials} and so in part by luck.",
+    ]
+
+
+def figure(results: Results) -> Figure:
+    """Draw regret over trials for each strategy: a row an algorithm, a column a task."""
+    algorithms, tasks = results.algorithms, results.tasks
+    size = (max(2.6 * len(tasks) + 1.0, 5.6), 2.1 * len(algorithms) + 1.6)
+    made = Figure(figsize=size, layout="constrained")
+    grid = made.subplots(len(algorithms), len(tasks), sharex=True, squeeze=False)
+    for across, task in enumerate(tasks):
+        grid[0, across].set_title(task, fontsize=LABEL)
+        for down, algorithm in enumerate(algorithms):
+            data = results.beyond
+            own = data[(data["task"] == task) & (data["algorithm"] == algorithm)]
+            _panel(grid[down, across], own)
+            if across == 0:
+                grid[down, 0].set_ylabel(algorithm.upper(), fontsize=LABEL)
+    made.supxlabel("trials of the search", fontsize=LABEL)
+    made.supylabel(f"mean regret\n{PART}", fontsize=LABEL)
+    lines = [
+        Line2D([], [], color=colour, marker=mark, ms=6, lw=1.8, label=words)
+        for words, colour, mark in LINES.values()
+    ]
+    lines += [
+        Line2D([], [], color=colour, ls=dashes, lw=1.8, label=words)
+        for way, (words, colour, dashes) in LEVELS.items()
+        if way != TEAM or _has_teams(results)
+    ]
+    made.legend(handles=lines, loc="outside upper center", ncols=min(2 + len(tasks) // 2, 4),
+                frameon=False, fontsize=11)  # fmt: skip
+    return made
+
+
+def _panel(axes: Axes, own: pd.DataFrame) -> None:
+    """Draw the curves of one task and algorithm."""
+    axes.axhline(0, color="0.75", lw=0.8, zorder=0)
+    for strategy, (_, colour, mark) in LINES.items():
+        there = own[own["way"] == strategy].groupby("trials")["regret"].mean()
+        if len(there):
+            axes.plot(there.index, there, color=colour, marker=mark, ms=4.5, lw=1.6)
+    for way, (_, colour, dashes) in LEVELS.items():
+        level = _mean(own[own["way"] == way]["regret"])
+        if np.isfinite(level):
+            axes.axhline(level, color=colour, ls=dashes, lw=1.6, zorder=1)
+    axes.set_xscale("log")
+    axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS])
+    axes.minorticks_off()
+    axes.locator_params(axis="y", nbins=4)
+    axes.tick_params(labelsize=TICK)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _has_teams(results: Results) -> bool:
+    return bool((results.beyond["way"] == TEAM).any())
+
+
+def _groups(results: Results) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Yield the rows of each task, all tasks together first, and algorithm."""
+    data = results.beyond
+    for task in (paper.ALL, *results.tasks):
+        there = data if task == paper.ALL else data[data["task"] == task]
+        for algorithm in results.algorithms:
+            own = there[there["algorithm"] == algorithm]
+            if len(own):
+                yield task, algorithm, own
+
+
+def _mean(values: pd.Series) -> float:
+    """Return the mean of the finite ones."""
+    found = values.to_numpy(float)
+    found = found[np.isfinite(found)]
+    return float(found.mean()) if len(found) else float("nan")

@@ -1,0 +1,297 @@
+"""A swarm that goes on, as a film and as a page."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import behaviours
+import numpy as np
+import pytest
+from browser import Browser
+from test_player import NOW, STATE, data_of, scrub
+from test_replay import pixels
+
+sys.path.append(str(Path(__file__).parents[1] / "recovery" / "kit"))
+import kits
+
+import qed
+from qed.cli.replay import replay as verb
+from qed.errors import InputError
+from qed.recovery.kit.live import AFTER, NORMAL, STRUCK, TRIAL, Stretch, begun
+from qed.recovery.search.search import Belief
+from qed.view import ink
+from qed.view.look import HEALTHY_COLOUR, ORANGE
+from qed.view.pace import SLOW, film_pace
+from qed.view.story import Story, story
+from qed.view.story_charts import BEST, KEPT
+from qed.view.story_film import planned, tell
+from qed.view.story_player import page
+from qed.view.story_stage import StoryStage
+
+FAULTS = ",".join(["PMAX"] * 6 + ["NONE"] * 4)
+SECONDS = 6.0
+TEAM = qed.Team([behaviours.STRAIGHT, behaviours.AVOIDER] * 5)
+
+
+@pytest.fixture(scope="module")
+def kit() -> qed.Kit:
+    return kits.made(12)
+
+
+def life(kit: qed.Kit) -> tuple[Stretch, ...]:
+    """Return a life of three trials, the last of a team, with beliefs by hand."""
+    world = begun(kit.task, kit.environment, 1)
+    parts = []
+    moments = (NORMAL, STRUCK, TRIAL, TRIAL, TRIAL, AFTER)
+    for k, (moment, row) in enumerate(zip(moments, (0, 0, 1, 2, 3, 1), strict=True)):
+        if moment == STRUCK:
+            world.faults = qed.Faults(FAULTS)
+        controller: Any = kit.controllers[row] if row != 3 else TEAM
+        fitness = world.run(controller, SECONDS)
+        kept, better = Belief.of(0.4, 0.05 / (k + 1)), Belief.of(0.7, 0.2 / (k + 1))
+        changed = k > 1
+        best, believed = (1, better) if changed else (0, kept)
+        cell = 3 * row if row != 3 else -1
+        parts.append(Stretch(moment, row, cell, controller, fitness, best, believed, kept))
+    return tuple(parts)
+
+
+@pytest.fixture(scope="module")
+def shown(kit: qed.Kit) -> Story:
+    short = {"seconds": SECONDS, "fresh": 2, "threads": 1}
+    found = qed.recover(kit, faults=qed.Faults(FAULTS), reset=False, budget=1, **short)
+    return story(kit, replace(found, lived=life(kit)), seconds=SECONDS)
+
+
+@pytest.fixture(scope="module")
+def stage(shown: Story) -> StoryStage:
+    return StoryStage(shown, 400)
+
+
+def test_one_world_from_the_first_stretch_to_the_last(shown: Story) -> None:
+    count = len(shown.chapters)
+    assert [part.mark for part in shown.chapters] == ["normal", "fault", "1", "2", "3", "after"]
+    assert shown.seconds == pytest.approx(SECONDS * count)
+    assert shown.healthy.cycles == 30 * count
+    steps = np.hypot(np.diff(shown.healthy.x, axis=0), np.diff(shown.healthy.y, axis=0))
+    assert steps.max() < 0.05  # nobody is put anywhere: at most 0.2 s at 0.1 m/s, and pushes
+    for part in shown.chapters:
+        assert shown.score(part.end) == part.stretch.fitness
+        assert shown.chapter(part.begin) is part
+    assert shown.chapter(shown.seconds) is shown.chapters[-1]
+    assert "6 of 10 robots" in shown.chapters[1].title
+
+
+def test_a_team_in_a_story_has_letters_while_it_drives(shown: Story, stage: StoryStage) -> None:
+    assert [bool(part.letters) for part in shown.chapters] == [False] * 4 + [True, False]
+    assert "It tries a team of 2 controllers." in " ".join(shown.chapters[4].words)
+    assert "letter" in [sign for row in stage.legend.rows for sign, _ in row]
+    stage.draw(shown.chapters[4].begin + 1.0)
+    assert stage.broken.pane.letters == tuple("AB" * 5)
+    stage.draw(shown.seconds)
+    assert stage.broken.pane.letters == ()
+
+
+def test_a_story_needs_a_life(kit: qed.Kit) -> None:
+    found = qed.recover(kit, faults=qed.Faults(FAULTS), budget=1, seconds=1.0, fresh=1)
+    with pytest.raises(InputError, match="reset=False"):
+        story(kit, found)
+
+
+# ---- pace ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trials", [5, 10])
+def test_a_long_life_is_a_short_film(trials: int) -> None:
+    pace = film_pace([400.0] * (trials + 3))
+    assert 30.0 <= pace.lasts <= 60.0
+    times = pace.times(25)
+    assert (times[0], times[-1]) == (0.0, pytest.approx(400.0 * (trials + 3)))
+    assert (np.diff(times) > 0).all()
+    # What begins can be followed, and so can the end.
+    for begin in range(trials + 2):
+        assert pace.gait(400.0 * begin).speed == SLOW
+    assert pace.gait(times[-1]).speed == SLOW
+    assert pace.gait(1000.0).lapse
+    for now, then in pairwise(times[:-1]):
+        speeds = {pace.gait(now).speed, pace.gait(then).speed}
+        assert min(speeds) - 1e-6 <= 25 * (then - now) <= max(speeds) + 1e-6
+
+
+def test_short_stretches_are_not_slowed_down_further() -> None:
+    assert {gait.speed for gait in film_pace([3.0, 3.0, 3.0]).gaits} == {SLOW}
+    fixed = film_pace([100.0, 100.0], 50.0)
+    assert (fixed.lasts, len(fixed.gaits)) == (4.0, 1)
+    with pytest.raises(InputError, match="speed must be above 0"):
+        film_pace([100.0], 0.0)
+
+
+# ---- frames --------------------------------------------------------------------------------
+
+
+def test_robots_break_when_the_fault_strikes(stage: StoryStage, shown: Story) -> None:
+    arena = (stage.margin, stage.top, stage.margin + stage.size, stage.top + stage.size)
+    before = stage.draw(shown.struck - 0.2).crop(arena)
+    after = stage.draw(shown.struck + 0.2).crop(arena)
+    assert len(pixels(before, ORANGE)) == 0
+    assert len(pixels(after, ORANGE)) > 6 * 20
+    assert len(pixels(before, HEALTHY_COLOUR)) > len(pixels(after, HEALTHY_COLOUR)) > 4 * 20
+
+
+def test_beliefs_appear_once_the_search_was_told(stage: StoryStage, shown: Story) -> None:
+    charts = stage.charts
+    box = charts.beliefs.box
+    told = shown.chapters[1].end
+
+    def drawn(seconds: float) -> Any:
+        return charts.draw(seconds).crop((box[0] + 2, box[1] + 2, box[2] - 2, box[3] - 2))
+
+    struck = round(charts.beliefs.x(shown.struck)) - box[0] - 2
+    early = pixels(drawn(told), KEPT)
+    assert set(early[:, 0].tolist()) <= {struck - 1, struck, struck + 1}  # the line of the fault
+    late = drawn(shown.seconds)
+    assert len(pixels(late, KEPT)) > 50
+    assert len(pixels(late, BEST)) > 50
+    assert len(pixels(drawn(told), BEST)) == 0
+
+
+def test_scores_end_where_stretches_end(stage: StoryStage, shown: Story) -> None:
+    charts = stage.charts
+    image = np.asarray(charts.draw(shown.seconds))
+    for part in shown.chapters[:-1]:
+        x, y = round(charts.scores.x(part.end)), round(charts.scores.y(part.stretch.fitness))
+        near = image[y - 3 : y + 4, x - 3 : x + 4].reshape(-1, 3).astype(int)
+        assert (near.sum(1) < 500).sum() > 15  # a dot
+
+
+@pytest.mark.parametrize("size", [300, 360, 601])
+def test_all_words_fit(shown: Story, size: int) -> None:
+    stage = StoryStage(shown, size)
+    speed = ink.width("220× real time: time-lapse", stage.strong)
+    for part in shown.chapters:
+        title = ink.width(part.title, stage.title)
+        assert title + speed + 2 * stage.margin <= stage.width
+        words = stage._sentences(part)
+        told = " ".join([*part.words, *([shown.ending] if part is shown.chapters[-1] else [])])
+        assert " ".join(words) == told  # nothing is left out
+        assert max(ink.width(line, stage.text) for line in words) <= stage.size
+    assert stage.charts_top >= stage.words_top + len(words) * stage.line
+    frame = stage.draw(1.0)
+    assert frame.size == (stage.width, stage.height)
+    assert frame.width % 2 == frame.height % 2 == 0
+
+
+def test_ticks_are_few_and_round(stage: StoryStage) -> None:
+    for axes in (stage.charts.scores, stage.charts.beliefs):
+        ticks = axes.ticks()
+        assert 2 <= len(ticks) <= 6
+        assert axes.low <= ticks[0] < ticks[-1] <= axes.high
+
+
+# ---- files ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", [".mp4", ".gif", ".html"])
+def test_the_same_story_gives_the_same_bytes(shown: Story, ending: str, tmp_path: Path) -> None:
+    film = planned(ending, [SECONDS] * 6, fps=2, size=300)
+    told: list[tuple[int, int]] = []
+    one = tell(shown, tmp_path / f"a{ending}", film, lambda *at: told.append(at))
+    other = tell(shown, tmp_path / f"b{ending}", film)
+    assert one.read_bytes() == other.read_bytes()
+    assert len(one.read_bytes()) > 5000
+    if ending != ".html":
+        frames = len(shown.pace.times(2))
+        assert told[-1] == (frames, frames)
+
+
+def test_too_long_a_gif_is_refused() -> None:
+    with pytest.raises(InputError, match="more than 2,000: raise the speed"):
+        planned(".gif", [400.0] * 13, speed=10.0)
+
+
+def test_the_data_of_a_page(shown: Story) -> None:
+    data = data_of(page(shown))
+    assert data["cycles"] == shown.healthy.cycles
+    assert data["struck"] == 30
+    assert data["gaits"][-1]["end"] == pytest.approx(shown.seconds)
+    assert [one["mark"] for one in data["chapters"]] == [part.mark for part in shown.chapters]
+    assert data["pane"]["faults"] == list(shown.faults)
+    assert len(page(shown, sensors=True)) > len(page(shown)) + 1_000
+
+
+def test_the_page_tells_the_story(browser: Browser, shown: Story, tmp_path: Path) -> None:
+    file = tell(shown, tmp_path / "story.html", planned(".html", [SECONDS] * 6))
+    for width in (1300, 400):
+        browser.open(file, width, still=True)
+        browser.until(f"{STATE} === 'paused'")
+        heading = "document.querySelector('.telling h2').textContent"
+        for part in shown.chapters:
+            scrub(browser, part.begin + 1.0)
+            assert browser.evaluate(heading) == part.title
+            number = browser.evaluate("document.querySelector('.telling strong').textContent")
+            assert number == f"{shown.score(part.begin + 1.0):.3f}"
+        words = browser.evaluate("document.querySelector('.telling .words').textContent")
+        assert words.endswith(shown.ending)
+        wide = "document.documentElement.scrollWidth <= innerWidth"
+        assert browser.evaluate(wide)
+        hidden = "document.getElementById('sensors').closest('label').offsetParent === null"
+        assert browser.evaluate(hidden)
+        assert browser.complaints() == []
+    browser.open(file, 1300)
+    browser.until(f"{STATE} === 'playing' && {NOW} > 5")
+    assert "10× real time" in browser.evaluate("document.querySelector('.pace').textContent")
+    browser.evaluate("document.getElementById('play').click()")
+    assert browser.complaints() == []
+
+
+# ---- the verb ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def file(kit: qed.Kit, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("kits") / "kit.npz"
+    kit.save(path)
+    return path
+
+
+def test_the_verb_makes_a_page_of_a_kit(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "life.html"
+    verb([file], out=out, faults=FAULTS, budget=2, seconds=SECONDS, threads=1)
+    assert len(data_of(out.read_text())["chapters"]) <= 5
+    words = capsys.readouterr().out
+    assert words.startswith(f"{out}: fitness ")
+    assert " the swarm " in words
+
+
+def test_what_does_not_go_with_a_kit_is_refused_before_the_search(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("it searched")
+
+    monkeypatch.setattr("qed.recovery.recover.recover", never)
+    good = tmp_path / "film.gif"
+    for given, words in (
+        ({"trials": 5}, "trials is for archives"),
+        ({"trial": 0}, "trial is for archives"),
+        ({"budget": 0}, "budget must be"),
+        ({"task": "flocking"}, "the kit is for patrolling, not for flocking"),
+        ({"faults": "PMIN,NONE"}, "each of the 10 robots, got 2"),
+        ({"seconds": -3.0}, "seconds must be"),
+        ({"size": 10}, "size must be"),
+        ({"speed": 0.0}, "speed must be"),
+        ({"out": tmp_path / "film.mov"}, "must end in"),
+    ):
+        with pytest.raises(InputError, match=words):
+            verb([file], **({"out": good} | given))
+    with pytest.raises(InputError, match="a kit is shown alone"):
+        verb([file, file], out=good)
+    with pytest.raises(InputError, match="budget is for a kit"):
+        verb([Path("example:patrolling")], out=good, budget=3)
+    assert list(tmp_path.iterdir()) == []
