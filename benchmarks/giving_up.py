@@ -1,0 +1,136 @@
+"""How much faster QED evolves by giving up children early: not at all, exactly, and by races.
+
+    python benchmarks/giving_up.py [--backend cuda] [--tasks patrolling aggregation]
+
+Runs are taken up with the archives that come with QED, so that they are late ones.  The ways take
+turns in one process, and generations are the same in all of them.  Prints a short table and saves
+JSON under benchmarks/results, a file for each backend.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has it no more
+    setattr(np, "row_stack", np.vstack)  # noqa: B010
+
+import qed
+from qed import speed
+from qed.evolution import evaluation
+from qed.evolution.run import drive
+from qed.evolution.swarm_run import Settings, SwarmRun
+from qed.swarm.job import Job
+from qed.swarm.simulate import Pending
+
+HERE = Path(__file__).parent
+WAYS = ("all trials", "exact", "race")
+LATE = 200_000  # evaluations: children are those of a run that has come so far
+
+
+@contextmanager
+def all_trials(wanted: bool) -> Iterator[None]:
+    """Let no round end before the last trial, if so wanted."""
+    before = evaluation.next_stop
+    if wanted:
+        evaluation.next_stop = lambda *told: told[-1]
+    try:
+        yield
+    finally:
+        evaluation.next_stop = before
+
+
+@contextmanager
+def counted() -> Iterator[list[int]]:
+    """Count the trials that are simulated."""
+    trials: list[int] = []
+
+    class Counting(Pending):
+        def __init__(self, job: Job, *rest: Any) -> None:
+            trials.append(len(job.controllers) * job.trials)
+            super().__init__(job, *rest)
+
+    evaluation.Pending = Counting  # type: ignore[misc]
+    try:
+        yield trials
+    finally:
+        evaluation.Pending = Pending  # type: ignore[misc]
+
+
+def late_runs(task: str, way: str, count: int, backend: str) -> list[SwarmRun]:
+    """Return runs that have come far."""
+    runs = []
+    for seed in range(1, count + 1):
+        settings = Settings(task, "qed", evaluations=10**7, seed=seed, race=way == "race")
+        run = SwarmRun(settings, backend=backend)
+        run.search.adopt(qed.load_example(task))
+        run.search.done = LATE
+        runs.append(run)
+    return runs
+
+
+def measure(task: str, way: str, count: int, backend: str, generations: int) -> dict[str, float]:
+    """Return evaluations/s and trials of an evaluation, over some generations of late runs."""
+    runs = late_runs(task, way, count, backend)
+    with all_trials(way == "all trials"), counted() as trials:
+        if way == "race":  # incumbents are known when a run was not just taken up
+            for run in runs:
+                done = run.search.done
+                for generation in range(generations + 1):
+                    run.search.done = done + generation * run.search.batch
+                    run.domain.fitness_of_incumbents(run.search.ask())  # type: ignore[attr-defined]
+                run.search.done = done
+        steps = drive(runs)
+        wanted = LATE + generations * runs[0].search.batch
+        trials.clear()
+        begin = time.perf_counter()
+        while min(run.search.done for run in runs) < wanted:
+            next(steps)
+        seconds = time.perf_counter() - begin
+        done = sum(run.search.done - LATE for run in runs)
+        steps.close()
+    return {"evaluations": done / seconds, "trials": sum(trials) / done}
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--backend", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--tasks", nargs="+", default=["patrolling"])
+    parser.add_argument("--runs", type=int, default=None, help="side by side (cpu: 1, cuda: 5)")
+    parser.add_argument("--generations", type=int, default=None, help="default: cpu 1, cuda 20")
+    parser.add_argument("--turns", type=int, default=3)
+    options = parser.parse_args(given)
+    count = options.runs or (5 if options.backend == "cuda" else 1)
+    generations = options.generations or (20 if options.backend == "cuda" else 1)
+    measure(options.tasks[0], "all trials", count, options.backend, 1)  # all is compiled then
+    rows = []
+    print(f"{'task':20s}{'way':12s}{'trials':>8s}{'evaluations/s':>15s}{'ratio':>8s}")
+    for task in options.tasks:
+        found: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
+        for _ in range(options.turns):
+            for way in WAYS:
+                found[way].append(measure(task, way, count, options.backend, generations))
+        whole = median(turn["evaluations"] for turn in found["all trials"])
+        for way in WAYS:
+            rate = median(turn["evaluations"] for turn in found[way])
+            trials = found[way][0]["trials"]
+            rows.append({"task": task, "way": way, "trials": trials, "evaluations": rate,
+                         "ratio": rate / whole})  # fmt: skip
+            print(f"{task:20s}{way:12s}{trials:8.1f}{rate:15.1f}{rate / whole:8.2f}", flush=True)
+    path = HERE / "results" / f"giving-up-{options.backend}.json"
+    told = {"machine": speed.machine(), "side_by_side": count, "generations": generations}
+    path.write_text(json.dumps({**told, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    print(path)
+
+
+if __name__ == "__main__":
+    main()
