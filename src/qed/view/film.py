@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from PIL import Image
 
@@ -25,6 +26,20 @@ WIDEST = 4096  # pixels of a film; players fail beyond
 MOST_FPS = {".mp4": 60, ".gif": 50, ".html": 60}  # browsers slow down faster gifs
 MOST_FRAMES = {".mp4": 100_000, ".gif": 2_000}  # a gif is made in memory
 HOLD = 2.0  # s for which the last frame stays
+
+
+class Drawing(Protocol):
+    """What a film is made of: pictures of one size at any time (s) up to the end."""
+
+    width: int  # pixels
+    height: int
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time (s)."""
+
+    def draw(self, seconds: float) -> Image.Image:
+        """Return the picture at a time (s)."""
 
 
 def kind(out: str | Path) -> str:
@@ -104,6 +119,10 @@ class Film:
     def write(self, replay: Replay, out: str | Path, progress: Progress | None = None) -> Path:
         """Draw a replay into a file; return the file."""
         stage = Stage(replay, self.size, speed=self.speed, trails=self.trails, sensors=self.sensors)
+        return self.shoot(stage, out, progress)
+
+    def shoot(self, stage: Drawing, out: str | Path, progress: Progress | None = None) -> Path:
+        """Draw a stage frame by frame into a file; return the file."""
         with whole_file(out) as unfinished:
             if self.ending == ".gif":
                 self._gif(stage, unfinished, progress)
@@ -111,15 +130,15 @@ class Film:
                 self._mp4(stage, unfinished, progress)
         return Path(out)
 
-    def frames(self, stage: Stage, progress: Progress | None = None) -> Iterator[Image.Image]:
+    def frames(self, stage: Drawing, progress: Progress | None = None) -> Iterator[Image.Image]:
         """Draw the frames one after another."""
-        times = self.times(stage.replay.seconds)
+        times = self.times(stage.seconds)
         for done, seconds in enumerate(times, 1):
             yield stage.draw(seconds)
             if progress is not None:
                 progress(done, len(times))
 
-    def _mp4(self, stage: Stage, path: Path, progress: Progress | None) -> None:
+    def _mp4(self, stage: Drawing, path: Path, progress: Progress | None) -> None:
         encoder = subprocess.Popen(
             _encoding(stage, self.fps, path), stdin=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -142,9 +161,9 @@ class Film:
             lines = message.decode(errors="replace").strip().splitlines()
             raise OSError(lines[-1] if lines else f"ffmpeg exit {encoder.returncode}")
 
-    def _gif(self, stage: Stage, path: Path, progress: Progress | None) -> None:
+    def _gif(self, stage: Drawing, path: Path, progress: Progress | None) -> None:
         """Write a gif with one palette for all frames, so that what stays costs nothing."""
-        seconds = stage.replay.seconds
+        seconds = stage.seconds
         palette = Palette([stage.draw(part * seconds) for part in (0.0, 0.3, 0.6, 1.0)])
         frames = [palette.apply(frame) for frame in self.frames(stage, progress)]
         pause = 10 * max(2, round(100 / self.fps))  # ms; gifs count in hundredths of a second
@@ -154,7 +173,7 @@ class Film:
         )  # fmt: skip
 
 
-def _encoding(stage: Stage, fps: int, path: Path) -> list[str]:
+def _encoding(stage: Drawing, fps: int, path: Path) -> list[str]:
     """Return the command that makes H.264 of raw frames, the same bytes from the same frames."""
     import imageio_ffmpeg
 

@@ -1,0 +1,121 @@
+"""What is seen, as the lines of Python that reproduce it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qed.cli.info import EXAMPLE
+from qed.explore.state import Scene
+from qed.swarm.environment import Environment
+from qed.swarm.robot import CYCLE
+
+
+def written(scene: Scene, way: str = "") -> str:
+    """Return a program that does what is seen; ``way`` tells how it was recovered, if it was."""
+    lines = ["import qed", ""]
+    if scene.start != "drawn":
+        lines[1:1] = ["import numpy as np"]
+    lines += _controller(scene)
+    lines.append(f"environment = qed.Environment({_differences(scene.environment)})")
+    extra = _start(scene, lines)
+    task = f"task={_quoted(scene.task)}"
+    if any(cycle for cycle, _ in scene.events):
+        lines += _world(scene, task, extra)
+    else:
+        faults = ""
+        if scene.events:
+            lines.append(f"faults = qed.Faults({_quoted(','.join(scene.events[0][1]))})")
+            faults = ", faults=faults"
+        lines += [
+            "film = qed.trace(",
+            f"    controller, environment, {task}, seconds={scene.seconds:g}, seed={scene.seed}"
+            f"{faults}{extra},",
+            ")",
+            'print(f"{film.score[-1]:.3f}")  # film.x, film.y, film.heading: every cycle',
+        ]
+    lines += _recovery(scene, way)
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(value: Any) -> str:
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+def _controller(scene: Scene) -> list[str]:
+    """Return the lines that fetch the controller, or the team."""
+    one = scene.shown
+    if not one.source:  # a kit without its archive
+        lines = [f"kit = qed.Kit.load({_quoted(Path(one.kit_source))})"]
+        get = "kit.controllers[{}]"
+    else:
+        example = one.source.startswith(EXAMPLE)
+        source = one.source.removeprefix(EXAMPLE)
+        load = "qed.load_example" if example else "qed.Archive.load"
+        lines = [f"archive = {load}({_quoted(source)})"]
+        get = "archive.take([{}]).controller(0)"
+    if len(scene.cells) == 1:
+        return [*lines, f"controller = {get.format(scene.cells[0])}"]
+    cells = ", ".join(map(str, scene.cells))
+    return [
+        *lines,
+        f"cells = [{cells}]  # one for each robot",
+        f"controller = qed.Team([{get.format('cell')} for cell in cells])",
+    ]
+
+
+def _differences(environment: Environment) -> str:
+    """Return what is not as in the normal environment, as arguments."""
+    normal = asdict(Environment())
+    return ", ".join(
+        f"{name}={value:g}" for name, value in asdict(environment).items() if value != normal[name]
+    )
+
+
+def _start(scene: Scene, lines: list[str]) -> str:
+    """Add the lines that place robots in a formation; return the argument that takes it."""
+    placed = scene.poses
+    if placed is None:
+        return ""
+    for name, array in (("poses", placed.poses[0]), ("obstacles", placed.obstacles[0])):
+        rows = [f"    {[round(value, 6) for value in row]}," for row in np.asarray(array).tolist()]
+        width = array.shape[1]
+        lines += [f"{name} = np.array([", *rows, f"]).reshape(-1, {width})"]
+    lines.append("start = qed.Start(poses, obstacles)")
+    return ", start=start"
+
+
+def _world(scene: Scene, task: str, extra: str) -> list[str]:
+    """Return the lines in which robots break while the world goes on."""
+    lines = [f"world = qed.World(environment, {task}, seed={scene.seed}{extra})"]
+    moments = [0, *(cycle for cycle, _ in scene.events if cycle), scene.cycles]
+    broken = dict(scene.events)
+    for begin, end in zip(moments[:-1], moments[1:], strict=True):
+        if begin in broken:
+            names = _quoted(",".join(broken[begin]))
+            lines.append(f"world.faults = qed.Faults({names})  # at {begin * CYCLE:g} s")
+        lines.append(f"score = world.run(controller, seconds={(end - begin) * CYCLE:.1f})")
+    lines.append('print(f"{score:.3f} in the last stretch")  # world.poses: where robots are now')
+    return lines
+
+
+def _recovery(scene: Scene, way: str) -> list[str]:
+    """Return the lines that search for a recovery."""
+    if not way or scene.faults is None:
+        return []
+    faults = f"faults = qed.Faults({_quoted(','.join(scene.faults))})"
+    more = f"environment=environment, seconds={scene.seconds:g}"
+    if way == "kit":
+        source = _quoted(Path(scene.shown.kit_source))
+        kit = [] if not scene.shown.source else [f"kit = qed.Kit.load({source})"]
+        call = f"found = qed.recover(kit, faults=faults, {more})"
+    else:
+        kit = []
+        by = ', by="fault"' if way == "team" else ""
+        call = f"found = qed.recover(archive, {_quoted(scene.task)}, faults, {more}{by})"
+    told = 'print(f"{found.broken:.3f} -> {found.performance:.3f} (cell {found.cell})")'
+    return ["", *kit, faults, call, told]

@@ -1,0 +1,185 @@
+// Recovery: a search that is watched on the map, and the recovered swarm beside the broken one.
+import * as api from "./api.js";
+import { made } from "./main.js";
+import { asked } from "./state.js";
+
+const $ = (id) => document.getElementById(id);
+const PAUSE = 420; // ms between the trials of a kit's search: it is faster than one can follow
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+export class Recovering {
+  constructor(page) {
+    this.page = page;
+    this.running = null;
+    $("recover").addEventListener("click", () => (this.running ? this.stop() : this.search()));
+    $("prepare").addEventListener("click", () => (this.running ? this.stop() : this.prepare()));
+    $("adopt").addEventListener("click", () => {
+      const { beside } = page.state;
+      this.forget();
+      page.state.cells = beside;
+      page.load(0, true);
+    });
+    $("dismiss").addEventListener("click", () => { this.forget(); page.load(0, true); });
+    for (const way of document.querySelectorAll("[name=way]"))
+      way.addEventListener("change", () => this.ready());
+  }
+
+  get way() { return document.querySelector("[name=way]:checked").value; }
+
+  // Another archive: tell what can be done with it.
+  show() {
+    const { archive } = this.page, radio = (name) => document.querySelector(`[name=way][value=${name}]`);
+    const { kit } = archive;
+    $("all-words").textContent = `a race of ${archive.controllers.toLocaleString("en")}; the fault is known`;
+    $("kit-words").textContent = kit
+      ? `with a kit of ${kit.controllers}; the fault is unknown` : "needs a kit; the fault is unknown";
+    radio("exhaustive").disabled = !archive.archive;
+    $("team-way").hidden = !this.page.config.teams || !archive.archive;
+    radio(kit || !archive.archive ? "kit" : "exhaustive").checked = true;
+    if (this.page.state.way) {
+      const wanted = radio(this.page.state.way);
+      if (wanted && !wanted.disabled) wanted.checked = true;
+    }
+    $("found").hidden = true;
+    this.ready();
+  }
+
+  // Whether a search can begin, and why not.
+  ready() {
+    const { page } = this, { swarm } = page.stage, { kit } = page.archive;
+    if (!swarm || this.running) return;
+    const broken = swarm.faultsAt(swarm.cycles).some((name) => name !== "NONE");
+    let why = broken ? "" : "Break a robot first.";
+    $("prepare").hidden = this.way !== "kit" || Boolean(kit);
+    if (this.way === "kit" && kit && broken) {
+      if (kit.robots !== swarm.robots) why = `The kit is for ${kit.robots} robots; set Robots to ${kit.robots}.`;
+      else if (kit.task !== swarm.task) why = `The kit is for ${kit.task}; choose that score.`;
+    }
+    if (this.way === "kit" && !kit) why ||= "This archive has no kit yet: prepare one, or give one to qed explore.";
+    $("recover").disabled = Boolean(why);
+    if (!page.state.beside) $("told").textContent = why;
+  }
+
+  stop() { this.running?.abort(); }
+
+  forget() {
+    this.stop();
+    $("found").hidden = true;
+    $("trials").hidden = true;
+    $("progress").hidden = true;
+    Object.assign(this.page.state, { beside: null, way: "" });
+  }
+
+  async work(button, address, given, each) {
+    const mine = (this.running = new AbortController()), words = button.textContent;
+    button.textContent = "Stop";
+    button.classList.add("stop");
+    button.disabled = false;
+    $("progress").hidden = false;
+    $("progress").removeAttribute("value");
+    try {
+      await api.stream(address, given, (event) => {
+        mine.signal.throwIfAborted();
+        return each(event, mine.signal);
+      }, mine.signal);
+      return true;
+    } catch (error) {
+      $("told").textContent = mine.signal.aborted ? "Stopped." : error.message;
+      return false;
+    } finally {
+      this.running = null;
+      button.textContent = words;
+      button.classList.remove("stop");
+      $("progress").hidden = true;
+    }
+  }
+
+  async search() {
+    const { page } = this, { way } = this, { map, filters } = page;
+    this.forget();
+    $("trials").replaceChildren();
+    let found = null, named = "", tried = 0;
+    const ended = await this.work($("recover"), "search", { state: asked(page.state), way }, async (event, signal) => {
+      if (event.kind === "phase") {
+        $("told").textContent = event.words;
+        if (way === "team") return;
+        named = way === "kit" ? "believed with these faults"
+          : event.words.includes("healthy") ? "healthy here" : "with these faults";
+        map.untried();
+        filters.layer(named, named);
+      } else if (event.kind === "tried") {
+        tried = event.done;
+        $("progress").value = event.total ? event.done / event.total : 0;
+        if (event.cells.length) { map.tried(event.cells, event.fitness, event.cells.length < 400); page.scaled(); }
+      } else if (event.kind === "belief") {
+        map.tried(event.cells, event.means, false);
+        page.scaled();
+      } else if (event.kind === "trial") {
+        map.tried(event.cells, event.means, false);
+        map.tried([event.cell], [event.means[event.cells.indexOf(event.cell)]]);
+        map.marked = [map.rows.get(event.best)];
+        map.draw();
+        page.scaled();
+        this.trial(event);
+        tried = event.number;
+        if (!still.matches) await new Promise((done, fail) => {
+          const timer = setTimeout(done, PAUSE);
+          signal.addEventListener("abort", () => { clearTimeout(timer); fail(signal.reason); }, { once: true });
+        });
+      } else if (event.kind === "found") found = event;
+    });
+    if (!ended) { this.ready(); return; }
+    if (found) this.recovered(found, way, tried);
+  }
+
+  trial({ number, of, free, cell, fitness, believed, gain, worthwhile, best }) {
+    $("trials").hidden = false;
+    const bar = made("li", undefined, free ? "first" : "now"), told = made("span", fitness.toFixed(2));
+    for (const before of $("trials").querySelectorAll(".now")) before.classList.remove("now");
+    bar.style.height = `${Math.max(6, Math.min(fitness, 1) * 46)}px`;
+    bar.title = `cell ${cell} gave ${fitness.toFixed(3)}`;
+    bar.append(told);
+    $("trials").append(bar);
+    $("progress").value = number / of;
+    const what = free ? `Noticed: cell ${cell} now gives ${fitness.toFixed(2)}.`
+      : `Trial ${number} of ${of}: cell ${cell} gave ${fitness.toFixed(2)}.`;
+    const belief = worthwhile
+      ? `Best now: cell ${best}, believed ${believed[0].toFixed(2)} (${believed[1].toFixed(2)} to ${believed[2].toFixed(2)}).`
+      : `No clear gain yet (${gain[1].toFixed(2)} to ${gain[2].toFixed(2)}).`;
+    $("told").textContent = `${what} ${belief}`;
+  }
+
+  recovered(found, way, tried) {
+    const { page } = this, { state } = page, swarm = page.stage.swarm;
+    const faults = swarm.faultsAt(swarm.cycles);
+    const percent = (change) => (change === null ? "" : `${change > 0 ? "+" : change < 0 ? "−" : ""}${Math.abs(Math.round(100 * change))} %`);
+    const name = found.cells.length === 1 ? `cell ${found.cells[0]}` : "the team";
+    $("told").textContent = found.kept ? "The normal best stays: nothing was clearly better."
+      : `Recovered with ${name}${way === "kit" ? ` after ${tried} trials` : ""}.`;
+    const rows = [[`normal best (cell ${found.normal_cell}), healthy`, found.normal, ""],
+      ["with these faults", found.broken, percent(found.impact)],
+      [`recovered (${name})`, found.performance, percent(found.resilience)]];
+    $("numbers").replaceChildren(...rows.map(([words, value, change]) => {
+      const row = made("tr"), head = made("th", words);
+      head.scope = "row";
+      row.append(head, made("td", value.toFixed(3)), made("td", change));
+      return row;
+    }));
+    $("origin").textContent = `Means of 50 fresh trials. ${found.origin ? `${found.origin[0].toUpperCase()}${found.origin.slice(1)}.` : ""}`;
+    $("found").hidden = false;
+    // Both from the same start, with the faults from the beginning.
+    Object.assign(state, { events: [[0, faults]], beside: found.cells, way });
+    page.load(0, true);
+  }
+
+  async prepare() {
+    const { page } = this;
+    const done = await this.work($("prepare"), "prepare", { archive: page.state.archive }, (event) => {
+      if (event.kind === "phase") $("told").textContent = event.words;
+      else if (event.kind === "tried") $("progress").value = event.done / event.total;
+      else if (event.kind === "kit") page.config.archives[page.state.archive] = event.archive;
+    });
+    if (done) { this.show(); document.querySelector("[name=way][value=kit]").checked = true; }
+    this.ready();
+  }
+}
