@@ -241,4 +241,5 @@ def app(shown: Sequence[Shown], token: str, hosts: Sequence[str]) -> tuple[ASGIA
         explorer.desks.stop()
 
     inner = Starlette(routes=explorer.routes(), lifespan=life)
+    inner.router.redirect_slashes = False  # an address is one of ours or none
     return Guard(inner, token, hosts), explorer

@@ -6,9 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from qed.cli.info import EXAMPLE
+from qed.explore.starts import DIGITS
 from qed.explore.state import Scene
 from qed.swarm.environment import Environment
 from qed.swarm.robot import CYCLE
@@ -82,7 +81,7 @@ def _start(scene: Scene, lines: list[str]) -> str:
     if placed is None:
         return ""
     for name, array in (("poses", placed.poses[0]), ("obstacles", placed.obstacles[0])):
-        rows = [f"    {[round(value, 6) for value in row]}," for row in np.asarray(array).tolist()]
+        rows = [f"    {[round(value, DIGITS) for value in row]}," for row in array.tolist()]
         width = array.shape[1]
         lines += [f"{name} = np.array([", *rows, f"]).reshape(-1, {width})"]
     lines.append("start = qed.Start(poses, obstacles)")

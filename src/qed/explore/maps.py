@@ -48,7 +48,6 @@ class Drawn:
     titles: list[dict[str, Any]] = field(default_factory=list)  # x, y, text: above blocks
     across: str = ""
     upwards: str = ""
-    inside: str = ""  # what the innermost cells are, where they have no labels
 
 
 def as_data(one: Shown) -> dict[str, Any]:
@@ -72,7 +71,6 @@ def as_data(one: Shown) -> dict[str, Any]:
         "titles": drawn.titles,
         "across": drawn.across,
         "upwards": drawn.upwards,
-        "inside": drawn.inside,
         "attributes": _attributes(one),
         "words": _words(one),
         "best": archive.best.cell,
@@ -93,8 +91,11 @@ def _drawn(one: Shown) -> Drawn:
     archive, space = one.archive, one.archive.space.describe()
     if space["kind"] == "centroids":
         return _embedded(one)
-    levels = cells.levels(archive)
     shape = tuple(space["shape"])
+    levels = cells.levels(archive)
+    if not isinstance(archive.space, Categories):
+        names = zip(_names(one), levels, strict=True)
+        levels = [cells.Level(name, level.options) for name, level in names]
     index = np.stack(np.unravel_index(one.occupied, shape), 1)
     measured = not isinstance(archive.space, Categories)
     if len(shape) == 1:
@@ -102,11 +103,11 @@ def _drawn(one: Shown) -> Drawn:
     if measured and len(shape) <= 3:
         return _panels(levels, index)
     if one.attributes is not None:
-        names = list(one.attributes)
-        across = [names.index(name) for name in ACROSS if name in names]
-        upwards = [names.index(name) for name in UPWARDS if name in names]
+        known = list(one.attributes)
+        across = [known.index(name) for name in ACROSS if name in known]
+        upwards = [known.index(name) for name in UPWARDS if name in known]
         if across and upwards:
-            named = [_attribute_level(name, one.attributes[name]) for name in names]
+            named = [_attribute_level(name, one.attributes[name]) for name in known]
             return _nested(named, index, across, upwards)
     return _nested(levels, index, list(range(0, len(shape), 2)), list(range(1, len(shape), 2)))
 
@@ -139,10 +140,8 @@ def _nested(
     inner = len(levels[across[-1]].options), len(levels[upwards[-1]].options)
     found.blocks = [[x, y, *map(float, inner)] for x in columns for y in rows]
     found.width, found.height = max(columns) + inner[0], max(rows) + inner[1]
-    found.across = ", then ".join(levels[k].name for k in across)
-    found.upwards = ", then ".join(levels[k].name for k in upwards)
-    inside = [levels[some[-1]].name for some in (across, upwards) if len(some) > 2]
-    found.inside = " and ".join(inside)
+    found.across = " › ".join(levels[k].name for k in across)
+    found.upwards = " › ".join(levels[k].name for k in upwards)
     return found
 
 
@@ -189,7 +188,7 @@ def _panels(levels: Sequence[cells.Level], index: np.ndarray) -> Drawn:
         y = (lines - 1 - panel // columns) * (high + gap_y)
         drawn.blocks.append([x, y, float(wide), float(high)])
         if depth > 1:
-            text = levels[0].options[panel]
+            text = f"{levels[0].name} {levels[0].options[panel]}"
             drawn.titles.append({"x": x + wide / 2, "y": y + high, "text": text})
     drawn.width = columns * (wide + gap_x) - gap_x
     drawn.height = lines * (high + gap_y) - gap_y + (gap_y if depth > 1 else 0.0)
@@ -197,7 +196,6 @@ def _panels(levels: Sequence[cells.Level], index: np.ndarray) -> Drawn:
         for side, level in (("bottom", levels[-2]), ("left", levels[-1])):
             drawn.labels += _few_labels(side, level)
     drawn.across, drawn.upwards = levels[-2].name, levels[-1].name
-    drawn.inside = f"panels: {levels[0].name}" if depth > 1 else ""
     return drawn
 
 

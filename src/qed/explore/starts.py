@@ -22,20 +22,21 @@ STARTS = {
 APART = 0.18  # m between robots that begin together
 EDGE = 0.15  # m between robots and walls
 DRAWS = 40  # of obstacles, before it is given up
+DIGITS = 4  # of metres and radians: what is written as Python is what is simulated
 
 
 def placed(name: str, environment: Environment, seed: int) -> Start | None:
     """Return a formation in an environment; None if starts are drawn."""
     if name == "drawn":
         return None
-    poses = FORMATIONS[name](environment)
+    poses = np.round(FORMATIONS[name](environment), DIGITS)
     low, high = poses[:, :2].min(), poses[:, :2].max()
     if low < EDGE - 1e-9 or high > environment.arena - EDGE + 1e-9:
         raise InputError(
             f"start: no room for {environment.robots} robots {STARTS[name]} in an arena of "
             f"{environment.arena:g} m; take fewer, or a larger arena"
         )
-    return Start(poses, _obstacles(environment, poses, seed))
+    return Start(poses, np.round(_obstacles(environment, poses, seed), DIGITS))
 
 
 def _centre(environment: Environment) -> np.ndarray:

@@ -21,7 +21,7 @@ from qed.swarm.tasks import Task
 MOST_EVENTS = 64
 LARGEST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
 ATTRIBUTES = tuple(field.name for field in fields(Environment))
-KEYS = ("archive", "cells", "environment", "task", "seed", "start", "seconds", "events")
+KEYS = ("archive", "cells", "home", "environment", "task", "seed", "start", "seconds", "events")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +75,10 @@ def checked(given: Any, shown: Sequence[Shown]) -> Scene:
         raise InputError("cells must hold one cell, or one for each robot; got none")
     for cell in cells:
         one.row(cell)
+    # A recovery is shown where the swarm was that it recovers, whose cell may be the home.
+    home = whole("home", table.get("home", cells[0]), 0, one.archive.cells - 1)
     told = table.get("environment")
-    environment = one.environment(cells[0]) if told is None else _environment(told)
+    environment = one.environment(home) if told is None else _environment(told)
     if len(cells) not in (1, environment.robots):
         raise InputError(
             f"cells must hold one cell, or one for each of the {environment.robots} robots; got "
@@ -88,7 +90,7 @@ def checked(given: Any, shown: Sequence[Shown]) -> Scene:
         shown=one,
         cells=cells,
         environment=environment,
-        own=told is None,
+        own=told is None and home == cells[0],
         task=one.task if task is None else defined("task", _text("task", task), Task),
         seed=whole("seed", table.get("seed", 1), 0, LARGEST_SEED),
         start=choice("start", _text("start", table.get("start", "drawn")), STARTS),

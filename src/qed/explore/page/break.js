@@ -1,7 +1,6 @@
 // Faults: given to a robot or to all, while the swarm runs.
-import { fill, made } from "./main.js";
+import { $, fill, made } from "./dom.js";
 
-const $ = (id) => document.getElementById(id);
 const ALL = -1;
 
 export class Breaking {
@@ -11,8 +10,8 @@ export class Breaking {
     $("faults").replaceChildren(...faults.map((name) => {
       const button = made("button"), sign = look.signs[name], healthy = name === "NONE";
       button.type = "button";
-      const badge = made("b", healthy ? "✓" : sign.badge);
-      badge.style.background = healthy ? "var(--line)" : sign.colour;
+      const badge = made("b", healthy ? "✓" : sign.badge, healthy ? "heal" : "");
+      if (!healthy) badge.style.background = sign.colour;
       button.append(badge, made("span", healthy ? "heal" : name));
       button.title = healthy ? "healthy again" : sign.words;
       button.setAttribute("aria-label", healthy ? "Heal" : sign.words);

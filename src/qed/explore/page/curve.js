@@ -45,7 +45,7 @@ export function drawCurve({ pen, width, height }, swarms, curves, cycle, colours
   pen.textBaseline = "alphabetic";
   const seconds = cycles * swarms[0].cycle, tick = [10, 20, 50, 100, 200, 500].find((t) => seconds / t <= 5) || seconds;
   for (let at = 0; at <= seconds; at += tick)
-    pen.fillText(at + tick > seconds ? `${at} s` : String(at), Math.min(x(at / swarms[0].cycle), width - 14), height - 5);
+    pen.fillText(at + tick > seconds ? `${at} s` : String(at), Math.min(x(at / swarms[0].cycle), width - 18), height - 5);
   pen.lineJoin = "round";
   const trace = (points, which, shade, thick) => {
     pen.beginPath();

@@ -1,7 +1,5 @@
 // Where the swarm works: six sliders, a seed, a start.
-import { fill, made } from "./main.js";
-
-const $ = (id) => document.getElementById(id);
+import { $, fill, made } from "./dom.js";
 
 export class Surroundings {
   constructor(page) {

@@ -1,7 +1,5 @@
 // Which cells are shown: by attributes, by fitness; and what their colours tell.
-import { fill, made } from "./main.js";
-
-const $ = (id) => document.getElementById(id);
+import { $, fill, made } from "./dom.js";
 
 export class Filters {
   constructor(page) {
@@ -16,6 +14,7 @@ export class Filters {
     this.data = data;
     this.layers = {};
     fill($("colour"), [["evolved", "fitness in evolution"]]);
+    $("colour-label").hidden = true;
     $("filters").replaceChildren(...data.attributes.map((attribute) => {
       const label = made("label", attribute.name), select = made("select");
       fill(select, [["", "any"], ...attribute.options.map((option, k) => [k, option])]);
@@ -49,6 +48,7 @@ export class Filters {
     fill($("colour"), [["evolved", "fitness in evolution"],
       ...Object.entries(this.layers).map(([key, one]) => [key, one.words])]);
     $("colour").value = name;
+    $("colour-label").hidden = false;
     this.page.map.valueWords = words;
   }
 

@@ -1,9 +1,7 @@
 // What is seen, kept: a link, a film, the lines of Python that do the same.
 import * as api from "./api.js";
-import { made } from "./main.js";
+import { $, made } from "./dom.js";
 import { asked, toLink } from "./state.js";
-
-const $ = (id) => document.getElementById(id);
 
 export class Keeping {
   constructor(page) {

@@ -1,5 +1,6 @@
 // The page: one state, what shows it, and what changes it.
 import * as api from "./api.js";
+import { $, fill, made } from "./dom.js";
 import { Breaking } from "./break.js";
 import { Surroundings } from "./environment.js";
 import { Keeping } from "./keep.js";
@@ -9,7 +10,6 @@ import { Recovering } from "./recover.js";
 import { Stage } from "./stage.js";
 import { asked, fromLink, toLink } from "./state.js";
 
-const $ = (id) => document.getElementById(id);
 const SPEEDS = [1, 2, 5, 10, 20, 50, 100];
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -236,22 +236,6 @@ class Page {
     clearTimeout(this.linking);
     this.linking = setTimeout(() => history.replaceState(null, "", `#${toLink(this.state)}`), 50);
   }
-}
-
-export function made(kind, text, name) {
-  const node = document.createElement(kind);
-  if (text !== undefined) node.textContent = text;
-  if (name) node.className = name;
-  return node;
-}
-
-export function fill(select, options) {
-  select.replaceChildren(...options.map(([value, text, title]) => {
-    const option = made("option", text);
-    option.value = value;
-    if (title) option.title = title;
-    return option;
-  }));
 }
 
 const page = new Page();

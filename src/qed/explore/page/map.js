@@ -126,10 +126,13 @@ export class MapView {
       if (side === "bottom") pen.fillText(text, this.left + at * this.unit, this.bottom + 10 + 16 * inward);
       else pen.fillText(text, this.left - 12 - 22 * inward, this.bottom - at * this.unit);
     }
-    pen.font = `12px ${face}`;
     pen.textBaseline = "alphabetic";
-    for (const { x, y, text } of data.titles)
-      pen.fillText(text, this.left + x * this.unit, this.bottom - y * this.unit - 3);
+    pen.font = `11px ${face}`;
+    const wide = data.blocks.length ? data.blocks[0][2] * this.unit : 0;
+    for (const { x, y, text } of data.titles) // the value alone where its name has no room
+      pen.fillText(pen.measureText(text).width > wide ? text.split(" ").at(-1) : text,
+        this.left + x * this.unit, this.bottom - y * this.unit - 3);
+    pen.font = `12px ${face}`;
     const fitted = (text, room) => {
       let shown = text;
       while (shown.length > 4 && pen.measureText(shown).width > room) shown = `${shown.slice(0, -2).trimEnd()}…`;
@@ -173,7 +176,10 @@ export class MapView {
       for (const [colour, thick] of [[tone("--card"), wide + 2.4], [shade, wide]]) {
         pen.strokeStyle = colour;
         pen.lineWidth = thick;
-        pen.strokeRect(x - out, y - out, side + 2 * out, side + 2 * out);
+        pen.beginPath();
+        if (data.kind === "points") pen.arc(x + side / 2, y + side / 2, side / 2 + out, 0, 2 * Math.PI);
+        else pen.rect(x - out, y - out, side + 2 * out, side + 2 * out);
+        pen.stroke();
       }
     };
     this.marked.forEach((row) => frame(row, tone("--mark"), 2.5, 3));

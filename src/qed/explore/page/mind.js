@@ -11,8 +11,8 @@ function places(network, width, height) {
     const column = h % columns, count = Math.ceil(network.hidden / columns);
     at.set(FIRST_HIDDEN + h, [width * (0.5 + 0.09 * (column - (columns - 1) / 2)), row(Math.floor(h / columns), count)]);
   }
-  at.set(LEFT, [width - 92, height * 0.33]);
-  at.set(RIGHT, [width - 92, height * 0.67]);
+  at.set(LEFT, [width - 104, height * 0.33]);
+  at.set(RIGHT, [width - 104, height * 0.67]);
   return at;
 }
 
@@ -64,7 +64,7 @@ export function drawMind({ pen, width, height }, swarm, robot, row, colours) {
   }
   ["left", "right"].forEach((name, w) => {
     const [x, y] = at.get(LEFT + w), now = swarm.wheel(robot, w, row);
-    const from = x + 12, long = 70;
+    const from = x + 14, long = 84;
     pen.fillStyle = colours.line + "55";
     pen.fillRect(from, y - 5, long, 10);
     pen.fillStyle = now < 0 ? colours.near : colours.mark;

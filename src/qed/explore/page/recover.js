@@ -1,9 +1,8 @@
 // Recovery: a search that is watched on the map, and the recovered swarm beside the broken one.
 import * as api from "./api.js";
-import { made } from "./main.js";
+import { $, made } from "./dom.js";
 import { asked } from "./state.js";
 
-const $ = (id) => document.getElementById(id);
 const PAUSE = 420; // ms between the trials of a kit's search: it is faster than one can follow
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -16,7 +15,7 @@ export class Recovering {
     $("adopt").addEventListener("click", () => {
       const { beside } = page.state;
       this.forget();
-      page.state.cells = beside;
+      Object.assign(page.state, { cells: beside, environment: page.stage.swarm.environment });
       page.load(0, true);
     });
     $("dismiss").addEventListener("click", () => { this.forget(); page.load(0, true); });
@@ -40,7 +39,10 @@ export class Recovering {
       const wanted = radio(this.page.state.way);
       if (wanted && !wanted.disabled) wanted.checked = true;
     }
-    $("found").hidden = true;
+    // A link that shows a recovery has its numbers no more, but its ways out.
+    $("found").hidden = !this.page.state.beside;
+    $("numbers").replaceChildren();
+    $("origin").textContent = "";
     this.ready();
   }
 
@@ -96,7 +98,9 @@ export class Recovering {
 
   async search() {
     const { page } = this, { way } = this, { map, filters } = page;
+    const compared = Boolean(page.state.beside);
     this.forget();
+    if (compared) await page.load(0, page.stage.playing);
     $("trials").replaceChildren();
     let found = null, named = "", tried = 0;
     const ended = await this.work($("recover"), "search", { state: asked(page.state), way }, async (event, signal) => {

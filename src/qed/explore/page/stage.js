@@ -1,10 +1,9 @@
 // The living swarm: one arena or two, time going by, the score, and a robot that is looked at.
+import { $ } from "./dom.js";
 import { drawCurve, scored } from "./curve.js";
 import { drawMind } from "./mind.js";
 import { scene as sceneOf } from "./scene.js";
 import { drawn, opened, paned, shownData } from "./swarm.js";
-
-const $ = (id) => document.getElementById(id);
 
 export class Stage {
   constructor(config, { moved, picked }) {

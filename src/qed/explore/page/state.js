@@ -9,7 +9,8 @@ const SAFE = /[^A-Za-z0-9._,:;*-]/g;
 // What the server simulates of it.
 export function asked(state, cells = state.cells) {
   const { archive, environment, task, seed, start, seconds, events } = state;
-  const wanted = { archive, cells, environment, task, seed, start, seconds, events };
+  const home = cells === state.cells || !cells ? null : state.cells[0]; // where a recovery is shown
+  const wanted = { archive, cells, home, environment, task, seed, start, seconds, events };
   return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null));
 }
 

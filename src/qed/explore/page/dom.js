@@ -1,0 +1,18 @@
+// Small things that the page is made of.
+export const $ = (id) => document.getElementById(id);
+
+export function made(kind, text, name) {
+  const node = document.createElement(kind);
+  if (text !== undefined) node.textContent = text;
+  if (name) node.className = name;
+  return node;
+}
+
+export function fill(select, options) {
+  select.replaceChildren(...options.map(([value, text, title]) => {
+    const option = made("option", text);
+    option.value = value;
+    if (title) option.title = title;
+    return option;
+  }));
+}
