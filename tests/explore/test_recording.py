@@ -52,7 +52,7 @@ def test_the_score_goes_on_over_an_interruption(task: str) -> None:
 
 
 def test_hidden_neurons_are_those_of_the_network() -> None:
-    controller = qed.Controller.random(SEED).pruned()
+    controller = qed.Controller.random(12).pruned()
     assert controller.hidden > 1
     seen = Watched(BUSY, seed=1).watch(controller, 4.0)
     before = np.zeros((len(seen.hidden), BUSY.robots))

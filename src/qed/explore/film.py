@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image, ImageDraw
 
 from qed.explore import looks
@@ -35,6 +36,7 @@ KINDS = {"mp4": "video/mp4", "gif": "image/gif", "html": "text/html; charset=utf
 SIZE = {"mp4": 560, "gif": 360}  # pixels of an arena
 MARGIN = 16  # pixels
 CURVE = 84  # pixels that a curve is high
+SPAN = 20.0  # s that the score looks back, as in the page
 
 
 def made(
@@ -69,6 +71,19 @@ def titles(seen: Sequence[Lived]) -> list[str]:
     return [f"broken: {cells[0]}", f"recovered: {cells[1]}"]
 
 
+def lately(one: Lived) -> np.ndarray:
+    """Return the score of the last stretch of time alone, where scores are means over cycles."""
+    score = one.stretch.score
+    if one.scene.task.score is not None:
+        return score
+    span = round(SPAN / CYCLE)
+    total = np.concatenate([[0.0], score * np.arange(1, len(score) + 1)])
+    last = np.arange(1, len(total))
+    first = np.maximum(last - span, 0)
+    found: np.ndarray = (total[last] - total[first]) / (last - first)
+    return found
+
+
 class Part:
     """A swarm on the screen; its signs change when robots break."""
 
@@ -77,7 +92,7 @@ class Part:
         robots = one.scene.environment.robots
         moments = [(0, Faults.none(robots)), *one.scene.events]
         self.begins = [cycle for cycle, _ in moments]
-        self.pane = Pane(whole, 0.0)
+        self.pane = Pane(replace(whole, score=lately(one)), 0.0)
         self.arenas = [
             Arena(Pane(replace(whole, faults=faults), 0.0), film.size, trails=trails,
                   sensors=sensors)
@@ -110,8 +125,8 @@ class Screen:
         self.curve_top = self.top + film.size + MARGIN // 2
         self.legend_top = self.curve_top + CURVE + MARGIN // 2
         self.last_top = self.legend_top + self.legend.height + MARGIN // 4
-        self.last = in_words(scene.environment)
-        self.height = _even(self.last_top + 2 * self.line + MARGIN // 2)
+        self.last = ink.wrapped(in_words(scene.environment), self.text, self.width - 2 * MARGIN)
+        self.height = _even(self.last_top + (1 + len(self.last)) * self.line + MARGIN // 2)
         self.highest = max(float(part.pane.trace.score.max()) for part in self.parts) or 1e-6
 
     def draw(self, seconds: float) -> Image.Image:
@@ -127,7 +142,8 @@ class Screen:
         self.legend.draw(frame, MARGIN, self.legend_top)
         clock = f"{self.scene.task} · {seconds:.0f} s of {self.seconds:.0f} s · {self.speed:g}×"
         pen.text((MARGIN, self.last_top), clock, INK, self.text)
-        pen.text((MARGIN, self.last_top + self.line), self.last, SOFT_INK, self.text)
+        for k, words in enumerate(self.last, 1):
+            pen.text((MARGIN, self.last_top + k * self.line), words, SOFT_INK, self.text)
         return frame
 
     def _score(
@@ -138,7 +154,9 @@ class Screen:
         moment = k + 1 if len(self.parts) > 1 else 0
         digits = f"{part.pane.score(cycle):.3f}"
         beside = ink.width("0.000 ", self.bold) + MARGIN // 2
-        pen.text((left, self.curve_top + CURVE // 3), digits, SCORES[moment], self.bold)
+        pen.text((left, self.curve_top + CURVE // 4), digits, SCORES[moment], self.bold)
+        under = self.curve_top + CURVE // 4 + round(1.4 * self.bold.size)
+        pen.text((left, under), "last 20 s", SOFT_INK, self.text)
         box = (self.size - beside, CURVE)
         before = self.parts[0].pane
         drawn = curve(part.pane, before, moment if k else 0, cycle, box, self.highest)
