@@ -85,7 +85,7 @@ def asked(
     async def receive() -> Any:
         if sent:
             return sent.pop(0)
-        await asyncio.Event().wait()  # the page stays
+        return await asyncio.Future()  # the page stays
 
     async def send(message: Any) -> None:
         got.append(message)

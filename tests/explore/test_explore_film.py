@@ -53,7 +53,16 @@ def test_an_mp4_and_a_gif_of_two_swarms(guarded: ASGIApp, tmp_path: Path) -> Non
     assert gif.n_frames > 15
     path = tmp_path / "film.mp4"
     path.write_bytes(film_of(guarded, "mp4"))
-    checked_by = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-i", str(path), "-f", "null", "-"]
+    checked_by = [
+        imageio_ffmpeg.get_ffmpeg_exe(),
+        "-v",
+        "error",
+        "-i",
+        str(path),
+        "-f",
+        "null",
+        "-",
+    ]
     assert subprocess.run(checked_by, capture_output=True, check=True).stderr == b""
 
 

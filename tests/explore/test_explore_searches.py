@@ -77,9 +77,7 @@ def test_ten_trials_are_those_of_recover_with_a_kit(scene: Scene) -> None:
     assert events[-1]["performance"] == round(one.performance, 4)
 
 
-def test_a_team_is_wired_to_recover_by_fault(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_team_is_wired_to_recover_by_fault(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
     plain = qed.recover(scene.shown.archive, "patrolling", scene.faults, seconds=SECONDS)
 

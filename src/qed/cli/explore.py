@@ -9,9 +9,7 @@ import typer
 
 from qed.cli.own import With, bring
 
-SOURCES = (
-    "Archives, folders of runs or of a study, kits; default: the archives that come with QED."
-)
+SOURCES = "Archives, folders of runs or of a study, kits; default: the archives that come with QED."
 
 
 def explore(

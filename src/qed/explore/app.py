@@ -51,7 +51,9 @@ def parts() -> dict[str, tuple[bytes, str]]:
     }
     # What draws the html replay draws here too; there it is a part of a script.
     scene = files("qed.view").joinpath("scene.js").read_text("utf-8")
-    module = f"export function scene(data, $) {{\n{scene}\nreturn {{ {', '.join(SCENE_NAMES)} }};\n}}"
+    module = (
+        f"export function scene(data, $) {{\n{scene}\nreturn {{ {', '.join(SCENE_NAMES)} }};\n}}"
+    )
     found["scene.js"] = module.encode()
     return {name: (text, TYPES[name.rpartition(".")[2]]) for name, text in found.items()}
 
@@ -75,6 +77,7 @@ class Explorer:
             "search": self.search,
             "film": self.film,
             "prepare": self.prepare,
+            "stop": self.stop,
         }
         return [
             Route("/", partial(self.part, name="index.html"), methods=["GET"]),
@@ -140,7 +143,7 @@ class Explorer:
         asked = await _asked(request)
         scene = state.checked(asked.get("state"), self.shown)
         way = str(asked.get("way", "exhaustive"))[:40]
-        return self._streamed(request, partial(self.searcher.search, scene, way))
+        return self._streamed(request, partial(self.searcher.search, scene, way), "search")
 
     async def prepare(self, request: Request) -> Response:
         """Prepare a small kit for an archive, and tell how far it is."""
@@ -151,7 +154,7 @@ class Explorer:
             self.shown[k] = kits.prepared(self.shown[k], stream)
             stream.tell({"kind": "kit", "archive": looks.about(self.shown[k])})
 
-        return self._streamed(request, work)
+        return self._streamed(request, work, "search")
 
     async def film(self, request: Request) -> Response:
         """Make a film of what is seen, and tell where it is."""
@@ -170,7 +173,15 @@ class Explorer:
                 self.films.popitem(last=False)
             stream.tell({"kind": "film", "name": name, "bytes": len(content)})
 
-        return self._streamed(request, work)
+        return self._streamed(request, work, "film")
+
+    async def stop(self, request: Request) -> Response:
+        """Stop what the page has under way, at once."""
+        asked = await _asked(request)
+        for stream in list(self.desks.of(_page(request)).streams):
+            if stream.kind == asked.get("what"):
+                stream.stop()
+        return JSONResponse({})
 
     async def made(self, request: Request) -> Response:
         """Answer with a film that was made."""
@@ -182,9 +193,9 @@ class Explorer:
         headers = {"content-disposition": f'attachment; filename="qed-swarm.{ending}"'}
         return Response(content, media_type=kind, headers=headers)
 
-    def _streamed(self, request: Request, work: Callable[[Stream], None]) -> Response:
+    def _streamed(self, request: Request, work: Callable[[Stream], None], kind: str) -> Response:
         """Begin a piece of work, and answer with its lines; it stops when the page leaves."""
-        stream = Stream(self.desks.of(_page(request)), work)
+        stream = Stream(self.desks.of(_page(request)), work, kind)
 
         async def told() -> AsyncIterator[bytes]:
             try:

@@ -108,11 +108,11 @@ class Desks:
 class Stream:
     """A long piece of work in a thread of its own, which tells lines of JSON as it goes."""
 
-    def __init__(self, desk: Desk, work: Callable[[Stream], None]) -> None:
-        self.desk = desk
+    def __init__(self, desk: Desk, work: Callable[[Stream], None], kind: str = "search") -> None:
+        self.desk, self.kind = desk, kind
         self._stopped = threading.Event()
         self._lines: queue.Queue[bytes | None] = queue.Queue(LINES)
-        if desk.streams:
+        if any(other.kind == kind and not other.stopped for other in list(desk.streams)):
             raise Busy
         desk.streams.add(self)
         # A daemon: the process ends whatever it is at.
@@ -143,6 +143,11 @@ class Stream:
         """Raise Stopped if the work should end."""
         if self._stopped.is_set():
             raise Stopped
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the work was asked to end."""
+        return self._stopped.is_set()
 
     def stop(self) -> None:
         """Ask the work to end."""

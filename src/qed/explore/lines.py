@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def _world(scene: Scene, task: str, extra: str) -> list[str]:
     lines = [f"world = qed.World(environment, {task}, seed={scene.seed}{extra})"]
     moments = [0, *(cycle for cycle, _ in scene.events if cycle), scene.cycles]
     broken = dict(scene.events)
-    for begin, end in zip(moments[:-1], moments[1:], strict=True):
+    for begin, end in pairwise(moments):
         if begin in broken:
             names = _quoted(",".join(broken[begin]))
             lines.append(f"world.faults = qed.Faults({names})  # at {begin * CYCLE:g} s")

@@ -15,8 +15,8 @@ import numpy as np
 
 from qed.archive.grid import Categories, Environments
 from qed.descriptors import hbd, sdbc
-from qed.explore.sources import Shown
 from qed.explore.behaviours import in_words
+from qed.explore.sources import Shown
 from qed.view import cells, maps
 from qed.view.maps import ACROSS, UPWARDS
 
@@ -81,7 +81,8 @@ def as_data(one: Shown) -> dict[str, Any]:
 
 
 def _short(values: np.ndarray, digits: int) -> list[float]:
-    return np.round(np.asarray(values, float), digits).tolist()
+    short: list[float] = np.round(np.asarray(values, float), digits).tolist()
+    return short
 
 
 # Places
@@ -140,8 +141,8 @@ def _nested(
     inner = len(levels[across[-1]].options), len(levels[upwards[-1]].options)
     found.blocks = [[x, y, *map(float, inner)] for x in columns for y in rows]
     found.width, found.height = max(columns) + inner[0], max(rows) + inner[1]
-    found.across = " › ".join(levels[k].name for k in across)
-    found.upwards = " › ".join(levels[k].name for k in upwards)
+    found.across = " / ".join(levels[k].name for k in across)
+    found.upwards = " / ".join(levels[k].name for k in upwards)
     return found
 
 

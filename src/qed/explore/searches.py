@@ -226,7 +226,7 @@ def _found(
     """Try the normal best and what was found on fresh trials; return what is told of them."""
     kept, after = how.again(swarms)
     with how.stream.turn():  # type: ignore[union-attr]
-        home, there = how.behaviours([solution for solution, _ in swarms])  # type: ignore[misc]
+        home, there = how.behaviours([solution for solution, _ in swarms])
     numbers = {
         "normal": healthy,
         "broken": float(kept.mean()),

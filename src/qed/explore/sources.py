@@ -118,7 +118,7 @@ class Shown:
         """The first cell of each controller, pruned."""
         cells = self.occupied.tolist()
         pruned = [one.pruned() for one in self.archive.controllers]
-        return {one: cell for one, cell in zip(pruned[::-1], cells[::-1], strict=True)}
+        return dict(zip(pruned[::-1], cells[::-1], strict=True))
 
 
 def shown(paths: Sequence[Path]) -> list[Shown]:

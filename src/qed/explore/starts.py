@@ -57,9 +57,7 @@ def _ring(environment: Environment) -> np.ndarray:
     needed = environment.robots * APART / (2.0 * math.pi)
     radius = max(environment.arena / 4, needed)
     middle = environment.arena / 2
-    return np.stack(
-        [middle + radius * np.cos(angles), middle + radius * np.sin(angles), angles], 1
-    )
+    return np.stack([middle + radius * np.cos(angles), middle + radius * np.sin(angles), angles], 1)
 
 
 def _block(robots: int) -> np.ndarray:

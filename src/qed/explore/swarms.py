@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def lived(scene: Scene) -> Lived:
     moments = [0, *(cycle for cycle, _ in scene.events if cycle), scene.cycles]
     broken = dict(scene.events)
     stretches = []
-    for begin, end in zip(moments[:-1], moments[1:], strict=True):
+    for begin, end in pairwise(moments):
         world.faults = broken.get(begin, world.faults)
         stretches.append(world.watch(controller, (end - begin) * CYCLE))
     return Lived(scene, start, obstacles, _joined(stretches))
@@ -54,11 +55,11 @@ def _joined(stretches: list[Stretch]) -> Stretch:
     if len(stretches) == 1:
         return stretches[0]
     return Stretch(
-        *(
-            np.concatenate([getattr(one, name) for one in stretches], 1)
-            for name in ("poses", "inputs", "wheels", "hidden")
-        ),
-        np.concatenate([one.score for one in stretches]),
+        poses=np.concatenate([one.poses for one in stretches], 1),
+        inputs=np.concatenate([one.inputs for one in stretches], 1),
+        wheels=np.concatenate([one.wheels for one in stretches], 1),
+        hidden=np.concatenate([one.hidden for one in stretches], 1),
+        score=np.concatenate([one.score for one in stretches]),
     )
 
 
@@ -97,7 +98,8 @@ def message(one: Lived) -> bytes:
 
 def _small(values: np.ndarray) -> np.ndarray:
     """Return numbers from -1 to 1 in steps of 1/127."""
-    return np.rint(SMALL * np.clip(values, -1.0, 1.0)).astype(np.int8)
+    small: np.ndarray = np.rint(SMALL * np.clip(values, -1.0, 1.0)).astype(np.int8)
+    return small
 
 
 def _networks(controller: Controller | Team, robots: int) -> dict[str, Any]:

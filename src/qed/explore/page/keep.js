@@ -14,7 +14,11 @@ export class Keeping {
       this.copy(link, "The link is copied.");
     });
     $("python").addEventListener("click", () => this.copy($("lines").textContent, "The lines are copied."));
-    $("film").addEventListener("click", () => (this.running ? this.running.abort() : this.film()));
+    $("film").addEventListener("click", () => {
+      if (!this.running) { this.film(); return; }
+      this.running.abort();
+      this.stopping = api.table("stop", { what: "film" }).catch(() => {});
+    });
   }
 
   async copy(text, words) {
@@ -50,6 +54,7 @@ export class Keeping {
     $("film-progress").removeAttribute("value");
     $("kept").textContent = "Drawing the film…";
     try {
+      await this.stopping;
       await api.stream("film", given, (event) => {
         if (event.kind === "tried") $("film-progress").value = event.done / event.total;
         if (event.kind !== "film") return;

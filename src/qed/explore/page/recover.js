@@ -47,7 +47,7 @@ export class Recovering {
   }
 
   // Whether a search can begin, and why not.
-  ready() {
+  ready(quiet = false) {
     const { page } = this, { swarm } = page.stage, { kit } = page.archive;
     if (!swarm || this.running) return;
     const broken = swarm.faultsAt(swarm.cycles).some((name) => name !== "NONE");
@@ -59,10 +59,15 @@ export class Recovering {
     }
     if (this.way === "kit" && !kit) why ||= "This archive has no kit yet: prepare one, or give one to qed explore.";
     $("recover").disabled = Boolean(why);
-    if (!page.state.beside) $("told").textContent = why;
+    if (!page.state.beside && !(quiet && !why)) $("told").textContent = why;
   }
 
-  stop() { this.running?.abort(); }
+  stop() {
+    if (!this.running) return;
+    this.running.abort();
+    // The server would notice by itself, but a little later.
+    this.stopping = api.table("stop", { what: "search" }).catch(() => {});
+  }
 
   forget() {
     this.stop();
@@ -80,6 +85,7 @@ export class Recovering {
     $("progress").hidden = false;
     $("progress").removeAttribute("value");
     try {
+      await this.stopping;
       await api.stream(address, given, (event) => {
         mine.signal.throwIfAborted();
         return each(event, mine.signal);
@@ -132,7 +138,7 @@ export class Recovering {
         });
       } else if (event.kind === "found") found = event;
     });
-    if (!ended) { this.ready(); return; }
+    if (!ended) { this.ready(true); return; }
     if (found) this.recovered(found, way, tried);
   }
 
@@ -184,6 +190,6 @@ export class Recovering {
       else if (event.kind === "kit") page.config.archives[page.state.archive] = event.archive;
     });
     if (done) { this.show(); document.querySelector("[name=way][value=kit]").checked = true; }
-    this.ready();
+    this.ready(!done);
   }
 }
