@@ -9,9 +9,9 @@ import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cached_property, partial
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -21,12 +21,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from qed.errors import InputError, StoppedError, choice, whole
-from qed.explore import film, kits, lines, looks, maps, state, swarms
+from qed.explore import looks, maps, state
 from qed.explore.jobs import Busy, Desks, Stream
-from qed.explore.searches import Searcher
 from qed.explore.security import PATIENCE, Guard, RefusedError, parsed, refusal
 from qed.explore.sources import Shown
 
+if TYPE_CHECKING:
+    from qed.explore.searches import Searcher
+
+# What simulates is imported when it is first needed: the map is there before the compiler is.
 PAGE = re.compile(r"[0-9a-f]{16}")
 KEPT_FILMS = 8
 TYPES = {
@@ -64,7 +67,6 @@ class Explorer:
     def __init__(self, shown: Sequence[Shown]) -> None:
         self.shown = list(shown)
         self.desks = Desks()
-        self.searcher = Searcher()
         self.parts = parts()
         self.maps: dict[int, bytes] = {}
         self.films: OrderedDict[str, tuple[bytes, str]] = OrderedDict()
@@ -82,6 +84,7 @@ class Explorer:
         return [
             Route("/", partial(self.part, name="index.html"), methods=["GET"]),
             Route("/api/start", self.start, methods=["GET"]),
+            Route("/api/look", self.look, methods=["GET"]),
             Route("/api/map/{number}", self.map, methods=["GET"]),
             Route("/api/film/{name}", self.made, methods=["GET"]),
             *(
@@ -94,6 +97,13 @@ class Explorer:
             ),
         ]
 
+    @cached_property
+    def searcher(self) -> Searcher:
+        """What searches, and remembers."""
+        from qed.explore.searches import Searcher
+
+        return Searcher()
+
     # The page and what it draws
 
     async def part(self, request: Request, name: str) -> Response:
@@ -104,6 +114,10 @@ class Explorer:
     async def start(self, request: Request) -> Response:
         """Answer with what the page has to know once."""
         return JSONResponse(looks.as_data(self.shown))
+
+    async def look(self, request: Request) -> Response:
+        """Answer with how swarms are drawn."""
+        return JSONResponse(await to_thread.run_sync(looks.drawing))
 
     async def map(self, request: Request) -> Response:
         """Answer with a map."""
@@ -123,6 +137,8 @@ class Explorer:
         desk = self.desks.of(_page(request))
 
         def simulated() -> bytes:
+            from qed.explore import swarms
+
             with desk.turn():
                 return swarms.message(swarms.lived(scene))
 
@@ -131,6 +147,8 @@ class Explorer:
 
     async def lines(self, request: Request) -> Response:
         """Answer with the lines of Python that do what is seen."""
+        from qed.explore import lines
+
         asked = await _asked(request)
         scene = state.checked(asked.get("state"), self.shown)
         way = asked.get("way", "")
@@ -143,7 +161,11 @@ class Explorer:
         asked = await _asked(request)
         scene = state.checked(asked.get("state"), self.shown)
         way = str(asked.get("way", "exhaustive"))[:40]
-        return self._streamed(request, partial(self.searcher.search, scene, way), "search")
+
+        def work(stream: Stream) -> None:
+            self.searcher.search(scene, way, stream)
+
+        return self._streamed(request, work, "search")
 
     async def prepare(self, request: Request) -> Response:
         """Prepare a small kit for an archive, and tell how far it is."""
@@ -151,6 +173,8 @@ class Explorer:
         k = whole("archive", asked.get("archive", 0), 0, len(self.shown) - 1)
 
         def work(stream: Stream) -> None:
+            from qed.explore import kits
+
             self.shown[k] = kits.prepared(self.shown[k], stream)
             stream.tell({"kind": "kit", "archive": looks.about(self.shown[k])})
 
@@ -158,6 +182,8 @@ class Explorer:
 
     async def film(self, request: Request) -> Response:
         """Make a film of what is seen, and tell where it is."""
+        from qed.explore import film
+
         asked = await _asked(request)
         scenes = [state.checked(asked.get("state"), self.shown)]
         if asked.get("beside") is not None:

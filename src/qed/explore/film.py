@@ -208,7 +208,7 @@ def page(seen: Sequence[Lived]) -> str:
     home = files("qed.explore").joinpath("page")
     scene = seen[0].scene
     data = {
-        **{name: looks.as_data([])[name] for name in ("look", "marks", "themes")},
+        **looks.drawing(),
         "titles": titles(seen),
         "where": in_words(scene.environment),
         "swarms": [base64.b64encode(message(one)).decode() for one in seen],

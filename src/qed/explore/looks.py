@@ -9,15 +9,12 @@ from typing import Any, cast
 from qed import __version__
 from qed.definitions import known
 from qed.explore.maps import UNITS
-from qed.explore.searches import teams
 from qed.explore.sources import LONGEST, Shown
 from qed.explore.starts import STARTS
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Fault, Faults
 from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import Task
-from qed.view import look
-from qed.view.player import _look, _theme
 
 # The lowest and the highest value of a slider, and its step, in the units that are shown.
 RANGES = {
@@ -35,16 +32,14 @@ VIRIDIS = (
 
 
 def as_data(shown: Sequence[Shown]) -> dict[str, Any]:
-    """Return it as JSON can hold it."""
-    faults = list(known(Fault).values())
-    drawn = _look(cast(Any, SimpleNamespace(faults=Faults(faults), task="")))
+    """Return what the map and the controls need, as JSON can hold it."""
     return {
         "version": __version__,
         "cycle": CYCLE,
         "longest": LONGEST,
         "archives": [about(one) for one in shown],
         "tasks": [{"name": str(task), "words": task.meaning} for task in known(Task).values()],
-        "faults": [str(fault) for fault in faults],
+        "faults": [str(fault) for fault in known(Fault).values()],
         "starts": STARTS,
         "attributes": [
             {
@@ -57,11 +52,22 @@ def as_data(shown: Sequence[Shown]) -> dict[str, Any]:
             }
             for name, (words, unit, scale) in UNITS.items()
         ],
-        "teams": teams(),
-        "look": drawn,
+        "viridis": VIRIDIS,
+    }
+
+
+def drawing() -> dict[str, Any]:
+    """Return what the drawing of swarms needs; it is asked for beside the map, and loads more."""
+    from qed.explore.searches import teams
+    from qed.view import look
+    from qed.view.player import _look, _theme
+
+    faults = Faults(known(Fault).values())
+    return {
+        "look": _look(cast(Any, SimpleNamespace(faults=faults, task=""))),
         "marks": look.MARKS,
         "themes": {"light": _theme(look.LIGHT), "dark": _theme(look.DARK)},
-        "viridis": VIRIDIS,
+        "teams": teams(),
     }
 
 

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 
 from qed.archive.grid import Categories, Environments
-from qed.descriptors import hbd, sdbc
-from qed.explore.behaviours import in_words
 from qed.explore.sources import Shown
 from qed.view import cells, maps
 from qed.view.maps import ACROSS, UPWARDS
@@ -252,9 +250,11 @@ def _names(one: Shown) -> list[str]:
     """Return what the measures are called."""
     told = cells.features(one.archive)
     algorithm = one.made.get("algorithm")
-    for known, names in (("hbd", hbd.NAMES), ("sdbc", sdbc.NAMES)):
-        if algorithm == known and len(told) == len(names) and told[0] == "measure 1":
-            return list(names)
+    if algorithm in ("hbd", "sdbc") and told[0] == "measure 1":
+        from qed.descriptors import hbd, sdbc
+
+        names = {"hbd": hbd.NAMES, "sdbc": sdbc.NAMES}[algorithm]
+        return list(names) if len(names) == len(told) else told
     return told
 
 
@@ -327,6 +327,8 @@ def _words(one: Shown) -> list[str] | None:
         return None
     measures = archive.measures[one.occupied].astype(float)
     if one.made.get("algorithm") == "spirit":
+        from qed.explore.behaviours import in_words
+
         return in_words(measures)
     if measures.shape[1] > MOST_MEASURES:
         return ["" for _ in measures]

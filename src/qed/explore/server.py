@@ -13,7 +13,6 @@ import uvicorn
 
 from qed.errors import StoppedError
 from qed.explore.app import Explorer, app
-from qed.explore.recording import Watched
 from qed.explore.sources import Shown
 
 HOME = "127.0.0.1"
@@ -72,4 +71,6 @@ def serve(shown: Sequence[Shown], port: int, say: Callable[[str], None], browser
 
 def _warm(one: Shown) -> None:
     """Load or make the machine code before somebody waits for it."""
+    from qed.explore.recording import Watched
+
     Watched(one.environment(one.normal_cell), one.task).watch(one.controller(one.normal_cell), 0.4)

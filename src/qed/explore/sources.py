@@ -20,7 +20,6 @@ from qed.controller.genome import from_controllers
 from qed.controller.network import Controller
 from qed.definitions import known
 from qed.errors import InputError
-from qed.evolution.folder import CONFIG
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.stored import is_kit
 from qed.swarm.environment import PAPER, Attributes, Environment
@@ -168,7 +167,11 @@ def _is_kit(path: Path) -> bool:
 
 def _archives(path: Path) -> list[Path]:
     """Return the archives of a study, of a folder of runs, or the one that is named."""
-    if not path.is_dir() or (path / CONFIG).exists():
+    if not path.is_dir():
+        return [path]
+    from qed.evolution.folder import CONFIG  # with which comes the compiler
+
+    if (path / CONFIG).exists():
         return [path]
     runs = path / "runs" if (path / "runs").is_dir() else path
     inside = [folder for folder in sorted(runs.iterdir()) if (folder / CONFIG).exists()]

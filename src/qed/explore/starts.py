@@ -10,7 +10,6 @@ import numpy as np
 from qed.errors import InputError
 from qed.swarm import robot
 from qed.swarm.environment import Environment
-from qed.swarm.placing import place
 from qed.swarm.start import Start
 
 STARTS = {
@@ -80,6 +79,8 @@ def _obstacles(environment: Environment, poses: np.ndarray, seed: int) -> np.nda
     kept: list[np.ndarray] = []
     if environment.obstacles == 0:
         return np.zeros((0, 2))
+    from qed.swarm.placing import place
+
     trials = place(environment.robots, environment.arena, environment.obstacles, DRAWS, seed)[1]
     for centre in trials.reshape(-1, 2).astype(float):
         free = np.hypot(*(poses[:, :2] - centre).T).min() > reach

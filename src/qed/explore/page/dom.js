@@ -1,6 +1,12 @@
 // Small things that the page is made of.
 export const $ = (id) => document.getElementById(id);
 
+// A moment for the browser's own measurements; the last of its name counts.
+export function noted(name) {
+  performance.clearMarks(name);
+  performance.mark(name);
+}
+
 export function made(kind, text, name) {
   const node = document.createElement(kind);
   if (text !== undefined) node.textContent = text;

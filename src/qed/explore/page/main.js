@@ -1,6 +1,6 @@
 // The page: one state, what shows it, and what changes it.
 import * as api from "./api.js";
-import { $, fill, made } from "./dom.js";
+import { $, fill, made, noted } from "./dom.js";
 import { Breaking } from "./break.js";
 import { Surroundings } from "./environment.js";
 import { Keeping } from "./keep.js";
@@ -16,20 +16,27 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 class Page {
   async begin() {
     this.state = fromLink(location.hash);
+    const look = api.get("look");
+    look.catch(() => {}); // told below
     this.config = await api.get("start");
     this.state.archive = Math.min(Math.max(this.state.archive | 0, 0), this.config.archives.length - 1);
-    this.stage = new Stage(this.config, { moved: () => this.linked(), picked: (k) => this.pick(k) });
     this.map = new MapView($("map"), this.config.viridis, {
       chosen: (cell) => this.run(cell),
       pointed: (row) => this.point(row),
     });
+    // The map is there first: to draw swarms, the server has to load more.
+    const data = await api.get(`map/${this.state.archive}`);
+    this.map.show(data);
+    noted("map drawn");
+    Object.assign(this.config, await look);
+    this.stage = new Stage(this.config, { moved: () => this.linked(), picked: (k) => this.pick(k) });
     this.filters = new Filters(this);
     this.breaking = new Breaking(this);
     this.surroundings = new Surroundings(this);
     this.recovering = new Recovering(this);
     this.keeping = new Keeping(this);
     this.listen();
-    await this.openArchive();
+    await this.openArchive(data);
     addEventListener("hashchange", () => this.follow());
   }
 
@@ -68,10 +75,10 @@ class Page {
     addEventListener("beforeunload", () => this.recovering.stop());
   }
 
-  async openArchive() {
+  async openArchive(known) {
     const { state } = this;
-    const data = await api.get(`map/${state.archive}`);
-    this.map.show(data);
+    const data = known || await api.get(`map/${state.archive}`);
+    if (data !== this.map.data) this.map.show(data);
     this.filters.show(data);
     this.scaled();
     const cells = state.cells?.filter((cell) => this.map.rows.has(cell));
@@ -96,6 +103,8 @@ class Page {
 
   run(cell) {
     const { state } = this;
+    noted("cell clicked");
+    if (!this.keeping) { state.cells = [cell]; return; } // the rest of the page is still to come
     this.recovering.forget();
     state.cells = [cell];
     // Its own environment may have another number of robots: faults go with robots, so they go.

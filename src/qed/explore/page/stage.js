@@ -1,5 +1,5 @@
 // The living swarm: one arena or two, time going by, the score, and a robot that is looked at.
-import { $ } from "./dom.js";
+import { $, noted } from "./dom.js";
 import { drawCurve, scored } from "./curve.js";
 import { drawMind } from "./mind.js";
 import { scene as sceneOf } from "./scene.js";
@@ -56,6 +56,7 @@ export class Stage {
     });
     if (this.robot >= this.swarm.robots) this.robot = -1;
     this.now = Math.min(at, this.length);
+    this.fresh = true;
     $("time").max = this.length;
     this.draw();
   }
@@ -158,6 +159,10 @@ export class Stage {
     this.before = stamp;
     this.now = Math.min(this.now + passed * Number($("speed").value), this.length);
     this.draw();
+    if (this.fresh && passed > 0) { // its second frame: it moves
+      this.fresh = false;
+      noted("swarm moves");
+    }
     if (this.now >= this.length) this.play(false);
     else requestAnimationFrame((next) => this.tick(next));
   }
