@@ -264,7 +264,9 @@ class Asked:
         self.line.close()
 
 
-def test_pages_side_by_side_that_leave_and_a_server_that_ends(tmp_path: Path) -> None:
+def test_pages_side_by_side_that_leave_and_a_server_that_ends(
+    tmp_path: Path, browser: Browser
+) -> None:
     served = Served(*saved(tmp_path))
     first, second = (Asked(served, page * 16, 1200.0) for page in ("a", "b"))
     try:
@@ -279,11 +281,16 @@ def test_pages_side_by_side_that_leave_and_a_server_that_ends(tmp_path: Path) ->
             assert time.monotonic() < deadline
             time.sleep(0.05)
         assert tries[0] == 429
+        opened(browser, served.address)
         # Ctrl-C in the middle of the other search: nothing hangs, nothing is said.
         began = time.monotonic()
         status, said = served.interrupted()
         assert time.monotonic() - began < 15
         assert (status, said.strip()) == (0, "")
+        # A page whose server is gone says so, and goes on with what it has.
+        browser.evaluate("explorer.run(9)")
+        browser.until("!document.getElementById('busy').hidden")
+        assert browser.evaluate("explorer.stage.swarm.cells[0]") != 9
     finally:
         for asked in (first, second):
             asked.leave()

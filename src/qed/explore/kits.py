@@ -1,4 +1,4 @@
-"""A small kit for an archive that has none: half a minute instead of minutes."""
+"""A small kit for an archive that has none: a minute instead of several."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qed.explore.sources import Shown
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.prepare import Effort, _digest, prepare
 
-SMALL = Effort(surveyed=6, controllers=192, faults=48, twice=12, validation=4, portfolio=20)
+SMALL = Effort(surveyed=3, controllers=128, faults=32, twice=8, validation=2, portfolio=20)
 
 
 def prepared(one: Shown, stream: Stream) -> Shown:

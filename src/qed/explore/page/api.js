@@ -9,14 +9,21 @@ async function answered(response) {
   throw new Error(words);
 }
 
+// A request that gets no answer at all: the server has ended.
+const unanswered = (error) => {
+  if (error.name === "AbortError") throw error;
+  throw new Error("The server does not answer: is qed explore still running?");
+};
+
 const post = (address, table, signal) => fetch(`api/${address}`, {
   method: "POST",
   headers: { "Content-Type": "application/json", "X-Page": page },
   body: JSON.stringify(table),
   signal,
-}).then(answered);
+}).then(answered, unanswered);
 
-export const get = async (address) => (await answered(await fetch(`api/${address}`))).json();
+export const get = async (address) =>
+  (await fetch(`api/${address}`).then(answered, unanswered)).json();
 export const table = async (address, given) => (await post(address, given)).json();
 export const bytes = async (address, given, signal) =>
   (await post(address, given, signal)).arrayBuffer();

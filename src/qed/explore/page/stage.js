@@ -105,7 +105,7 @@ export class Stage {
     $("time").value = this.now;
     const words = `${Math.round(this.now)} s of ${Math.round(this.length)} s`;
     $("time").setAttribute("aria-valuetext", words);
-    $("clock").textContent = words;
+    $("clock").textContent = `${Math.round(this.now)} / ${Math.round(this.length)} s`;
   }
 
   // A ring around the robot that is looked at.
