@@ -85,7 +85,7 @@ class Explorer:
             Route("/", partial(self.part, name="index.html"), methods=["GET"]),
             Route("/api/start", self.start, methods=["GET"]),
             Route("/api/look", self.look, methods=["GET"]),
-            Route("/api/map/{number}", self.map, methods=["GET"]),
+            Route("/api/map/{number}", _plainly(self.map), methods=["GET"]),
             Route("/api/film/{name}", self.made, methods=["GET"]),
             *(
                 Route(f"/api/{name}", _plainly(answer), methods=["POST"])

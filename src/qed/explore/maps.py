@@ -22,6 +22,7 @@ GAPS = (0.35, 1.1, 2.2, 3.3)  # between blocks, from the innermost to the outerm
 MOST_LABELS = 20  # along a side, of one level
 MOST_OPTIONS = 16  # of an attribute to filter by
 MOST_MEASURES = 12  # that are told of a cell
+SPIRIT = 1024  # measures of a SPIRIT archive
 UNITS = {
     "max_speed": ("max speed", "cm/s", 100.0),
     "robots": ("robots", "", 1.0),
@@ -326,7 +327,7 @@ def _words(one: Shown) -> list[str] | None:
     if isinstance(archive.space, Categories):
         return None
     measures = archive.measures[one.occupied].astype(float)
-    if one.made.get("algorithm") == "spirit":
+    if one.made.get("algorithm") == "spirit" and measures.shape[1] == SPIRIT:
         from qed.explore.behaviours import in_words
 
         return in_words(measures)

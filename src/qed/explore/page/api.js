@@ -25,8 +25,7 @@ const post = (address, table, signal) => fetch(`api/${address}`, {
 export const get = async (address) =>
   (await fetch(`api/${address}`).then(answered, unanswered)).json();
 export const table = async (address, given) => (await post(address, given)).json();
-export const bytes = async (address, given, signal) =>
-  (await post(address, given, signal)).arrayBuffer();
+export const bytes = async (address, given) => (await post(address, given)).arrayBuffer();
 
 // Call ``each`` with every line of a stream; it ends when the stream does, or at the signal.
 export async function stream(address, given, each, signal) {

@@ -119,10 +119,24 @@ class Page {
     this.load(time, this.stage.playing);
   }
 
-  async load(time, play) {
+  // One request at a time: while it is under way only the last wish is remembered, so that a
+  // slider that is dragged does not queue up what nobody will see.
+  load(time, play) {
+    this.wish = { time, play };
+    this.loading ||= this.fetch().finally(() => { this.loading = null; });
+    return this.loading;
+  }
+
+  async fetch() {
+    while (this.wish) {
+      const { time, play } = this.wish;
+      this.wish = null;
+      await this.simulate(time, play);
+    }
+  }
+
+  async simulate(time, play) {
     const { state } = this;
-    this.loading?.abort();
-    const mine = (this.loading = new AbortController());
     const slow = setTimeout(() => {
       $("busy").textContent = "Simulating… (the first time on a machine the simulator is compiled: half a minute)";
       $("busy").hidden = false;
@@ -130,8 +144,7 @@ class Page {
     try {
       const wanted = [state.cells, ...(state.beside ? [state.beside] : [])];
       const buffers = await Promise.all(
-        wanted.map((cells) => api.bytes("swarm", { state: asked(state, cells) }, mine.signal)));
-      if (mine.signal.aborted) return;
+        wanted.map((cells) => api.bytes("swarm", { state: asked(state, cells) })));
       this.stage.robot = state.robot;
       this.stage.show(buffers, time);
       this.shown();
@@ -139,10 +152,8 @@ class Page {
       this.linked();
       $("busy").hidden = true;
     } catch (error) {
-      if (error.name === "AbortError") return;
       $("busy").textContent = error.message;
       $("busy").hidden = false;
-      document.body.dataset.state = "failed";
     } finally {
       clearTimeout(slow);
     }

@@ -180,6 +180,8 @@ export class Recovering {
     // Both from the same start, with the faults from the beginning.
     Object.assign(state, { events: [[0, faults]], beside: found.cells, way });
     page.load(0, true);
+    if (innerWidth < 1180) // the swarms are above
+      $("swarm-title").scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
   }
 
   async prepare() {
