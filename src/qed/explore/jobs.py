@@ -167,7 +167,12 @@ class Stream:
         self.desk.take()
 
     def next(self) -> bytes | None:
-        """Return the next line, or None at the end; b"" if there is none yet."""
+        """Return the next line, or None at the end; b"" if there is none yet.
+
+        What was stopped has no more lines, whatever its thread is still at.
+        """
+        if self.stopped:
+            return None
         try:
             return self._lines.get(timeout=0.2)
         except queue.Empty:
