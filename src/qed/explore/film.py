@@ -57,7 +57,7 @@ def made(
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"film.{kind}"
-        film.shoot(screen, path, progress)
+        film.shoot(screen, film.times(screen.seconds), path, progress)
         return path.read_bytes()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -28,20 +28,6 @@ MOST_FRAMES = {".mp4": 100_000, ".gif": 2_000}  # a gif is made in memory
 HOLD = 2.0  # s for which the last frame stays
 
 
-class Drawing(Protocol):
-    """What a film is made of: pictures of one size at any time (s) up to the end."""
-
-    width: int  # pixels
-    height: int
-
-    @property
-    def seconds(self) -> float:
-        """Simulated time (s)."""
-
-    def draw(self, seconds: float) -> Image.Image:
-        """Return the picture at a time (s)."""
-
-
 def kind(out: str | Path) -> str:
     """Return the ending of a replay's file, which tells what it is."""
     ending = Path(out).suffix.lower()
@@ -59,6 +45,16 @@ def default_size(ending: str, archives: int) -> int:
     """Return the side of a pane (pixels): smaller with more archives, but still legible."""
     fitting = ACROSS[ending] // across(archives) // 20 * 20
     return max(SMALLEST, min(SIZE[ending], fitting))
+
+
+class Scene(Protocol):
+    """What draws the frames of a film."""
+
+    width: int  # pixels
+    height: int
+
+    def draw(self, seconds: float) -> Image.Image:
+        """Return the frame at a time (s)."""
 
 
 @dataclass(frozen=True)
@@ -119,33 +115,38 @@ class Film:
     def write(self, replay: Replay, out: str | Path, progress: Progress | None = None) -> Path:
         """Draw a replay into a file; return the file."""
         stage = Stage(replay, self.size, speed=self.speed, trails=self.trails, sensors=self.sensors)
-        return self.shoot(stage, out, progress)
+        return self.shoot(stage, self.times(replay.seconds), out, progress)
 
-    def shoot(self, stage: Drawing, out: str | Path, progress: Progress | None = None) -> Path:
-        """Draw a stage frame by frame into a file; return the file."""
+    def shoot(
+        self, stage: Scene, times: Sequence[float], out: str | Path, progress: Progress | None
+    ) -> Path:
+        """Draw what a stage shows at some times (s) into a file; return the file."""
         with whole_file(out) as unfinished:
             if self.ending == ".gif":
-                self._gif(stage, unfinished, progress)
+                self._gif(stage, times, unfinished, progress)
             else:
-                self._mp4(stage, unfinished, progress)
+                self._mp4(stage, times, unfinished, progress)
         return Path(out)
 
-    def frames(self, stage: Drawing, progress: Progress | None = None) -> Iterator[Image.Image]:
+    def _frames(
+        self, stage: Scene, times: Sequence[float], progress: Progress | None
+    ) -> Iterator[Image.Image]:
         """Draw the frames one after another."""
-        times = self.times(stage.seconds)
         for done, seconds in enumerate(times, 1):
             yield stage.draw(seconds)
             if progress is not None:
                 progress(done, len(times))
 
-    def _mp4(self, stage: Drawing, path: Path, progress: Progress | None) -> None:
+    def _mp4(
+        self, stage: Scene, times: Sequence[float], path: Path, progress: Progress | None
+    ) -> None:
         encoder = subprocess.Popen(
             _encoding(stage, self.fps, path), stdin=subprocess.PIPE, stderr=subprocess.PIPE
         )
         assert encoder.stdin is not None  # for the type checker
         try:
             last = b""
-            for frame in self.frames(stage, progress):
+            for frame in self._frames(stage, times, progress):
                 last = frame.tobytes()
                 encoder.stdin.write(last)
             for _ in range(round(HOLD * self.fps)):
@@ -161,11 +162,13 @@ class Film:
             lines = message.decode(errors="replace").strip().splitlines()
             raise OSError(lines[-1] if lines else f"ffmpeg exit {encoder.returncode}")
 
-    def _gif(self, stage: Drawing, path: Path, progress: Progress | None) -> None:
+    def _gif(
+        self, stage: Scene, times: Sequence[float], path: Path, progress: Progress | None
+    ) -> None:
         """Write a gif with one palette for all frames, so that what stays costs nothing."""
-        seconds = stage.seconds
+        seconds = times[-1]
         palette = Palette([stage.draw(part * seconds) for part in (0.0, 0.3, 0.6, 1.0)])
-        frames = [palette.apply(frame) for frame in self.frames(stage, progress)]
+        frames = [palette.apply(frame) for frame in self._frames(stage, times, progress)]
         pause = 10 * max(2, round(100 / self.fps))  # ms; gifs count in hundredths of a second
         frames[0].save(
             path, "GIF", save_all=True, append_images=frames[1:], loop=0, optimize=True,
@@ -173,7 +176,7 @@ class Film:
         )  # fmt: skip
 
 
-def _encoding(stage: Drawing, fps: int, path: Path) -> list[str]:
+def _encoding(stage: Scene, fps: int, path: Path) -> list[str]:
     """Return the command that makes H.264 of raw frames, the same bytes from the same frames."""
     import imageio_ffmpeg
 

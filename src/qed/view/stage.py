@@ -78,11 +78,6 @@ class Stage:
         self.height = _even(self.last_top + len(self.last) * self.legend.row + self.margin // 2)
         self.background = self._background()
 
-    @property
-    def seconds(self) -> float:
-        """Simulated time (s)."""
-        return self.replay.seconds
-
     def score_top(self, pane_top: int) -> int:
         """Return the upper edge of the score below an arena (pixels)."""
         return pane_top + self.size + round(0.5 * self.text.size)

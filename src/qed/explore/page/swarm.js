@@ -45,7 +45,10 @@ export function opened(buffer) {
 
 // A pane for the drawing code: a swarm on a canvas.
 export function paned(swarm, canvas, scene) {
-  const pane = { ...swarm, canvas, chosen: -1, faults: [], broken: [] };
+  const { of } = swarm.networks;
+  // The robots of a team are told apart by letters.
+  const letters = new Set(of).size > 1 ? of.map((k) => String.fromCharCode(65 + (k % 26))) : [];
+  const pane = { ...swarm, canvas, letters, chosen: -1, faults: [], broken: [] };
   if (swarm.task === "patrolling" || swarm.task === "border-patrolling")
     pane.shades = scene.shades(pane);
   return pane;
