@@ -119,7 +119,8 @@ class Screen:
         self.line = round(1.5 * self.text.size)
         self.width = _even(MARGIN + len(seen) * (film.size + MARGIN))
         kinds = {fault for one in seen for _, faults in one.scene.events for fault in faults.each}
-        signs: Any = _Signs(str(scene.task), sorted(kinds - {"NONE"}))
+        some_team = any(len(set(one.scene.cells)) > 1 for one in seen)
+        signs: Any = _Signs(str(scene.task), sorted(kinds - {"NONE"}), some_team)
         badge = self.parts[0].arenas[0].badge_height
         self.legend = Legend(signs, self.text, self.width - 2 * MARGIN, MARGIN, badge)
         self.curve_top = self.top + film.size + MARGIN // 2
@@ -173,8 +174,8 @@ class Screen:
 class _Signs:
     """What a legend explains."""
 
-    def __init__(self, task: str, faults: Sequence[Any]) -> None:
-        self.task = task
+    def __init__(self, task: str, faults: Sequence[Any], some_team: bool) -> None:
+        self.task, self.some_team = task, some_team
         self.faults = Faults([*faults, "NONE"])
         self.some_healthy = True
 

@@ -195,10 +195,11 @@ class Page {
     const look = this.stage.panes[0].scene.look, words = this.config.marks[this.stage.swarm.task];
     const entries = [[look.healthy, "healthy"]];
     if (words) entries.push([this.task.includes("patrolling") ? look.freshness.at(-1) : look.mark, words]);
+    if (this.stage.panes.some(({ pane }) => pane.letters.length)) entries.push(["", "letters: which controller"]);
     $("legend").replaceChildren(...entries.map(([colour, text]) => {
       const item = made("span", text), sign = made("i");
       sign.style.background = colour;
-      item.prepend(sign);
+      if (colour) item.prepend(sign);
       return item;
     }));
   }
