@@ -50,7 +50,7 @@ def parts() -> dict[str, tuple[bytes, str]]:
     found = {
         file.name: file.read_bytes()
         for file in files("qed.explore").joinpath("page").iterdir()
-        if file.name.rpartition(".")[2] in TYPES
+        if file.name.rpartition(".")[2] in TYPES and not file.name.startswith("film.")
     }
     # What draws the html replay draws here too; there it is a part of a script.
     scene = files("qed.view").joinpath("scene.js").read_text("utf-8")

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from qed.archive.examples import FOLDER as EXAMPLES
 from qed.cli.info import EXAMPLE
 from qed.explore.starts import DIGITS
 from qed.explore.state import Scene
@@ -46,11 +47,21 @@ def _quoted(value: Any) -> str:
     return f'"{text}"'
 
 
+def _kit(path: Path) -> list[str]:
+    """Return the lines that load a kit; one that comes with QED is found wherever QED is."""
+    if path.parent == EXAMPLES:
+        return [
+            "from qed.archive.examples import FOLDER",
+            f"kit = qed.Kit.load(FOLDER / {_quoted(path.name)})",
+        ]
+    return [f"kit = qed.Kit.load({_quoted(path)})"]
+
+
 def _controller(scene: Scene) -> list[str]:
     """Return the lines that fetch the controller, or the team."""
     one = scene.shown
     if not one.source:  # a kit without its archive
-        lines = [f"kit = qed.Kit.load({_quoted(Path(one.kit_source))})"]
+        lines = _kit(Path(one.kit_source))
         get = "kit.controllers[{}]"
     else:
         example = one.source.startswith(EXAMPLE)
@@ -110,8 +121,7 @@ def _recovery(scene: Scene, way: str) -> list[str]:
     faults = f"faults = qed.Faults({_quoted(','.join(scene.faults))})"
     more = f"environment=environment, seconds={scene.seconds:g}"
     if way == "kit":
-        source = _quoted(Path(scene.shown.kit_source))
-        kit = [] if not scene.shown.source else [f"kit = qed.Kit.load({source})"]
+        kit = _kit(Path(scene.shown.kit_source)) if scene.shown.source else []
         call = f"found = qed.recover(kit, faults=faults, {more})"
     else:
         kit = []
