@@ -79,6 +79,12 @@ def test_see_break_recover_keep(browser: Browser, served: Served) -> None:
         "s.dispatchEvent(new Event('input')); })()"
     )
     browser.until("explorer.stage.swarm.robots === 10")
+    # It stays for other cells until each shall run in its own again.
+    assert browser.evaluate("document.getElementById('hold').checked")
+    browser.click(*cell_at(browser, 9))
+    browser.until("explorer.stage.swarm.cells[0] === 9")
+    assert browser.evaluate("explorer.stage.swarm.robots") == 10
+    assert value(browser, "cell").startswith("Cell 9:")
     # A robot is chosen by a click on it, and breaks while the swarm runs.
     click(browser, "#play")
     browser.until("document.body.dataset.state === 'paused'")

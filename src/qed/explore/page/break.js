@@ -70,6 +70,7 @@ export class Breaking {
       });
       return item;
     }));
+    $("break-hint").hidden = state.robot >= 0;
     $("heal").disabled = last.every((name) => name === "NONE");
   }
 }

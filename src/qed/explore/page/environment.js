@@ -1,6 +1,8 @@
 // Where the swarm works: six sliders, a seed, a start.
 import { $, fill, made } from "./dom.js";
 
+const NORMAL = 10; // robots of the normal environment
+
 export class Surroundings {
   constructor(page) {
     this.page = page;
@@ -22,9 +24,12 @@ export class Surroundings {
       page.change({ seed });
     });
     $("reseed").addEventListener("click", () => page.change({ seed: page.state.seed + 1 }));
-    $("own").addEventListener("click", () => {
-      this.page.recovering.forget();
-      page.change({ environment: null, events: this.faultsFor(null) });
+    // Cells run in environments of their own, or all in this one.
+    $("hold").addEventListener("change", () => {
+      page.recovering.forget();
+      const here = page.stage.swarm.environment;
+      if ($("hold").checked) page.change({ environment: here }, page.stage.now);
+      else page.change({ environment: null, events: this.fitting(page.state.cells[0]) });
     });
   }
 
@@ -44,9 +49,16 @@ export class Surroundings {
   // Faults go with robots: with another number of them the first ones keep theirs.
   faultsFor(environment) {
     const { events } = this.page.state;
-    if (!environment) return [];
     const fit = (names) => Array.from({ length: environment.robots }, (_, k) => names[k] || "NONE");
     return events.map(([time, names]) => [time, fit(names)]);
+  }
+
+  // What happened, if the robots of a cell's own environment are as many; else nothing has.
+  fitting(cell) {
+    const { map, state, stage } = this.page;
+    const robots = map.data.environments ? map.data.attributes.find((one) => one.name === "robots") : null;
+    const count = robots ? Number(robots.options[robots.values[map.rows.get(cell)]]) : NORMAL;
+    return count === stage.swarm.robots ? state.events : [];
   }
 
   mark(attribute, value) {
@@ -64,8 +76,8 @@ export class Surroundings {
     }
     $("seed").value = this.page.state.seed;
     $("start").value = this.page.state.start;
-    $("own").disabled = swarm.own;
-    $("own").textContent = this.page.map.data.environments ? "The cell's own environment" : "The normal environment";
+    $("hold").checked = Boolean(this.page.state.environment);
+    $("hold-words").textContent = this.page.map.data.environments ? "The same for all cells" : "Other than normal";
   }
 
   words(environment) {

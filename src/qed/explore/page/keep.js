@@ -11,7 +11,7 @@ export class Keeping {
       const { state, stage } = page;
       const link = `${location.origin}${location.pathname}#${toLink({ ...state, time: stage.now })}`;
       history.replaceState(null, "", link);
-      this.copy(link, "The link is copied.");
+      this.copy(link, "The link is copied; it works while this explorer runs.");
     });
     $("python").addEventListener("click", () => this.copy($("lines").textContent, "The lines are copied."));
     $("film").addEventListener("click", () => {

@@ -107,8 +107,8 @@ class Page {
     if (!this.keeping) { state.cells = [cell]; return; } // the rest of the page is still to come
     this.recovering.forget();
     state.cells = [cell];
-    // Its own environment may have another number of robots: faults go with robots, so they go.
-    if (!state.environment && this.map.data.environments) state.events = [];
+    // Its own environment may have another number of robots, and faults go with robots.
+    if (!state.environment) state.events = this.surroundings.fitting(cell);
     this.load(0, true);
     if (innerWidth < 620) $("swarm-title").scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
   }
@@ -166,6 +166,7 @@ class Page {
     this.map.selected = state.cells.length === 1 ? state.cells : [...new Set(state.cells)];
     this.map.marked = state.beside ? state.beside.map((cell) => this.map.rows.get(cell)) : [];
     this.map.draw();
+    this.point(this.map.cursor);
     const name = (cells) => (cells.length === 1 ? `cell ${cells[0]}` : "a team");
     document.body.classList.toggle("comparing", Boolean(state.beside));
     $("main-title").hidden = !state.beside;
@@ -255,7 +256,7 @@ class Page {
   linked() {
     this.state.time = this.stage.playing ? 0 : this.stage.now;
     clearTimeout(this.linking);
-    this.linking = setTimeout(() => history.replaceState(null, "", `#${toLink(this.state)}`), 50);
+    this.linking = setTimeout(() => history.replaceState(null, "", `#${toLink(this.state)}`), 150);
   }
 }
 
