@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import secrets
+import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -69,7 +70,19 @@ class Explorer:
         self.desks = Desks()
         self.parts = parts()
         self.maps: dict[int, bytes] = {}
+        self._warm = False
         self.films: OrderedDict[str, tuple[bytes, str]] = OrderedDict()
+
+    def warm(self) -> None:
+        """Load or make the machine code before somebody waits for it, once."""
+        if self._warm:
+            return
+        self._warm = True
+        from qed.explore.recording import Watched
+
+        one = self.shown[0]
+        cell = one.normal_cell
+        Watched(one.environment(cell), one.task).watch(one.controller(cell), 0.4)
 
     def routes(self) -> list[Route]:
         """Return all addresses."""
@@ -117,7 +130,9 @@ class Explorer:
 
     async def look(self, request: Request) -> Response:
         """Answer with how swarms are drawn."""
-        return JSONResponse(await to_thread.run_sync(looks.drawing))
+        found = await to_thread.run_sync(looks.drawing)
+        threading.Thread(target=self.warm, daemon=True).start()
+        return JSONResponse(found)
 
     async def map(self, request: Request) -> Response:
         """Answer with a map."""

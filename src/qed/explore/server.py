@@ -18,6 +18,7 @@ from qed.explore.sources import Shown
 HOME = "127.0.0.1"
 GRACE = 2  # s that requests have to end in when the server does
 MOST_AT_ONCE = 64  # connections
+PATIENCE = 5.0  # s for a page to come before what it needs is loaded anyway
 
 
 class _Server(uvicorn.Server):
@@ -60,17 +61,13 @@ def serve(shown: Sequence[Shown], port: int, say: Callable[[str], None], browser
 
     def opened() -> None:
         say(address)
-        threading.Thread(target=_warm, args=(shown[0],), daemon=True).start()
+        # The map comes first: two threads of Python are in each other's way.
+        timer = threading.Timer(PATIENCE, explorer.warm)
+        timer.daemon = True
+        timer.start()
         if browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     server.opened = opened
     with listening:
         server.run([listening])
-
-
-def _warm(one: Shown) -> None:
-    """Load or make the machine code before somebody waits for it."""
-    from qed.explore.recording import Watched
-
-    Watched(one.environment(one.normal_cell), one.task).watch(one.controller(one.normal_cell), 0.4)

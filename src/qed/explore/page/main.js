@@ -16,8 +16,6 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 class Page {
   async begin() {
     this.state = fromLink(location.hash);
-    const look = api.get("look");
-    look.catch(() => {}); // told below
     this.config = await api.get("start");
     this.state.archive = Math.min(Math.max(this.state.archive | 0, 0), this.config.archives.length - 1);
     this.map = new MapView($("map"), this.config.viridis, {
@@ -28,7 +26,7 @@ class Page {
     const data = await api.get(`map/${this.state.archive}`);
     this.map.show(data);
     noted("map drawn");
-    Object.assign(this.config, await look);
+    Object.assign(this.config, await api.get("look"));
     this.stage = new Stage(this.config, { moved: () => this.linked(), picked: (k) => this.pick(k) });
     this.filters = new Filters(this);
     this.breaking = new Breaking(this);
