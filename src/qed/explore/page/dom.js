@@ -1,6 +1,14 @@
 // Small things that the page is made of.
 export const $ = (id) => document.getElementById(id);
 
+// Set what a node tells, if it is something new: a page that changes has to be laid out again.
+const last = new Map();
+export function tell(id, text) {
+  if (last.get(id) === text) return;
+  last.set(id, text);
+  $(id).textContent = text;
+}
+
 // A moment for the browser's own measurements; the last of its name counts.
 export function noted(name) {
   performance.clearMarks(name);

@@ -1,5 +1,5 @@
 // The living swarm: one arena or two, time going by, the score, and a robot that is looked at.
-import { $, noted } from "./dom.js";
+import { $, noted, tell } from "./dom.js";
 import { drawCurve, scored } from "./curve.js";
 import { drawMind } from "./mind.js";
 import { scene as sceneOf } from "./scene.js";
@@ -58,10 +58,25 @@ export class Stage {
     this.now = Math.min(at, this.length);
     this.fresh = true;
     $("time").max = this.length;
+    $("versus").hidden = this.panes.length < 2;
+    $("sofar-line").hidden = !this.swarm.means;
+    tell("lately-words", this.swarm.means ? "last 20 s" : "so far");
     this.draw();
   }
 
+  // Colours of curves and networks, found again when the page gets dark or light, or has two swarms.
   get colours() {
+    const key = `${this.dark.matches} ${this.panes.length}`;
+    if (this.coloured !== key) {
+      this.coloured = key;
+      this.kept = this.found();
+      $("lately").style.color = this.kept.scores[0];
+      if (this.panes.length > 1) $("versus").style.color = this.kept.scores[1];
+    }
+    return this.kept;
+  }
+
+  found() {
     const look = this.panes[0].scene.look, style = getComputedStyle(document.body);
     return {
       line: look.line, floor: look.floor, ink: look.ink, mark: look.mark, near: look.near,
@@ -90,22 +105,19 @@ export class Stage {
   }
 
   numbers(row) {
-    const { swarm } = this, span = Math.round(20 / swarm.cycle), colours = this.colours;
-    $("lately").textContent = swarm.lately(row, span).toFixed(3);
-    $("lately").style.color = colours.scores[0];
-    $("lately-words").textContent = swarm.means ? "last 20 s" : "so far";
-    $("sofar-line").hidden = !swarm.means;
-    $("sofar").textContent = swarm.score(row).toFixed(3);
-    $("versus").hidden = this.panes.length < 2;
-    if (this.panes.length > 1) {
-      $("versus").textContent = `recovered ${this.panes[1].swarm.lately(row, span).toFixed(3)}, ` +
-        `so far ${this.panes[1].swarm.score(row).toFixed(3)}`;
-      $("versus").style.color = colours.scores[1];
-    }
+    const { swarm } = this, span = Math.round(20 / swarm.cycle);
+    tell("lately", swarm.lately(row, span).toFixed(3));
+    tell("sofar", swarm.score(row).toFixed(3));
+    if (this.panes.length > 1)
+      tell("versus", `recovered ${this.panes[1].swarm.lately(row, span).toFixed(3)}, ` +
+        `so far ${this.panes[1].swarm.score(row).toFixed(3)}`);
     $("time").value = this.now;
-    const words = `${Math.round(this.now)} s of ${Math.round(this.length)} s`;
-    $("time").setAttribute("aria-valuetext", words);
-    $("clock").textContent = `${Math.round(this.now)} / ${Math.round(this.length)} s`;
+    const clock = `${Math.round(this.now)} / ${Math.round(this.length)} s`;
+    if (clock !== this.clock) {
+      this.clock = clock;
+      tell("clock", clock);
+      $("time").setAttribute("aria-valuetext", clock.replace("/", "s of"));
+    }
   }
 
   // A ring around the robot that is looked at.
