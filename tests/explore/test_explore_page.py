@@ -160,6 +160,13 @@ def test_poses_in_the_page_are_those_of_the_trace(browser: Browser, served: Serv
     np.testing.assert_array_equal(shown[:, 0], film.start)
 
 
+def test_a_link_that_cannot_be_shown_begins_anew(browser: Browser, served: Served) -> None:
+    for link in ("cells=9&events=x:FOO", "archive=99&seed=-5&cells=1,2", "cells=%E0%A4%A&start=q"):
+        opened(browser, f"{served.address}#{link}")
+        assert browser.evaluate("explorer.stage.swarm.robots") >= 1
+        assert not browser.evaluate("location.hash.includes('FOO')")
+
+
 @pytest.mark.parametrize("width", [360, 768, 1440])
 def test_it_fits_and_every_control_has_a_name(browser: Browser, served: Served, width: int) -> None:
     for dark in (False, True):

@@ -148,10 +148,17 @@ class Page {
       this.shown();
       this.stage.play(play);
       this.linked();
-      $("busy").hidden = true;
+      $("busy").hidden = !$("busy").textContent.startsWith("The link");
+      if (!$("busy").hidden) setTimeout(() => { $("busy").textContent = ""; $("busy").hidden = true; }, 8000);
     } catch (error) {
       $("busy").textContent = error.message;
       $("busy").hidden = false;
+      if (!this.stage.swarm && location.hash.length > 1) { // a link that shows nothing: begin anew
+        $("busy").textContent = `The link cannot be shown: ${error.message}`;
+        history.replaceState(null, "", location.pathname);
+        this.state = { ...fromLink(""), archive: state.archive, cells: [this.map.data.normal] };
+        this.wish = { time: 0, play };
+      }
     } finally {
       clearTimeout(slow);
     }

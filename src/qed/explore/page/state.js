@@ -48,7 +48,8 @@ export function fromLink(text) {
   for (const part of text.replace(/^#/, "").split("&")) {
     const [name, raw] = part.split("=");
     if (!(name in beginning) || raw === undefined) continue;
-    const value = decodeURIComponent(raw);
+    let value;
+    try { value = decodeURIComponent(raw); } catch { continue; } // cut off somewhere
     if (name === "events") {
       state.events = value.split(";").map((event) => {
         const [time, names] = event.split(":");
