@@ -94,6 +94,14 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self.ask("Input.dispatchMouseEvent", type=kind, **at)
 
+    def drag(self, x: float, y: float, to: float) -> None:
+        """Press the mouse at a point of the window, move it sideways, and let go."""
+        at = {"y": y, "button": "left", "buttons": 1, "clickCount": 1}
+        self.ask("Input.dispatchMouseEvent", type="mousePressed", x=x, **at)
+        for step in range(1, 9):
+            self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x + step * (to - x) / 8, **at)
+        self.ask("Input.dispatchMouseEvent", type="mouseReleased", x=to, **at)
+
     def point(self, x: float, y: float) -> None:
         """Move the mouse to a point of the window."""
         self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)

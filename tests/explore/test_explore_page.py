@@ -73,7 +73,18 @@ def test_see_break_recover_keep(browser: Browser, served: Served) -> None:
     assert "sees 22 cm" in value(browser, "cell")
     browser.click(*cell_at(browser, 6))
     browser.until("explorer.stage.swarm.cells[0] === 6 && explorer.state.cells[0] === 6")
-    # A slider sets another environment.
+    # A slider that is dragged sets another environment, while it moves.
+    left, right, y = json.loads(
+        browser.evaluate(
+            "(() => { const s = document.getElementById('slider-max_speed'); "
+            "s.scrollIntoView({block: 'center'}); const b = s.getBoundingClientRect(); "
+            "return JSON.stringify([b.left, b.right, b.y + b.height / 2]); })()"
+        )
+    )
+    speed = browser.evaluate("explorer.stage.swarm.environment.max_speed")
+    browser.drag(left + 0.3 * (right - left), y, left + 0.8 * (right - left))
+    browser.until("!explorer.loading && explorer.stage.swarm.environment.max_speed > 0.2")
+    assert speed < 0.2
     browser.evaluate(
         "(() => { const s = document.getElementById('slider-robots'); s.value = 10; "
         "s.dispatchEvent(new Event('input')); })()"
