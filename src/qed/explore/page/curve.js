@@ -43,9 +43,12 @@ export function drawCurve({ pen, width, height }, swarms, curves, cycle, colours
   }
   pen.textAlign = "center";
   pen.textBaseline = "alphabetic";
-  const seconds = cycles * swarms[0].cycle, tick = [10, 20, 50, 100, 200, 500].find((t) => seconds / t <= 5) || seconds;
-  for (let at = 0; at <= seconds; at += tick)
-    pen.fillText(at + tick > seconds ? `${at} s` : String(at), Math.min(x(at / swarms[0].cycle), width - 18), height - 5);
+  const { cycle: step } = swarms[0], seconds = cycles * step;
+  const tick = [10, 20, 50, 100, 200, 500].find((t) => seconds / t <= 5) || seconds;
+  for (let at = 0; at <= seconds; at += tick) {
+    const text = at + tick > seconds ? `${at} s` : String(at);
+    pen.fillText(text, Math.min(x(at / step), width - 18), height - 5);
+  }
   pen.lineJoin = "round";
   const trace = (points, which, shade, thick) => {
     pen.beginPath();

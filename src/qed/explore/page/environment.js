@@ -77,7 +77,8 @@ export class Surroundings {
     $("seed").value = this.page.state.seed;
     $("start").value = this.page.state.start;
     $("hold").checked = Boolean(this.page.state.environment);
-    $("hold-words").textContent = this.page.map.data.environments ? "The same for all cells" : "Other than normal";
+    const { environments } = this.page.map.data;
+    $("hold-words").textContent = environments ? "The same for all cells" : "Other than normal";
   }
 
   words(environment) {

@@ -61,7 +61,10 @@ class Page {
       this.stage.play(false);
       this.stage.go(Number($("time").value));
     });
-    $("speed").addEventListener("change", () => { this.state.speed = Number($("speed").value); this.linked(); });
+    $("speed").addEventListener("change", () => {
+      this.state.speed = Number($("speed").value);
+      this.linked();
+    });
     for (const id of ["trails", "sensors", "badges"])
       $(id).addEventListener("change", () => {
         this.state[id] = $(id).checked;
@@ -136,7 +139,8 @@ class Page {
   async simulate(time, play) {
     const { state } = this;
     const slow = setTimeout(() => {
-      $("busy").textContent = "Simulating… (the first time on a machine the simulator is compiled: half a minute)";
+      $("busy").textContent = "Simulating… " +
+        "(the first time on a machine the simulator is compiled: half a minute)";
       $("busy").hidden = false;
     }, 1200);
     try {
@@ -201,7 +205,8 @@ class Page {
     const look = this.stage.panes[0].scene.look, words = this.config.marks[this.stage.swarm.task];
     const entries = [[look.healthy, "healthy"]];
     if (words) entries.push([this.task.includes("patrolling") ? look.freshness.at(-1) : look.mark, words]);
-    if (this.stage.panes.some(({ pane }) => pane.letters.length)) entries.push(["", "letters: which controller"]);
+    const team = this.stage.panes.some(({ pane }) => pane.letters.length);
+    if (team) entries.push(["", "letters: which controller"]);
     $("legend").replaceChildren(...entries.map(([colour, text]) => {
       const item = made("span", text), sign = made("i");
       sign.style.background = colour;

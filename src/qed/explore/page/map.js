@@ -4,7 +4,8 @@ const FLASH = 700; // ms that a cell shines after it was tried
 function colourOf(stops) {
   const parts = stops.map((c) => [1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16)));
   return (share) => {
-    const at = Math.min(Math.max(share, 0), 1) * (parts.length - 1), k = Math.min(Math.floor(at), parts.length - 2);
+    const at = Math.min(Math.max(share, 0), 1) * (parts.length - 1);
+    const k = Math.min(Math.floor(at), parts.length - 2);
     const mixed = parts[k].map((v, i) => Math.round(v + (at - k) * (parts[k + 1][i] - v)));
     return `rgb(${mixed.join()})`;
   };
@@ -49,7 +50,8 @@ export class MapView {
     if (!data) return;
     const width = this.canvas.clientWidth;
     if (width < 40) return;
-    const levels = (side) => 1 + Math.max(-1, ...data.labels.filter((l) => l.side === side).map((l) => l.level));
+    const levels = (side) =>
+      1 + Math.max(-1, ...data.labels.filter((l) => l.side === side).map((l) => l.level));
     const left = 20 + 24 * levels("left"), bottom = 20 + 17 * levels("bottom");
     this.left = left;
     this.top = data.titles.length ? 20 : 6;
@@ -135,10 +137,12 @@ export class MapView {
     pen.font = `12px ${face}`;
     const fitted = (text, room) => {
       let shown = text;
-      while (shown.length > 4 && pen.measureText(shown).width > room) shown = `${shown.slice(0, -2).trimEnd()}…`;
+      while (shown.length > 4 && pen.measureText(shown).width > room)
+        shown = `${shown.slice(0, -2).trimEnd()}…`;
       return shown.replace(/.…$/, "…");
     };
-    pen.fillText(fitted(data.across, this.canvas.clientWidth - this.left), this.left + (data.width * this.unit) / 2, this.height - 4);
+    const middle = this.left + (data.width * this.unit) / 2;
+    pen.fillText(fitted(data.across, this.canvas.clientWidth - this.left), middle, this.height - 4);
     pen.save();
     pen.translate(12, this.bottom - (data.height * this.unit) / 2);
     pen.rotate(-Math.PI / 2);

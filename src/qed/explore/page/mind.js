@@ -9,7 +9,8 @@ function places(network, width, height) {
   const columns = Math.max(1, Math.ceil(network.hidden / 12));
   for (let h = 0; h < network.hidden; h++) {
     const column = h % columns, count = Math.ceil(network.hidden / columns);
-    at.set(FIRST_HIDDEN + h, [width * (0.5 + 0.09 * (column - (columns - 1) / 2)), row(Math.floor(h / columns), count)]);
+    const across = width * (0.5 + 0.09 * (column - (columns - 1) / 2));
+    at.set(FIRST_HIDDEN + h, [across, row(Math.floor(h / columns), count)]);
   }
   at.set(LEFT, [width - 104, height * 0.33]);
   at.set(RIGHT, [width - 104, height * 0.67]);

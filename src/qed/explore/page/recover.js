@@ -54,10 +54,11 @@ export class Recovering {
     let why = broken ? "" : "Break a robot first.";
     $("prepare").hidden = this.way !== "kit" || Boolean(kit);
     if (this.way === "kit" && kit && broken) {
-      if (kit.robots !== swarm.robots) why = `The kit is for ${kit.robots} robots; set Robots to ${kit.robots}.`;
+      if (kit.robots !== swarm.robots) why = `The kit is for ${kit.robots} robots; set as many.`;
       else if (kit.task !== swarm.task) why = `The kit is for ${kit.task}; choose that score.`;
     }
-    if (this.way === "kit" && !kit) why ||= "This archive has no kit yet: prepare one, or give one to qed explore.";
+    if (this.way === "kit" && !kit)
+      why ||= "This archive has no kit yet: prepare one, or give one to qed explore.";
     $("recover").disabled = Boolean(why);
     if (!page.state.beside && !(quiet && !why)) $("told").textContent = why;
   }
@@ -103,44 +104,65 @@ export class Recovering {
   }
 
   async search() {
-    const { page } = this, { way } = this, { map, filters } = page;
+    const { page, way } = this;
     const compared = Boolean(page.state.beside);
     this.forget();
     if (compared) await page.load(0, page.stage.playing);
     $("trials").replaceChildren();
-    let found = null, named = "", tried = 0;
-    const ended = await this.work($("recover"), "search", { state: asked(page.state), way }, async (event, signal) => {
-      if (event.kind === "phase") {
-        $("told").textContent = event.words;
-        if (way === "team") return;
-        named = way === "kit" ? "believed with these faults"
-          : event.words.includes("healthy") ? "healthy here" : "with these faults";
-        map.untried();
-        filters.layer(named, named);
-      } else if (event.kind === "tried") {
-        tried = event.done;
-        $("progress").value = event.total ? event.done / event.total : 0;
-        if (event.cells.length) { map.tried(event.cells, event.fitness, event.cells.length < 400); page.scaled(); }
-      } else if (event.kind === "belief") {
-        map.tried(event.cells, event.means, false);
-        page.scaled();
-      } else if (event.kind === "trial") {
-        map.tried(event.cells, event.means, false);
-        map.tried([event.cell], [event.means[event.cells.indexOf(event.cell)]]);
-        map.marked = [map.rows.get(event.best)];
-        map.draw();
-        page.scaled();
-        this.trial(event);
-        tried = event.number;
-        if (!still.matches) await new Promise((done, fail) => {
-          const timer = setTimeout(done, PAUSE);
-          signal.addEventListener("abort", () => { clearTimeout(timer); fail(signal.reason); }, { once: true });
-        });
-      } else if (event.kind === "found") found = event;
-    });
-    if (!ended) { this.ready(true); return; }
-    if (found) this.recovered(found, way, tried);
+    this.found = null;
+    this.tried = 0;
+    const given = { state: asked(page.state), way };
+    const ended = await this.work($("recover"), "search", given, (event, signal) =>
+      this[`on_${event.kind}`]?.(event, signal));
+    if (!ended) this.ready(true);
+    else if (this.found) this.recovered(this.found, way);
   }
+
+  // What a search tells: what it is about to do,
+  on_phase({ words }) {
+    const { map, filters } = this.page;
+    $("told").textContent = words;
+    if (this.way === "team") return;
+    const healthy = words.includes("healthy") ? "healthy here" : "with these faults";
+    const name = this.way === "kit" ? "believed with these faults" : healthy;
+    map.untried();
+    filters.layer(name, name);
+  }
+
+  // which cells it has tried,
+  on_tried({ cells, fitness, done, total }) {
+    this.tried = done;
+    $("progress").value = total ? done / total : 0;
+    if (!cells.length) return;
+    this.page.map.tried(cells, fitness, cells.length < 400);
+    this.page.scaled();
+  }
+
+  // what it believes of all of them,
+  on_belief({ cells, means }) {
+    this.page.map.tried(cells, means, false);
+    this.page.scaled();
+  }
+
+  // what a trial gave, and what it believes now; with a pause, for it is quicker than an eye;
+  async on_trial(event, signal) {
+    const { map } = this.page;
+    this.on_belief(event);
+    map.tried([event.cell], [event.means[event.cells.indexOf(event.cell)]]);
+    map.marked = [map.rows.get(event.best)];
+    map.draw();
+    this.trial(event);
+    this.tried = event.number;
+    if (still.matches) return;
+    await new Promise((done, fail) => {
+      const timer = setTimeout(done, PAUSE);
+      const stop = () => { clearTimeout(timer); fail(signal.reason); };
+      signal.addEventListener("abort", stop, { once: true });
+    });
+  }
+
+  // and what it has found.
+  on_found(event) { this.found = event; }
 
   trial({ number, of, free, cell, fitness, believed, gain, worthwhile, best }) {
     $("trials").hidden = false;
@@ -153,19 +175,23 @@ export class Recovering {
     $("progress").value = number / of;
     const what = free ? `Noticed: cell ${cell} now gives ${fitness.toFixed(2)}.`
       : `Trial ${number} of ${of}: cell ${cell} gave ${fitness.toFixed(2)}.`;
-    const belief = worthwhile
-      ? `Best now: cell ${best}, believed ${believed[0].toFixed(2)} (${believed[1].toFixed(2)} to ${believed[2].toFixed(2)}).`
-      : `No clear gain yet (${gain[1].toFixed(2)} to ${gain[2].toFixed(2)}).`;
+    const [mean, low, high] = (worthwhile ? believed : gain).map((one) => one.toFixed(2));
+    const belief = worthwhile ? `Best now: cell ${best}, believed ${mean} (${low} to ${high}).`
+      : `No clear gain yet (${low} to ${high}).`;
     $("told").textContent = `${what} ${belief}`;
   }
 
-  recovered(found, way, tried) {
+  recovered(found, way) {
     const { page } = this, { state } = page, swarm = page.stage.swarm;
     const faults = swarm.faultsAt(swarm.cycles);
-    const percent = (change) => (change === null ? "" : `${change > 0 ? "+" : change < 0 ? "−" : ""}${Math.abs(Math.round(100 * change))} %`);
+    const percent = (change) => {
+      if (change === null) return "";
+      const sign = change > 0 ? "+" : change < 0 ? "−" : "";
+      return `${sign}${Math.abs(Math.round(100 * change))} %`;
+    };
     const name = found.cells.length === 1 ? `cell ${found.cells[0]}` : "the team";
     $("told").textContent = found.kept ? "The normal best stays: nothing was clearly better."
-      : `Recovered with ${name}${way === "kit" ? ` after ${tried} trials` : ""}.`;
+      : `Recovered with ${name}${way === "kit" ? ` after ${this.tried} trials` : ""}.`;
     const rows = [[`normal best (cell ${found.normal_cell}), healthy`, found.normal, ""],
       ["with these faults", found.broken, percent(found.impact)],
       [`recovered (${name})`, found.performance, percent(found.resilience)]];
@@ -175,7 +201,9 @@ export class Recovering {
       row.append(head, made("td", value.toFixed(3)), made("td", change));
       return row;
     }));
-    $("origin").textContent = `Means of 50 fresh trials. ${found.origin ? `${found.origin[0].toUpperCase()}${found.origin.slice(1)}.` : ""}`;
+    const { origin } = found;
+    const told = origin ? ` ${origin[0].toUpperCase()}${origin.slice(1)}.` : "";
+    $("origin").textContent = `Means of 50 fresh trials.${told}`;
     $("found").hidden = false;
     // Both from the same start, with the faults from the beginning.
     Object.assign(state, { events: [[0, faults]], beside: found.cells, way });
