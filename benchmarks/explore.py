@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -142,7 +143,8 @@ def main() -> None:
     for name, value in found.items():
         limit = f"   (at most {LIMITS[name]:g})" if name in LIMITS else ""
         print(f"{name:22} {value:10.2f}{limit}")
-    about: dict[str, Any] = {"machine": speed.machine()}
+    # Others at work on the machine cost frames and time, so how busy it is stands beside.
+    about: dict[str, Any] = {"machine": speed.machine(), "load": round(os.getloadavg()[0], 1)}
     rounded = {name: round(value, 3) for name, value in found.items()}
     target = HERE / "results" / "explore.json"
     target.write_text(json.dumps({**about, **rounded}, indent=1) + "\n", encoding="utf-8")
