@@ -55,8 +55,9 @@ def test_a_kit_alone_shows_its_controllers(folder: Path) -> None:
 
 
 def test_without_a_name_what_comes_with_qed(folder: Path) -> None:
-    [example] = shown([])
+    example = shown([])[0]
     assert example.source == "example:patrolling"
+    assert "example:" not in example.name
     assert example.kit is not None  # it comes with the example
     assert example.kit.task == "patrolling"
 
@@ -74,7 +75,7 @@ def test_what_cannot_be_shown_is_refused(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_begin_is_the_normal_environment_or_the_best(folder: Path) -> None:
-    [example] = shown([])
+    example = shown([])[0]
     assert example.environment(example.normal_cell).robots == 10
     [small] = shown([folder / "small.npz"])
     assert small.normal_cell == small.archive.best.cell

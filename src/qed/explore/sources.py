@@ -126,7 +126,9 @@ def shown(paths: Sequence[Path]) -> list[Shown]:
     archives = [found for path in paths if path not in kits for found in _archives(path)]
     loaded = list(_kits(kits))
     if not archives:
-        archives = [Path(f"{EXAMPLE}{name}") for name in examples()]
+        # Those that come with a kit first: with them everything can be tried.
+        shipped = sorted(examples(), key=lambda name: (not _kit_of(name).exists(), name))
+        archives = [Path(f"{EXAMPLE}{name}") for name in shipped]
     if len(archives) > MOST:
         raise InputError(f"{len(archives)} archives are too many to explore: at most {MOST}")
     found = []
@@ -154,8 +156,14 @@ def shown(paths: Sequence[Path]) -> list[Shown]:
     return all_shown
 
 
+def _kit_of(example: str) -> Path:
+    """Return where the kit of an example is, if it has one."""
+    return EXAMPLES / f"{example}-kit.npz"
+
+
 def _titled(name: str, archive: Archive) -> str:
     """Return the name of an archive with its task."""
+    name = name.replace(EXAMPLE, "")
     settings = archive.header.get("settings", {})
     task = str(settings.get("task", "")) if isinstance(settings, dict) else ""
     return name if not task or task in name else f"{task}, {name}" if name else task
@@ -190,7 +198,7 @@ def _kits(paths: Sequence[Path]) -> Iterator[tuple[Path, Kit]]:
 def _shipped(given: Sequence[Shown]) -> Iterator[tuple[Path, Kit]]:
     """Yield the kits that come with the examples that are shown."""
     for one in given:
-        path = EXAMPLES / f"{one.source.removeprefix(EXAMPLE)}-kit.npz"
+        path = _kit_of(one.source.removeprefix(EXAMPLE))
         if one.source.startswith(EXAMPLE) and path.exists():
             with suppress(ValueError):  # of another version: the explorer can do without
                 yield path, Kit.load(path)
