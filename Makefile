@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: help study test lint types unit fidelity throughput clean
+.PHONY: help study explore test lint types unit fidelity throughput clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -17,7 +17,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --no-compile
 
 # What users need, and what tests need on top of it.
 .venv/usable: pyproject.toml .venv/pip
-	$(INSTALL) --editable .
+	$(INSTALL) --editable '.[explore]'
 	touch $@
 
 .venv/installed: pyproject.toml .venv/pip
@@ -26,6 +26,9 @@ INSTALL = $(BIN)/python -m pip install --quiet --no-compile
 
 study: .venv/usable  ## install, run the quick study, and say where its report lies
 	$(BIN)/qed study --preset quick --out studies/quick
+
+explore: .venv/usable  ## install, and open the explorer with the archives that come with QED
+	$(BIN)/qed explore
 
 test: lint types unit  ## install what is needed and run all checks and tests
 

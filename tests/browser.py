@@ -65,19 +65,46 @@ class Browser:
         assert "error" not in message, message
         return message["result"]
 
-    def open(self, page: Path, width: int, *, sharpness: float = 1, still: bool = False) -> None:
-        """Load a page at a width, as a phone does if it is narrow.
+    def open(
+        self, page: Path | str, width: int, *, sharpness: float = 1, still: bool = False,
+        dark: bool = False, height: int = 800,
+    ) -> None:  # fmt: skip
+        """Load a page, a file or an address, at a width, as a phone does if it is narrow.
 
-        ``still``: the user asks for reduced motion.
+        ``still``: the user asks for reduced motion; ``dark``: for dark pages.
         """
-        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=800,
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height,
                  deviceScaleFactor=sharpness, mobile=width < 600)  # fmt: skip
-        motion = {"name": "prefers-reduced-motion", "value": "reduce" if still else ""}
-        self.ask("Emulation.setEmulatedMedia", features=[motion])
+        self.media(still=still, dark=dark)
         self.events.clear()
-        self.ask("Page.navigate", url=page.as_uri())
+        self.ask("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self.events.append(self._next())
+
+    def media(self, *, still: bool = False, dark: bool = False) -> None:
+        """Tell the page what the user prefers."""
+        motion = {"name": "prefers-reduced-motion", "value": "reduce" if still else ""}
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.ask("Emulation.setEmulatedMedia", features=[motion, scheme])
+
+    def click(self, x: float, y: float) -> None:
+        """Move the mouse to a point of the window and click there."""
+        at = {"x": x, "y": y, "button": "left", "clickCount": 1}
+        self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.ask("Input.dispatchMouseEvent", type=kind, **at)
+
+    def drag(self, x: float, y: float, to: float) -> None:
+        """Press the mouse at a point of the window, move it sideways, and let go."""
+        at = {"y": y, "button": "left", "buttons": 1, "clickCount": 1}
+        self.ask("Input.dispatchMouseEvent", type="mousePressed", x=x, **at)
+        for step in range(1, 9):
+            self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x + step * (to - x) / 8, **at)
+        self.ask("Input.dispatchMouseEvent", type="mouseReleased", x=to, **at)
+
+    def point(self, x: float, y: float) -> None:
+        """Move the mouse to a point of the window."""
+        self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def evaluate(self, expression: str) -> Any:
         """Return the value of a JavaScript expression in the page."""

@@ -28,6 +28,7 @@ LONG = (
     "swarm/laws/test_law_parity.py",
     "swarm/test_cuda_laws.py",
     "swarm/test_cuda.py",
+    "explore/test_explore_page.py",
     "archive/test_archive.py",
 )
 SIMULATED = ("simulated_gpu.py", "simulated_laws.py")

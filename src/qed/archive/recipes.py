@@ -20,7 +20,6 @@ import numpy as np
 
 from qed.archive import files
 from qed.archive.minibatch import MiniBatchMeans
-from qed.compile import user_cache
 from qed.errors import whole
 
 Progress = Callable[[int, int], Any]  # called with steps done and steps in all
@@ -202,6 +201,8 @@ def _cached(
     progress: Progress | None,
 ) -> np.ndarray:
     """Return the points of this name from the user's cache, or make them and keep them there."""
+    from qed.compile import user_cache  # with it comes the compiler, which a file needs not
+
     path = user_cache() / "centroids" / f"{name}.npz"
     with contextlib.suppress(OSError, ValueError):  # a damaged file is made again
         return _read(path, name, shape)

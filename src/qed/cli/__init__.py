@@ -11,6 +11,7 @@ import typer
 from qed import __version__
 from qed.cli.bench import bench
 from qed.cli.evolve import evolve
+from qed.cli.explore import explore
 from qed.cli.info import info
 from qed.cli.map import map_
 from qed.cli.prepare import prepare
@@ -50,6 +51,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "recover": recover,
     "prepare": prepare,
     "replay": replay,
+    "explore": explore,
     "info": info,
     "map": map_,
     "bench": bench,

@@ -74,12 +74,13 @@ def opened(path: Path) -> tuple[Archive, dict[str, Any], Path]:
     from qed.archive.archive import Archive
     from qed.archive.examples import load_example
     from qed.errors import InputError
-    from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS
 
     if str(path).startswith(EXAMPLE):
         archive = load_example(str(path).removeprefix(EXAMPLE))
         return archive, archive.header.pop("state", {}), path
     if path.is_dir():
+        from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS
+
         there = [path / name for name in (ARCHIVE, CHECKPOINT, PREVIOUS) if (path / name).exists()]
         inside = [folder.name for folder in sorted(path.iterdir()) if (folder / CONFIG).exists()]
         if not there and inside:

@@ -1,6 +1,5 @@
-// What a replay shows and how it is drawn on canvases; lengths are in metres.
-const $ = (id) => document.getElementById(id);
-const data = JSON.parse($("data").textContent);
+// What a replay shows and how it is drawn on canvases; lengths are in metres.  It is a part of a
+// function that has ``data``, what is shown, and ``$``, which finds the switches by their names.
 const look = data.look;
 const darkness = matchMedia("(prefers-color-scheme: dark)");
 let dark; // what the colours are for
@@ -212,6 +211,7 @@ function drawMarks(pen, poses, line, place, scale) {
 
 function drawSensors(pen, pane, row, poses, line, place) {
   poses.forEach((at, k) => {
+    if (pane.chosen >= 0 && k !== pane.chosen) return; // one robot alone is looked at
     for (let cone = 0; cone < 8; cone++) {
       const far = pane.heard(k, cone, row) * data.rabRange;
       if (pane.heard(k, cone, row) >= 1) continue;

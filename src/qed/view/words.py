@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qed.descriptors import hbd
 from qed.errors import InputError
 from qed.swarm.environment import PAPER, Attributes, Environment
 
@@ -38,6 +37,8 @@ def _stem(source: Path) -> str:
 
 def origin(archive: Archive, cell: int) -> str:
     """Return where the controller of a cell was evolved, or what it did there; '' if unsayable."""
+    from qed.descriptors import hbd  # which loads the compiler: a name needs none
+
     kind = archive.space.describe()
     algorithm = archive.header.get("settings", {}).get("algorithm", "")
     measures = archive.measures[cell].tolist()

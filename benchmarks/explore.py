@@ -1,0 +1,179 @@
+"""How quick the explorer is in a real browser: first picture, click to moving swarm, frames.
+
+    python benchmarks/explore.py [--rounds 5]
+
+It starts the command as a user does (machine code from the cache) and needs Chromium.  Frames
+are those of the browser's own trace, with 20 robots, all broken, trails, badges and sensors.
+Prints a table and saves JSON under benchmarks/results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from qed import speed
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+from browser import Browser, binary  # noqa: E402
+
+FRAMES = 5.0  # s of frames
+FAULTS = "PMIN*3,PMAX*3,PRAND*3,LW-H*3,RW-H*3,BW-H*3,ROFS*2"
+HEAVY = f"#environment=robots:20&events=0:{FAULTS}&trails=true&sensors=true"
+READY = "performance.getEntriesByName('swarm moves').length"
+LIMITS = {"first_picture_s": 1.5, "click_to_moving_ms": 300.0, "page_kB": 1000.0}
+
+
+def mark(browser: Browser, name: str) -> float:
+    """Return when the page noted something (ms since it began)."""
+    return float(browser.evaluate(f"performance.getEntriesByName('{name}')[0].startTime"))
+
+
+def started() -> tuple[subprocess.Popen[str], str, float]:
+    """Start the explorer; return it, its address, and when it was asked for (s)."""
+    asked = time.time()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "qed", "explore", "--no-browser"], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process, process.stdout.readline().strip(), asked
+
+
+def first_picture(browser: Browser) -> tuple[float, float]:
+    """Return the time from the command to the map, and to a moving swarm (s)."""
+    process, address, asked = started()
+    try:
+        browser.open(address, 1440, height=900)
+        browser.until(READY)
+        origin = float(browser.evaluate("performance.timeOrigin")) / 1000.0
+        shown = origin + mark(browser, "map drawn") / 1000.0 - asked
+        moves = origin + mark(browser, "swarm moves") / 1000.0 - asked
+    finally:
+        process.kill()
+        process.communicate()
+    return shown, moves
+
+
+def click_to_moving(browser: Browser, cell: int) -> float:
+    """Click a cell in the page; return the time until its swarm moves (ms)."""
+    x, y = json.loads(
+        browser.evaluate(
+            f"(() => {{ const m = explorer.map, [x, y, s] = m.place(m.rows.get({cell})), b = "
+            "m.canvas.getBoundingClientRect(); performance.clearMarks('swarm moves'); "
+            "return JSON.stringify([b.x + x + s / 2, b.y + y + s / 2]); })()"
+        )
+    )
+    browser.click(x, y)
+    browser.until(READY)
+    return mark(browser, "swarm moves") - mark(browser, "cell clicked")
+
+
+def frames(browser: Browser, address: str) -> dict[str, float]:
+    """Return how many frames a second are drawn, by the browser's trace, and their gaps."""
+    browser.open("about:blank", 1440)
+    browser.open(address + HEAVY, 1440, height=900)
+    browser.until(READY)
+    time.sleep(1.0)
+    browser.events.clear()
+    wanted = {"includedCategories": ["devtools.timeline", "viz"]}
+    browser.ask("Tracing.start", transferMode="ReportEvents", traceConfig=wanted)
+    time.sleep(FRAMES)
+    browser.ask("Tracing.end")
+    while not any(event["method"] == "Tracing.tracingComplete" for event in browser.events):
+        browser.events.append(browser._next())
+    traced = [
+        one
+        for event in browser.events
+        if event["method"] == "Tracing.dataCollected"
+        for one in event["params"]["value"]
+    ]
+    drawn = sorted(
+        one["ts"]
+        for one in traced
+        if one["name"] == "Graphics.Pipeline.DrawAndSwap" and one["ph"] in "bBX"
+    )
+    work = [one.get("dur", 0) / 1000 for one in traced if one["name"] == "FireAnimationFrame"]
+    gaps = [(after - before) / 1000 for before, after in pairwise(drawn)]
+    return {
+        "frames_per_s": 1000.0 * len(gaps) / sum(gaps),
+        "median_gap_ms": statistics.median(gaps),
+        "gaps_over_34_ms": float(sum(gap > 34 for gap in gaps)),
+        "script_ms_a_frame": statistics.mean(work),
+    }
+
+
+def page_size(browser: Browser, address: str) -> float:
+    """Return all that the page has loaded when it shows its first swarm, without the swarm (kB)."""
+    browser.open("about:blank", 1440)
+    browser.open(address, 1440, height=900)
+    browser.until(READY)
+    size = browser.evaluate(
+        "performance.getEntriesByType('navigation')[0].encodedBodySize + "
+        "performance.getEntriesByType('resource').filter((r) => !r.name.endsWith('api/swarm'))"
+        ".reduce((sum, r) => sum + r.encodedBodySize, 0)"
+    )
+    return float(size) / 1000.0
+
+
+def main() -> None:
+    """Measure, print a table, and write it as JSON where wanted."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5, help="starts, and clicks")
+    given = parser.parse_args()
+    program = binary()
+    if program is None:
+        sys.exit("explore: no Chromium found; install the package chromium")
+    with tempfile.TemporaryDirectory() as profile:
+        browser = Browser(program, Path(profile))
+        try:
+            found = measured(browser, given.rounds)
+        finally:
+            browser.close()
+    for name, value in found.items():
+        limit = f"   (at most {LIMITS[name]:g})" if name in LIMITS else ""
+        print(f"{name:22} {value:10.2f}{limit}")
+    # Others at work on the machine cost frames and time, so how busy it is stands beside.
+    about: dict[str, Any] = {"machine": speed.machine(), "load": round(os.getloadavg()[0], 1)}
+    rounded = {name: round(value, 3) for name, value in found.items()}
+    target = HERE / "results" / "explore.json"
+    target.write_text(json.dumps({**about, **rounded}, indent=1) + "\n", encoding="utf-8")
+    print(f"saved {target.relative_to(HERE.parent)}")
+
+
+def measured(browser: Browser, rounds: int) -> dict[str, float]:
+    """Return all numbers."""
+    first_picture(browser)  # the code is in the caches of machine and browser then
+    starts = [first_picture(browser) for _ in range(rounds)]
+    process, address, _ = started()
+    try:
+        browser.open(address, 1440, height=900)
+        browser.until(READY)
+        clicks = [click_to_moving(browser, 1417 + 64 * k) for k in range(rounds)]
+        smooth = frames(browser, address)
+        size = page_size(browser, address)
+    finally:
+        process.kill()
+        process.communicate()
+    return {
+        "first_picture_s": statistics.median(shown for shown, _ in starts),
+        "first_moving_s": statistics.median(moves for _, moves in starts),
+        "click_to_moving_ms": statistics.median(clicks),
+        "slowest_click_ms": max(clicks),
+        **smooth,
+        "page_kB": size,
+    }
+
+
+if __name__ == "__main__":
+    main()

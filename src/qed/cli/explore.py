@@ -1,0 +1,50 @@
+"""``qed explore``: a page on this machine to see archives, break robots and recover them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qed.cli.own import With, bring
+
+SOURCES = "Archives, folders of runs or of a study, kits; default: the archives that come with QED."
+
+
+def explore(
+    paths: Annotated[list[Path] | None, typer.Argument(metavar="[SOURCE]...", help=SOURCES)] = None,
+    port: Annotated[int, typer.Option(help="Port of this machine; default: a free one.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+    ] = True,
+    files: With = None,
+) -> None:
+    """See an archive's map and a living swarm; break robots, press recover.
+
+    The page is served to this machine alone, until Ctrl-C.
+    """
+    from qed.errors import StoppedError, whole
+
+    try:
+        from qed.explore.server import serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn", "anyio"):
+            raise
+        raise StoppedError(
+            "the explorer needs Starlette and uvicorn: pip install 'qed-swarm[explore]'"
+        ) from error
+    from qed.explore.sources import shown
+
+    bring(files)
+    whole("port", port, 0, 65535)
+    found = shown(paths or [])
+
+    def say(address: str) -> None:
+        count = f"{len(found)} archives" if len(found) > 1 else found[0].name
+        typer.echo(f"Exploring {count} at\n{address}\nCtrl-C ends it.")
+
+    try:
+        serve(found, port, say, browser)
+    except KeyboardInterrupt:
+        typer.echo("", err=True)

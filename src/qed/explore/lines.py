@@ -1,0 +1,131 @@
+"""What is seen, as the lines of Python that reproduce it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from qed.archive.examples import FOLDER as EXAMPLES
+from qed.cli.info import EXAMPLE
+from qed.explore.starts import DIGITS
+from qed.explore.state import Scene
+from qed.swarm.environment import Environment
+from qed.swarm.robot import CYCLE
+
+
+def written(scene: Scene, way: str = "") -> str:
+    """Return a program that does what is seen; ``way`` tells how it was recovered, if it was."""
+    lines = ["import qed", ""]
+    if scene.start != "drawn":
+        lines[1:1] = ["import numpy as np"]
+    lines += _controller(scene)
+    lines.append(f"environment = qed.Environment({_differences(scene.environment)})")
+    extra = _start(scene, lines)
+    task = f"task={_quoted(scene.task)}"
+    if any(cycle for cycle, _ in scene.events):
+        lines += _world(scene, task, extra)
+    else:
+        faults = ""
+        if scene.events:
+            lines.append(f"faults = qed.Faults({_quoted(','.join(scene.events[0][1]))})")
+            faults = ", faults=faults"
+        lines += [
+            "film = qed.trace(",
+            f"    controller, environment, {task}, seconds={scene.seconds:g}, seed={scene.seed}"
+            f"{faults}{extra},",
+            ")",
+            'print(f"{film.score[-1]:.3f}")  # film.x, film.y, film.heading: every cycle',
+        ]
+    lines += _recovery(scene, way)
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(value: Any) -> str:
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+def _kit(path: Path) -> list[str]:
+    """Return the lines that load a kit; one that comes with QED is found wherever QED is."""
+    if path.parent == EXAMPLES:
+        return [
+            "from qed.archive.examples import FOLDER",
+            f"kit = qed.Kit.load(FOLDER / {_quoted(path.name)})",
+        ]
+    return [f"kit = qed.Kit.load({_quoted(path)})"]
+
+
+def _controller(scene: Scene) -> list[str]:
+    """Return the lines that fetch the controller, or the team."""
+    one = scene.shown
+    if not one.source:  # a kit without its archive
+        lines = _kit(Path(one.kit_source))
+        get = "kit.controllers[{}]"
+    else:
+        example = one.source.startswith(EXAMPLE)
+        source = one.source.removeprefix(EXAMPLE)
+        load = "qed.load_example" if example else "qed.Archive.load"
+        lines = [f"archive = {load}({_quoted(source)})"]
+        get = "archive.take([{}]).controller(0)"
+    if len(scene.cells) == 1:
+        return [*lines, f"controller = {get.format(scene.cells[0])}"]
+    cells = ", ".join(map(str, scene.cells))
+    return [
+        *lines,
+        f"cells = [{cells}]  # one for each robot",
+        f"controller = qed.Team([{get.format('cell')} for cell in cells])",
+    ]
+
+
+def _differences(environment: Environment) -> str:
+    """Return what is not as in the normal environment, as arguments."""
+    normal = asdict(Environment())
+    return ", ".join(
+        f"{name}={value:g}" for name, value in asdict(environment).items() if value != normal[name]
+    )
+
+
+def _start(scene: Scene, lines: list[str]) -> str:
+    """Add the lines that place robots in a formation; return the argument that takes it."""
+    placed = scene.poses
+    if placed is None:
+        return ""
+    for name, array in (("poses", placed.poses[0]), ("obstacles", placed.obstacles[0])):
+        rows = [f"    {[round(value, DIGITS) for value in row]}," for row in array.tolist()]
+        width = array.shape[1]
+        lines += [f"{name} = np.array([", *rows, f"]).reshape(-1, {width})"]
+    lines.append("start = qed.Start(poses, obstacles)")
+    return ", start=start"
+
+
+def _world(scene: Scene, task: str, extra: str) -> list[str]:
+    """Return the lines in which robots break while the world goes on."""
+    lines = [f"world = qed.World(environment, {task}, seed={scene.seed}{extra})"]
+    moments = [0, *(cycle for cycle, _ in scene.events if cycle), scene.cycles]
+    broken = dict(scene.events)
+    for begin, end in pairwise(moments):
+        if begin in broken:
+            names = _quoted(",".join(broken[begin]))
+            lines.append(f"world.faults = qed.Faults({names})  # at {begin * CYCLE:g} s")
+        lines.append(f"score = world.run(controller, seconds={(end - begin) * CYCLE:.1f})")
+    lines.append('print(f"{score:.3f} in the last stretch")  # world.poses: where robots are now')
+    return lines
+
+
+def _recovery(scene: Scene, way: str) -> list[str]:
+    """Return the lines that search for a recovery."""
+    if not way or scene.faults is None:
+        return []
+    faults = f"faults = qed.Faults({_quoted(','.join(scene.faults))})"
+    more = f"environment=environment, seconds={scene.seconds:g}"
+    if way == "kit":
+        kit = _kit(Path(scene.shown.kit_source)) if scene.shown.source else []
+        call = f"found = qed.recover(kit, faults=faults, {more})"
+    else:
+        kit = []
+        by = ', by="fault"' if way == "team" else ""
+        call = f"found = qed.recover(archive, {_quoted(scene.task)}, faults, {more}{by})"
+    told = 'print(f"{found.broken:.3f} -> {found.performance:.3f} (cell {found.cell})")'
+    return ["", *kit, faults, call, told]

@@ -1,0 +1,62 @@
+// Which cells are shown: by attributes, by fitness; and what their colours tell.
+import { $, fill, made } from "./dom.js";
+
+export class Filters {
+  constructor(page) {
+    this.page = page;
+    $("least").addEventListener("input", () => this.apply());
+    $("unfilter").addEventListener("click", () => this.show(page.map.data));
+    $("colour").addEventListener("change", () => this.colour($("colour").value));
+    this.layers = {};
+  }
+
+  show(data) {
+    this.data = data;
+    this.layers = {};
+    fill($("colour"), [["evolved", "fitness in evolution"]]);
+    $("colour-label").hidden = true;
+    $("filters").replaceChildren(...data.attributes.map((attribute) => {
+      const label = made("label", attribute.name), select = made("select");
+      fill(select, [["", "any"], ...attribute.options.map((option, k) => [k, option])]);
+      select.addEventListener("change", () => this.apply());
+      label.append(select);
+      return label;
+    }));
+    this.selects = [...$("filters").querySelectorAll("select")];
+    const low = Math.min(...data.fitness), high = Math.max(...data.fitness);
+    Object.assign($("least"), { min: low, max: high, step: (high - low) / 100 || 1, value: low });
+    this.apply();
+  }
+
+  apply() {
+    const { attributes, fitness } = this.data, least = Number($("least").value);
+    const wanted = this.selects.map((select) => (select.value === "" ? -1 : Number(select.value)));
+    const all = Number($("least").value) <= Number($("least").min);
+    this.page.map.passes = (row) => (all || fitness[row] >= least) &&
+      wanted.every((option, k) => option < 0 || attributes[k].values[row] === option);
+    const count = fitness.filter((_, row) => this.page.map.passes(row)).length;
+    $("least-told").textContent = least.toFixed(2);
+    $("unfilter").disabled = count === fitness.length;
+    document.querySelector(".filter summary").textContent = count === fitness.length ? "Filter cells"
+      : `Filter cells: ${count.toLocaleString("en")} of ${fitness.length.toLocaleString("en")}`;
+    this.page.map.paint();
+  }
+
+  // Add what a search told of cells as something that colours can tell.
+  layer(name, words) {
+    this.layers[name] = { words, values: this.page.map.values };
+    fill($("colour"), [["evolved", "fitness in evolution"],
+      ...Object.entries(this.layers).map(([key, one]) => [key, one.words])]);
+    $("colour").value = name;
+    $("colour-label").hidden = false;
+    this.page.map.valueWords = words;
+  }
+
+  colour(name) {
+    const { map } = this.page;
+    map.values = this.layers[name]?.values || null;
+    map.valueWords = this.layers[name]?.words || "";
+    map.paint();
+    this.page.scaled();
+  }
+}

@@ -1,0 +1,279 @@
+// The page: one state, what shows it, and what changes it.
+import * as api from "./api.js";
+import { $, fill, made, noted } from "./dom.js";
+import { Breaking } from "./break.js";
+import { Surroundings } from "./environment.js";
+import { Keeping } from "./keep.js";
+import { MapView } from "./map.js";
+import { Filters } from "./filters.js";
+import { Recovering } from "./recover.js";
+import { Stage } from "./stage.js";
+import { asked, fromLink, toLink } from "./state.js";
+
+const SPEEDS = [1, 2, 5, 10, 20, 50, 100];
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+class Page {
+  async begin() {
+    this.state = fromLink(location.hash);
+    this.config = await api.get("start");
+    this.state.archive = Math.min(Math.max(this.state.archive | 0, 0), this.config.archives.length - 1);
+    this.map = new MapView($("map"), this.config.viridis, {
+      chosen: (cell) => this.run(cell),
+      pointed: (row) => this.point(row),
+    });
+    // The map is there first: to draw swarms, the server has to load more.
+    const data = await api.get(`map/${this.state.archive}`);
+    this.map.show(data);
+    noted("map drawn");
+    Object.assign(this.config, await api.get("look"));
+    this.stage = new Stage(this.config, { moved: () => this.linked(), picked: (k) => this.pick(k) });
+    this.filters = new Filters(this);
+    this.breaking = new Breaking(this);
+    this.surroundings = new Surroundings(this);
+    this.recovering = new Recovering(this);
+    this.keeping = new Keeping(this);
+    this.listen();
+    await this.openArchive(data);
+    addEventListener("hashchange", () => this.follow());
+  }
+
+  get archive() { return this.config.archives[this.state.archive]; }
+  get task() { return this.state.task || this.archive.task; }
+
+  listen() {
+    fill($("archive"), this.config.archives.map((one, k) => [k, one.name]));
+    fill($("speed"), SPEEDS.map((speed) => [speed, `${speed}×`]));
+    fill($("task"), this.config.tasks.map(({ name, words }) => [name, name, words]));
+    $("archive").addEventListener("change", () => {
+      const { speed, trails, sensors, badges } = this.state;
+      this.recovering.stop();
+      this.state = { ...fromLink(""), archive: Number($("archive").value), speed, trails, sensors, badges };
+      this.openArchive();
+    });
+    $("task").addEventListener("change", () => {
+      const wanted = $("task").value;
+      this.recovering.forget();
+      this.change({ task: wanted === this.archive.task ? null : wanted }, this.stage.now);
+    });
+    $("play").addEventListener("click", () => this.stage.play(!this.stage.playing));
+    $("time").addEventListener("input", () => {
+      this.stage.play(false);
+      this.stage.go(Number($("time").value));
+    });
+    $("speed").addEventListener("change", () => {
+      this.state.speed = Number($("speed").value);
+      this.linked();
+    });
+    for (const id of ["trails", "sensors", "badges"])
+      $(id).addEventListener("change", () => {
+        this.state[id] = $(id).checked;
+        this.stage.draw();
+        this.linked();
+      });
+    document.addEventListener("keydown", (event) => this.key(event));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.map.paint());
+    addEventListener("beforeunload", () => this.recovering.stop());
+  }
+
+  async openArchive(known) {
+    const { state } = this;
+    const data = known || await api.get(`map/${state.archive}`);
+    if (data !== this.map.data) this.map.show(data);
+    this.filters.show(data);
+    this.scaled();
+    const cells = state.cells?.filter((cell) => this.map.rows.has(cell));
+    state.cells = cells?.length ? cells : [data.normal];
+    $("archive").value = state.archive;
+    $("summary").textContent = data.title.replace(/^[^:]*: /, "");
+    $("speed").value = state.speed;
+    for (const id of ["trails", "sensors", "badges"]) $(id).checked = state[id];
+    this.recovering.show();
+    this.point(-1);
+    await this.load(state.time, !still.matches);
+  }
+
+  // The link was changed by hand, or by going back.
+  follow() {
+    const wanted = fromLink(location.hash);
+    if (toLink(wanted) === toLink(this.state)) return;
+    this.recovering.stop();
+    this.state = wanted;
+    this.openArchive();
+  }
+
+  run(cell) {
+    const { state } = this;
+    noted("cell clicked");
+    if (!this.keeping) { state.cells = [cell]; return; } // the rest of the page is still to come
+    this.recovering.forget();
+    state.cells = [cell];
+    // Its own environment may have another number of robots, and faults go with robots.
+    if (!state.environment) state.events = this.surroundings.fitting(cell);
+    this.load(0, true);
+    if (innerWidth < 620) $("swarm-title").scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
+  }
+
+  // Change what is simulated; it starts at ``time`` again.
+  change(some, time = 0) {
+    Object.assign(this.state, some);
+    this.load(time, this.stage.playing);
+  }
+
+  // One request at a time: while it is under way only the last wish is remembered, so that a
+  // slider that is dragged does not queue up what nobody will see.
+  load(time, play) {
+    this.wish = { time, play };
+    this.loading ||= this.fetch().finally(() => { this.loading = null; });
+    return this.loading;
+  }
+
+  async fetch() {
+    while (this.wish) {
+      const { time, play } = this.wish;
+      this.wish = null;
+      await this.simulate(time, play);
+    }
+  }
+
+  async simulate(time, play) {
+    const { state } = this;
+    const slow = setTimeout(() => {
+      $("busy").textContent = "Simulating… " +
+        "(the first time on a machine the simulator is compiled: half a minute)";
+      $("busy").hidden = false;
+    }, 1200);
+    try {
+      const wanted = [state.cells, ...(state.beside ? [state.beside] : [])];
+      const buffers = await Promise.all(
+        wanted.map((cells) => api.bytes("swarm", { state: asked(state, cells) })));
+      this.stage.robot = state.robot;
+      this.stage.show(buffers, time);
+      this.shown();
+      this.stage.play(play);
+      this.linked();
+      $("busy").hidden = !$("busy").textContent.startsWith("The link");
+      if (!$("busy").hidden) setTimeout(() => { $("busy").textContent = ""; $("busy").hidden = true; }, 8000);
+    } catch (error) {
+      $("busy").textContent = error.message;
+      $("busy").hidden = false;
+      if (!this.stage.swarm && location.hash.length > 1) { // a link that shows nothing: begin anew
+        $("busy").textContent = `The link cannot be shown: ${error.message}`;
+        history.replaceState(null, "", location.pathname);
+        this.state = { ...fromLink(""), archive: state.archive, cells: [this.map.data.normal] };
+        this.wish = { time: 0, play };
+      }
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
+  // Tell what is shown now, wherever it is told.
+  shown() {
+    const { state, stage } = this, { swarm } = stage;
+    state.seconds = swarm.seconds === this.archive.seconds ? null : swarm.seconds;
+    this.map.selected = state.cells.length === 1 ? state.cells : [...new Set(state.cells)];
+    this.map.marked = state.beside ? state.beside.map((cell) => this.map.rows.get(cell)) : [];
+    this.map.draw();
+    this.point(this.map.cursor);
+    const name = (cells) => (cells.length === 1 ? `cell ${cells[0]}` : "a team");
+    document.body.classList.toggle("comparing", Boolean(state.beside));
+    $("main-title").hidden = !state.beside;
+    $("main-title").textContent = `Broken: ${name(state.cells)}`;
+    $("beside-title").textContent = `Recovered: ${state.beside ? name(state.beside) : ""}`;
+    $("swarm-title").textContent = state.beside ? "The same start, twice"
+      : `${name(state.cells)[0].toUpperCase()}${name(state.cells).slice(1)}`;
+    const words = this.surroundings.words(swarm.environment);
+    $("where").textContent = `${swarm.own ? "In its own environment" : "In another environment"}: ${words}`;
+    if (!this.map.data.environments) $("where").textContent = words;
+    $("task").value = swarm.task;
+    const ill = swarm.events.at(-1)?.[1].filter((fault) => fault !== "NONE").length || 0;
+    $("arena").setAttribute("aria-label", `${swarm.robots} robots seen from above, ` +
+      `${ill ? `${ill} of them with a fault in the end` : "all healthy"}. Arrow keys choose a robot.`);
+    $("beside").setAttribute("aria-label", "The recovered swarm from the same start");
+    $("curve").setAttribute("aria-label", `Score of ${swarm.task} over time; it ends at ` +
+      `${swarm.score(swarm.cycles).toFixed(3)}`);
+    this.legend();
+    this.surroundings.show(swarm);
+    this.breaking.show();
+    this.recovering.ready();
+    this.keeping.show();
+    this.look();
+  }
+
+  legend() {
+    const look = this.stage.panes[0].scene.look, words = this.config.marks[this.stage.swarm.task];
+    const entries = [[look.healthy, "healthy"]];
+    if (words) entries.push([this.task.includes("patrolling") ? look.freshness.at(-1) : look.mark, words]);
+    const team = this.stage.panes.some(({ pane }) => pane.letters.length);
+    if (team) entries.push(["", "letters: which controller"]);
+    $("legend").replaceChildren(...entries.map(([colour, text]) => {
+      const item = made("span", text), sign = made("i");
+      sign.style.background = colour;
+      if (colour) item.prepend(sign);
+      return item;
+    }));
+  }
+
+  pick(robot) {
+    this.state.robot = robot === this.state.robot ? -1 : robot;
+    this.stage.robot = this.state.robot;
+    this.breaking.show();
+    this.look();
+    this.stage.draw();
+    this.linked();
+  }
+
+  // The robot that is looked at.
+  look() {
+    const { robot } = this.state, { swarm } = this.stage;
+    $("mind").hidden = robot < 0 || robot >= swarm.robots;
+    if ($("mind").hidden) return;
+    const { links, hidden } = swarm.network(robot);
+    $("mind-title").textContent = `Robot ${robot + 1}`;
+    $("mind-words").textContent = `${hidden} hidden neurons, ${links.length} connections; ` +
+      "blue drives, orange brakes; what it feels and hears shines.";
+    $("network").setAttribute("aria-label", `The network of robot ${robot + 1} at work: ` +
+      `${hidden} hidden neurons, ${links.length} connections`);
+    this.stage.draw();
+  }
+
+  point(row) {
+    const at = row >= 0 ? row : this.map.rows.get(this.state.cells?.[0]);
+    $("cell").textContent = at === undefined ? "" : this.map.words(at);
+  }
+
+  scaled() {
+    const [low, high] = this.map.range;
+    $("low").textContent = Number.isFinite(low) ? low.toFixed(2) : "";
+    $("high").textContent = Number.isFinite(high) ? high.toFixed(2) : "";
+  }
+
+  key(event) {
+    const own = event.target.closest("button, select, input, pre, summary"); // they use keys themselves
+    if (event.ctrlKey || event.altKey || event.metaKey || own && own.id !== "time") return;
+    if (event.target === $("map")) return;
+    if (event.target === $("arena") && event.key.startsWith("Arrow")) {
+      const step = ["ArrowRight", "ArrowUp"].includes(event.key) ? 1 : -1, { robots } = this.stage.swarm;
+      const from = this.state.robot < 0 ? (step > 0 ? -1 : robots) : this.state.robot;
+      this.pick((from + step + robots) % robots);
+    } else if (event.key === " ") this.stage.play(!this.stage.playing);
+    else if (event.key === "Escape") this.pick(this.state.robot);
+    else return;
+    event.preventDefault();
+  }
+
+  linked() {
+    this.state.time = this.stage.playing ? 0 : this.stage.now;
+    clearTimeout(this.linking);
+    this.linking = setTimeout(() => history.replaceState(null, "", `#${toLink(this.state)}`), 150);
+  }
+}
+
+const page = new Page();
+window.explorer = page; // for those who look from the console, and for tests
+page.begin().catch((error) => {
+  $("busy").textContent = `The explorer could not begin: ${error.message}`;
+  $("busy").hidden = false;
+  document.body.dataset.state = "failed";
+});

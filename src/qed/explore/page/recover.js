@@ -1,0 +1,225 @@
+// Recovery: a search that is watched on the map, and the recovered swarm beside the broken one.
+import * as api from "./api.js";
+import { $, made } from "./dom.js";
+import { asked } from "./state.js";
+
+const PAUSE = 420; // ms between the trials of a kit's search: it is faster than one can follow
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+export class Recovering {
+  constructor(page) {
+    this.page = page;
+    this.running = null;
+    $("recover").addEventListener("click", () => (this.running ? this.stop() : this.search()));
+    $("prepare").addEventListener("click", () => (this.running ? this.stop() : this.prepare()));
+    $("adopt").addEventListener("click", () => {
+      const { beside } = page.state;
+      this.forget();
+      Object.assign(page.state, { cells: beside, environment: page.stage.swarm.environment });
+      page.load(0, true);
+    });
+    $("dismiss").addEventListener("click", () => { this.forget(); page.load(0, true); });
+    for (const way of document.querySelectorAll("[name=way]"))
+      way.addEventListener("change", () => this.ready());
+  }
+
+  get way() { return document.querySelector("[name=way]:checked").value; }
+
+  // Another archive: tell what can be done with it.
+  show() {
+    const { archive } = this.page, radio = (name) => document.querySelector(`[name=way][value=${name}]`);
+    const { kit } = archive;
+    $("all-words").textContent = `a race of ${archive.controllers.toLocaleString("en")}; the fault is known`;
+    $("kit-words").textContent = kit
+      ? `with a kit of ${kit.controllers}; the fault is unknown` : "needs a kit; the fault is unknown";
+    radio("exhaustive").disabled = !archive.archive;
+    $("team-way").hidden = !this.page.config.teams || !archive.archive;
+    radio(kit || !archive.archive ? "kit" : "exhaustive").checked = true;
+    if (this.page.state.way) {
+      const wanted = radio(this.page.state.way);
+      if (wanted && !wanted.disabled) wanted.checked = true;
+    }
+    // A link that shows a recovery has its numbers no more, but its ways out.
+    $("found").hidden = !this.page.state.beside;
+    $("numbers").replaceChildren();
+    $("origin").textContent = "";
+    this.ready();
+  }
+
+  // Whether a search can begin, and why not.
+  ready(quiet = false) {
+    const { page } = this, { swarm } = page.stage, { kit } = page.archive;
+    if (!swarm || this.running) return;
+    const broken = swarm.faultsAt(swarm.cycles).some((name) => name !== "NONE");
+    let why = broken ? "" : "Break a robot first.";
+    $("prepare").hidden = this.way !== "kit" || Boolean(kit);
+    if (this.way === "kit" && kit && broken) {
+      if (kit.robots !== swarm.robots) why = `The kit is for ${kit.robots} robots; set as many.`;
+      else if (kit.task !== swarm.task) why = `The kit is for ${kit.task}; choose that score.`;
+    }
+    if (this.way === "kit" && !kit)
+      why ||= "This archive has no kit yet: prepare one, or give one to qed explore.";
+    $("recover").disabled = Boolean(why);
+    if (!page.state.beside && !(quiet && !why)) $("told").textContent = why;
+  }
+
+  stop() {
+    if (!this.running) return;
+    this.running.abort();
+    // The server would notice by itself, but a little later.
+    this.stopping = api.table("stop", { what: "search" }).catch(() => {});
+  }
+
+  forget() {
+    this.stop();
+    $("found").hidden = true;
+    $("trials").hidden = true;
+    $("progress").hidden = true;
+    Object.assign(this.page.state, { beside: null, way: "" });
+  }
+
+  async work(button, address, given, each) {
+    const mine = (this.running = new AbortController()), words = button.textContent;
+    button.textContent = "Stop";
+    button.classList.add("stop");
+    button.disabled = false;
+    $("progress").hidden = false;
+    $("progress").removeAttribute("value");
+    try {
+      await this.stopping;
+      await api.stream(address, given, (event) => {
+        mine.signal.throwIfAborted();
+        return each(event, mine.signal);
+      }, mine.signal);
+      return true;
+    } catch (error) {
+      $("told").textContent = mine.signal.aborted ? "Stopped." : error.message;
+      return false;
+    } finally {
+      this.running = null;
+      button.textContent = words;
+      button.classList.remove("stop");
+      $("progress").hidden = true;
+    }
+  }
+
+  async search() {
+    const { page, way } = this;
+    const compared = Boolean(page.state.beside);
+    this.forget();
+    if (compared) await page.load(0, page.stage.playing);
+    $("trials").replaceChildren();
+    this.found = null;
+    this.tried = 0;
+    const given = { state: asked(page.state), way };
+    const ended = await this.work($("recover"), "search", given, (event, signal) =>
+      this[`on_${event.kind}`]?.(event, signal));
+    if (!ended) this.ready(true);
+    else if (this.found) this.recovered(this.found, way);
+  }
+
+  // What a search tells: what it is about to do,
+  on_phase({ words }) {
+    const { map, filters } = this.page;
+    $("told").textContent = words;
+    if (this.way === "team") return;
+    const healthy = words.includes("healthy") ? "healthy here" : "with these faults";
+    const name = this.way === "kit" ? "believed with these faults" : healthy;
+    map.untried();
+    filters.layer(name, name);
+  }
+
+  // which cells it has tried,
+  on_tried({ cells, fitness, done, total }) {
+    this.tried = done;
+    $("progress").value = total ? done / total : 0;
+    if (!cells.length) return;
+    this.page.map.tried(cells, fitness, cells.length < 400);
+    this.page.scaled();
+  }
+
+  // what it believes of all of them,
+  on_belief({ cells, means }) {
+    this.page.map.tried(cells, means, false);
+    this.page.scaled();
+  }
+
+  // what a trial gave, and what it believes now; with a pause, for it is quicker than an eye;
+  async on_trial(event, signal) {
+    const { map } = this.page;
+    this.on_belief(event);
+    map.tried([event.cell], [event.means[event.cells.indexOf(event.cell)]]);
+    map.marked = [map.rows.get(event.best)];
+    map.draw();
+    this.trial(event);
+    this.tried = event.number;
+    if (still.matches) return;
+    await new Promise((done, fail) => {
+      const timer = setTimeout(done, PAUSE);
+      const stop = () => { clearTimeout(timer); fail(signal.reason); };
+      signal.addEventListener("abort", stop, { once: true });
+    });
+  }
+
+  // and what it has found.
+  on_found(event) { this.found = event; }
+
+  trial({ number, of, free, cell, fitness, believed, gain, worthwhile, best }) {
+    $("trials").hidden = false;
+    const bar = made("li", undefined, free ? "first" : "now"), told = made("span", fitness.toFixed(2));
+    for (const before of $("trials").querySelectorAll(".now")) before.classList.remove("now");
+    bar.style.height = `${Math.max(6, Math.min(fitness, 1) * 46)}px`;
+    bar.title = `cell ${cell} gave ${fitness.toFixed(3)}`;
+    bar.append(told);
+    $("trials").append(bar);
+    $("progress").value = number / of;
+    const what = free ? `Noticed: cell ${cell} now gives ${fitness.toFixed(2)}.`
+      : `Trial ${number} of ${of}: cell ${cell} gave ${fitness.toFixed(2)}.`;
+    const [mean, low, high] = (worthwhile ? believed : gain).map((one) => one.toFixed(2));
+    const belief = worthwhile ? `Best now: cell ${best}, believed ${mean} (${low} to ${high}).`
+      : `No clear gain yet (${low} to ${high}).`;
+    $("told").textContent = `${what} ${belief}`;
+  }
+
+  recovered(found, way) {
+    const { page } = this, { state } = page, swarm = page.stage.swarm;
+    const faults = swarm.faultsAt(swarm.cycles);
+    const percent = (change) => {
+      if (change === null) return "";
+      const sign = change > 0 ? "+" : change < 0 ? "−" : "";
+      return `${sign}${Math.abs(Math.round(100 * change))} %`;
+    };
+    const name = found.cells.length === 1 ? `cell ${found.cells[0]}` : "the team";
+    $("told").textContent = found.kept ? "The normal best stays: nothing was clearly better."
+      : `Recovered with ${name}${way === "kit" ? ` after ${this.tried} trials` : ""}.`;
+    const rows = [[`normal best (cell ${found.normal_cell}), healthy`, found.normal, ""],
+      ["with these faults", found.broken, percent(found.impact)],
+      [`recovered (${name})`, found.performance, percent(found.resilience)]];
+    $("numbers").replaceChildren(...rows.map(([words, value, change]) => {
+      const row = made("tr"), head = made("th", words);
+      head.scope = "row";
+      row.append(head, made("td", value.toFixed(3)), made("td", change));
+      return row;
+    }));
+    const { origin } = found;
+    const told = origin ? ` ${origin[0].toUpperCase()}${origin.slice(1)}.` : "";
+    $("origin").textContent = `Means of 50 fresh trials.${told}`;
+    $("found").hidden = false;
+    // Both from the same start, with the faults from the beginning.
+    Object.assign(state, { events: [[0, faults]], beside: found.cells, way });
+    page.load(0, true);
+    if (innerWidth < 1180) // the swarms are above
+      $("swarm-title").scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
+  }
+
+  async prepare() {
+    const { page } = this;
+    const done = await this.work($("prepare"), "prepare", { archive: page.state.archive }, (event) => {
+      if (event.kind === "phase") $("told").textContent = event.words;
+      else if (event.kind === "tried") $("progress").value = event.done / event.total;
+      else if (event.kind === "kit") page.config.archives[page.state.archive] = event.archive;
+    });
+    if (done) { this.show(); document.querySelector("[name=way][value=kit]").checked = true; }
+    this.ready(!done);
+  }
+}

@@ -1,0 +1,223 @@
+"""What the command line names, opened: archives, runs, studies, kits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qed.archive.archive import Archive
+from qed.archive.cvt import Centroids
+from qed.archive.examples import FOLDER as EXAMPLES
+from qed.archive.examples import examples
+from qed.cli.info import EXAMPLE, opened
+from qed.controller.genome import from_controllers
+from qed.controller.network import Controller
+from qed.definitions import known
+from qed.errors import InputError
+from qed.recovery.kit.kit import Kit
+from qed.recovery.kit.stored import is_kit
+from qed.swarm.environment import PAPER, Attributes, Environment
+from qed.swarm.job import Ready
+from qed.swarm.tasks import TASKS, Task
+from qed.view.words import names
+
+MOST = 200  # archives in one explorer
+LONGEST = 1200.0  # s of a trial that is shown
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """An archive that is shown, with what is known of it."""
+
+    name: str
+    source: str  # as Python or the command line names it
+    archive: Archive
+    kit: Kit | None = None
+    kit_source: str = ""
+
+    @cached_property
+    def made(self) -> dict[str, Any]:
+        """How it was made, as its header tells it."""
+        settings = self.archive.header.get("settings")
+        return settings if isinstance(settings, dict) else {}
+
+    @cached_property
+    def task(self) -> Task:
+        """The task it was evolved for, or the first there is."""
+        told = known(Task).get(str(self.made.get("task")))
+        return told or next(iter(TASKS.values()))
+
+    @cached_property
+    def seconds(self) -> float:
+        """Time of a trial (s)."""
+        told = self.made.get("seconds", 400.0)
+        return min(float(told), LONGEST) if isinstance(told, int | float) else 400.0
+
+    @cached_property
+    def occupied(self) -> np.ndarray:
+        """The filled cells (int64, ascending)."""
+        return self.archive.occupied
+
+    def row(self, cell: int) -> int:
+        """Return the place of a cell among the filled ones, or raise InputError."""
+        row = int(np.searchsorted(self.occupied, cell))
+        if row >= len(self.occupied) or self.occupied[row] != cell:
+            raise InputError(f"cells: cell {cell} of {self.name} is empty or not there")
+        return row
+
+    def controller(self, cell: int) -> Controller:
+        """Return the controller of a filled cell."""
+        self.row(cell)
+        found: Controller = self.archive.take([cell]).controller(0)
+        return found
+
+    @cached_property
+    def attributes(self) -> Attributes | None:
+        """What the options of its cells are, if its cells are environments of swarms."""
+        kind = self.archive.space.describe()
+        if kind["kind"] != "categories" or "domain" in self.archive.header:
+            return None
+        try:
+            table = Attributes(kind.get("options", PAPER))
+        except InputError:  # options of another domain
+            return None
+        return table if list(table.shape) == list(kind["shape"]) else None
+
+    def environment(self, cell: int) -> Environment:
+        """Return where the controller of a cell was evolved; the normal one for behaviours."""
+        self.row(cell)
+        if self.attributes is None:
+            return Environment()
+        return self.attributes.environment(map(int, self.archive.measures[cell].tolist()))
+
+    @cached_property
+    def normal_cell(self) -> int:
+        """The cell to begin with: that of the normal environment if it is filled, or the best."""
+        if self.attributes is not None:
+            options = self.attributes.options_of(Environment())
+            if options is not None:
+                cell = int(self.archive.space.find(np.array([options]))[0])
+                if cell in self.occupied:
+                    return cell
+        return self.archive.best.cell
+
+    @cached_property
+    def solutions(self) -> list[Ready]:
+        """All controllers in the order of their cells, ready to be simulated."""
+        return [Ready(network) for network in self.archive.genomes().networks()]
+
+    @cached_property
+    def cells_by_controller(self) -> dict[Controller, int]:
+        """The first cell of each controller, pruned."""
+        cells = self.occupied.tolist()
+        pruned = [one.pruned() for one in self.archive.controllers]
+        return dict(zip(pruned[::-1], cells[::-1], strict=True))
+
+
+def shown(paths: Sequence[Path]) -> list[Shown]:
+    """Open all that is named; without a name, what comes with QED."""
+    kits = [path for path in paths if _is_kit(path)]
+    archives = [found for path in paths if path not in kits for found in _archives(path)]
+    loaded = list(_kits(kits))
+    if not archives:
+        # Those that come with a kit first: with them everything can be tried.
+        shipped = sorted(examples(), key=lambda name: (not _kit_of(name).exists(), name))
+        archives = [Path(f"{EXAMPLE}{name}") for name in shipped]
+    if len(archives) > MOST:
+        raise InputError(f"{len(archives)} archives are too many to explore: at most {MOST}")
+    found = []
+    for path in archives:
+        archive, _, source = opened(path)
+        if len(archive) == 0:
+            raise InputError(f"{source} is empty: it has no controller to show")
+        archive.genomes()  # or says that it holds none
+        found.append((archive, source))
+    called = names([archive for archive, _ in found], [source for _, source in found])
+    all_shown = [
+        Shown(_titled(name, archive), str(source), archive)
+        for name, (archive, source) in zip(called, found, strict=True)
+    ]
+    for path, kit in [*loaded, *_shipped(all_shown)]:
+        fits = [one.kit is None and of(one, kit) for one in all_shown]
+        if path in kits and not any(fits):
+            all_shown.append(alone(path, kit))
+        all_shown = [
+            replace(one, kit=kit, kit_source=str(path)) if fit else one
+            for one, fit in zip(all_shown, fits, strict=False)
+        ] + all_shown[len(fits) :]
+    if paths and len(kits) == len(paths):  # kits alone: examples only where they belong to one
+        all_shown = [one for one in all_shown if one.kit_source in map(str, kits)]
+    return all_shown
+
+
+def _kit_of(example: str) -> Path:
+    """Return where the kit of an example is, if it has one."""
+    return EXAMPLES / f"{example}-kit.npz"
+
+
+def _titled(name: str, archive: Archive) -> str:
+    """Return the name of an archive with its task."""
+    name = name.replace(EXAMPLE, "")
+    settings = archive.header.get("settings", {})
+    task = str(settings.get("task", "")) if isinstance(settings, dict) else ""
+    return name if not task or task in name else f"{task}, {name}" if name else task
+
+
+def _is_kit(path: Path) -> bool:
+    return not str(path).startswith(EXAMPLE) and is_kit(path)
+
+
+def _archives(path: Path) -> list[Path]:
+    """Return the archives of a study, of a folder of runs, or the one that is named."""
+    if not path.is_dir():
+        return [path]
+    from qed.evolution.folder import CONFIG  # with which comes the compiler
+
+    if (path / CONFIG).exists():
+        return [path]
+    runs = path / "runs" if (path / "runs").is_dir() else path
+    inside = [folder for folder in sorted(runs.iterdir()) if (folder / CONFIG).exists()]
+    ready = [folder for folder in inside if any(folder.glob("*.npz"))]
+    return ready or [path]
+
+
+def _kits(paths: Sequence[Path]) -> Iterator[tuple[Path, Kit]]:
+    for path in paths:
+        try:
+            yield path, Kit.load(path)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+
+
+def _shipped(given: Sequence[Shown]) -> Iterator[tuple[Path, Kit]]:
+    """Yield the kits that come with the examples that are shown."""
+    for one in given:
+        path = _kit_of(one.source.removeprefix(EXAMPLE))
+        if one.source.startswith(EXAMPLE) and path.exists():
+            with suppress(ValueError):  # of another version: the explorer can do without
+                yield path, Kit.load(path)
+
+
+def alone(path: Path, kit: Kit) -> Shown:
+    """Return a kit without its archive: its controllers, by their places in the map."""
+    settings = {"task": kit.task, "algorithm": "kit", "seconds": kit.seconds}
+    archive = Archive(Centroids(kit.known.places), {"settings": settings})
+    rows = np.arange(len(kit.controllers))
+    places = kit.known.places.astype(np.float32)
+    archive.place(rows, from_controllers(kit.controllers), kit.known.normal, places)
+    return Shown(f"{kit.task}, {path.stem}", "", archive, replace(kit, cells=rows), str(path))
+
+
+def of(one: Shown, kit: Kit) -> bool:
+    """Tell whether a kit's controllers come from an archive."""
+    cells = kit.cells.tolist()
+    if not set(cells) <= set(one.occupied.tolist()):
+        return False
+    some = range(0, len(cells), max(1, len(cells) // 8))
+    return all(one.controller(cells[k]).pruned() == kit.controllers[k] for k in some)

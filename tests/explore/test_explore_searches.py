@@ -1,0 +1,175 @@
+"""Searches that are watched find what qed.recover finds; they stop, take turns, leave nothing."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from kits import made
+from made_shown import SECONDS, archive, broken, state
+
+import qed
+from qed.explore import searches
+from qed.explore.jobs import Busy, Desk, Desks, Stopped, Stream
+from qed.explore.searches import Searcher
+from qed.explore.sources import Shown
+from qed.explore.state import Scene, checked
+
+
+@pytest.fixture(scope="module")
+def shown() -> list[Shown]:
+    return [Shown("small", "small.npz", archive(120), made(), "kit.npz")]
+
+
+@pytest.fixture(scope="module")
+def scene(shown: list[Shown]) -> Scene:
+    return checked(state(events=[broken()]), shown)
+
+
+def told(scene: Scene, way: str, searcher: Searcher | None = None) -> list[dict[str, Any]]:
+    """Return all that a search tells."""
+    searcher = searcher or Searcher()
+    stream = Stream(Desk(), lambda one: searcher.search(scene, way, one))
+    events = []
+    while (line := stream.next()) is not None:
+        events += [json.loads(line)] if line.strip() else []
+    assert not stream.desk.streams
+    return events
+
+
+def test_every_controller_races_as_in_recover(scene: Scene) -> None:
+    searcher = Searcher()
+    events = told(scene, "exhaustive", searcher)
+    found = events[-1]
+    one = qed.recover(scene.shown.archive, "patrolling", scene.faults, seconds=SECONDS)
+    for name in ("normal", "broken", "performance", "impact", "resilience", "distance"):
+        assert found[name] == round(getattr(one, name), 4), name
+    assert (found["cells"], found["normal_cell"]) == ([one.cell], one.normal_cell)
+    tried = [event for event in events if event["kind"] == "tried"]
+    assert {cell for event in tried for cell in event["cells"]} == set(
+        scene.shown.occupied.tolist()
+    )
+    assert tried[-1]["done"] == tried[-1]["total"]
+    # What healthy swarms did is known the next time.
+    again = told(scene, "exhaustive", searcher)
+    assert again[-1] == found
+    assert len(again) < len(events)
+
+
+def test_ten_trials_are_those_of_recover_with_a_kit(scene: Scene) -> None:
+    events = told(scene, "kit")
+    trials = [event for event in events if event["kind"] == "trial"]
+    one = qed.recover(scene.shown.kit, faults=scene.faults, seconds=SECONDS)
+    assert [event["cell"] for event in trials] == [step.cell for step in one.trace]
+    assert [event["best"] for event in trials] == [step.best_cell for step in one.trace]
+    for event, step in zip(trials, one.trace, strict=True):
+        assert event["fitness"] == round(step.fitness, 4)
+        assert event["believed"][0] == round(step.believed.mean, 4)
+        assert len(event["means"]) == len(event["cells"]) == 40
+    assert trials[0]["free"]
+    assert len(trials) <= 11
+    assert events[-1]["cells"] == [one.cell]
+    assert events[-1]["performance"] == round(one.performance, 4)
+
+
+def test_a_team_is_wired_to_recover_by_fault(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+    plain = qed.recover(scene.shown.archive, "patrolling", scene.faults, seconds=SECONDS)
+
+    class Teamed:
+        team = qed.Team([scene.shown.controller(cell) for cell in (3, 6) * 5])
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "cells":
+                raise AttributeError
+            return getattr(plain, name)
+
+    def by_fault(*args: Any, progress: Any, by: str, **more: Any) -> Any:
+        asked.update(more, by=by)
+        progress(1, 2)
+        return Teamed()
+
+    monkeypatch.setattr(searches.recover, "recover", by_fault)
+    assert searches.teams()
+    events = told(scene, "team")
+    assert asked["by"] == "fault"
+    assert asked["environment"] == scene.environment
+    assert events[-1]["cells"] == [3, 6] * 5
+    assert [event["done"] for event in events if event["kind"] == "tried"] == [1]
+
+
+def test_a_search_says_what_it_needs(shown: list[Shown], scene: Scene) -> None:
+    healthy = checked(state(), shown)
+    [event] = told(healthy, "exhaustive")
+    assert "nothing is broken" in event["words"]
+    bare = replace(scene, shown=replace(scene.shown, kit=None))
+    assert "no kit" in told(bare, "kit")[-1]["words"]
+    few = checked(state(environment={"robots": 3}, events=[[0, ["PMIN"] * 3]]), shown)
+    assert "10 robots" in told(few, "kit")[-1]["words"]
+    assert "way must be one of" in told(scene, "magic")[-1]["words"]
+
+
+def test_a_search_that_is_stopped_ends_and_leaves_its_desk(shown: list[Shown]) -> None:
+    long = checked({**state(events=[broken()]), "seconds": 400.0}, shown)
+    desk = Desk()
+    stream = Stream(desk, lambda one: Searcher().search(long, "exhaustive", one))
+    while not (line := stream.next()) or not line.strip():
+        pass
+    stream.stop()
+    stream.thread.join(20)
+    assert not stream.thread.is_alive()
+    assert desk.idle
+    with pytest.raises(Stopped):
+        stream.tell({})
+
+
+def test_a_page_has_one_search_and_turns_in_order() -> None:
+    desk, order = Desk(), []
+    gate = threading.Event()
+
+    def waits(stream: Stream) -> None:
+        with stream.turn():
+            gate.wait(20)
+            order.append("search")
+            stream.give_way()
+            order.append("search again")
+
+    stream = Stream(desk, waits)
+    with pytest.raises(Busy):
+        Stream(desk, lambda one: None)
+
+    def click() -> None:
+        with desk.turn():
+            order.append("click")
+
+    clicks = threading.Thread(target=click)
+    while not desk._line:
+        time.sleep(0.001)
+    clicks.start()
+    while len(desk._line) < 2:
+        time.sleep(0.001)
+    gate.set()
+    stream.thread.join(20)
+    clicks.join(20)
+    assert order == ["search", "click", "search again"]
+    assert desk.idle
+
+
+def test_desks_are_forgotten_when_there_are_many() -> None:
+    desks = Desks()
+    first = desks.of("0")
+    for number in range(1, 200):
+        desks.of(str(number))
+    assert len(desks._desks) <= 64
+    assert desks.of("0") is not first
+    busy = Desks()
+    for number in range(64):
+        np.testing.assert_equal(busy.of(str(number)).idle, True)
+        busy.of(str(number)).take()
+    with pytest.raises(Busy):
+        busy.of("one more")
