@@ -1,0 +1,83 @@
+"""What it costs that robots run different controllers, and how long a kit takes to prepare.
+
+    python benchmarks/teams.py [--backend cuda] [--turns 5] [--prepare]
+
+Swarms of ten robots with ten random controllers take turns with swarms that run one of these alone
+(each controller drives as many robots in both), with 50 and with 10 trials, on one thread or on a
+GPU.  Prints a short table and saves JSON under benchmarks/results, a file for each backend.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has it no more
+    setattr(np, "row_stack", np.vstack)  # noqa: B010
+
+import qed
+from qed import speed
+
+HERE = Path(__file__).parent
+ROBOTS = 10
+
+
+def timed(swarms: Sequence[Any], trials: int, backend: str) -> float:
+    """Return how long (s) some swarms take, 400 s of patrolling each."""
+    begin = time.perf_counter()
+    qed.simulate(swarms, tasks="patrolling", trials=trials, seed=1, threads=1, backend=backend)
+    return time.perf_counter() - begin
+
+
+def compare(trials: int, backend: str, turns: int) -> dict[str, float]:
+    """Return how long swarms of one controller and teams take, and the ratio of the medians."""
+    count = 400 if backend == "cuda" else 2000 // trials
+    alone = speed.random_networks(count)
+    teams = [
+        qed.Team([alone[(k + robot) % count] for robot in range(ROBOTS)]) for k in range(count)
+    ]
+    walls: dict[str, list[float]] = {"alone": [], "teams": []}
+    for turn in range(turns + 1):
+        for name, swarms in (("alone", alone), ("teams", teams)):
+            wall = timed(swarms, trials, backend)
+            if turn > 0:  # the first one compiles
+                walls[name].append(wall)
+    one, many = median(walls["alone"]), median(walls["teams"])
+    print(f"{trials:3d} trials: one {one:.2f} s, teams {many:.2f} s, {many / one - 1:+.0%}")
+    return {"trials": trials, "swarms": count, "alone": one, "teams": many, "ratio": many / one}
+
+
+def prepared(backend: str) -> float:
+    """Return how long (s) a kit of the patrolling example takes."""
+    begin = time.perf_counter()
+    qed.prepare(qed.load_example("patrolling"), "patrolling", seed=1, backend=backend)
+    seconds = time.perf_counter() - begin
+    print(f"prepare, 4,096 controllers: {seconds:.0f} s")
+    return seconds
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--backend", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--prepare", action="store_true", help="time qed.prepare too")
+    options = parser.parse_args()
+    found: dict[str, Any] = {"machine": speed.machine(), "turns": options.turns}
+    found["rows"] = [compare(trials, options.backend, options.turns) for trials in (50, 10)]
+    if options.prepare:
+        found["prepare_s"] = prepared(options.backend)
+    path = HERE / "results" / f"teams-{options.backend}.json"
+    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(path)
+
+
+if __name__ == "__main__":
+    main()
