@@ -1,0 +1,234 @@
+"""Teams by fault: robots with the same fault share a controller, and one round finds them.
+
+The round begins with the best controller for all.  For each kind of fault present, healthy robots
+being a kind too, candidates take over the robots with it while the others keep what they have; the
+best of them meet new trials beside the one they would replace, and have to be clearly better there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from qed.archive.archive import Archive
+from qed.controller.network import Network
+from qed.controller.team import Team
+from qed.descriptors import spirit
+from qed.recovery.found import Recovery
+from qed.recovery.metrics import change, standard_error
+from qed.recovery.trials import Progress, Trials
+from qed.streams import stream
+from qed.swarm.faults import Fault, Faults
+from qed.swarm.job import Ready
+
+BY = {"fault": "robots with the same fault share a controller"}
+CANDIDATES, TRIALS = 135, 10  # for each kind of fault
+FINALISTS, NEW = 12, 60  # the best of them, and the trials that they meet beside the incumbent
+CLEAR = 2.0  # paired standard errors by which a finalist must be better there
+Plan = Mapping[Fault, int]  # the solution that robots with each fault run
+
+
+@dataclass(frozen=True)
+class TeamRecovery(Recovery):
+    """A recovery with a controller for each fault present.
+
+    ``performance``, ``resilience`` and what follows from them are the team's, on fresh trials;
+    ``controller`` and ``cell`` are those of the best controller for all robots, which the team
+    began with, and ``distance`` is the mean over robots.  The claimed fitness is that on the trials
+    which decided on the last kind of fault.
+    """
+
+    team: Team
+    cells: tuple[int, ...]  # of the robots' controllers
+    one_for_all: float  # fitness of ``controller`` in all robots with the fault, on fresh trials
+    gain: float  # of the team over it
+    gain_error: float  # standard error of the gain, trial by trial
+
+    @property
+    def one_for_all_resilience(self) -> float:
+        """The resilience with one controller for all robots."""
+        return change(self.normal, self.one_for_all)
+
+    @property
+    def plays(self) -> dict[str, int]:
+        """The cell of the controller for each fault present."""
+        return dict(zip(self.faults, self.cells, strict=True))
+
+
+@dataclass(frozen=True)
+class Teamed:
+    """A team in numbers, with solutions counted in the order of their cells."""
+
+    plan: Plan
+    claimed: float  # its fitness on the trials of the last decision
+
+
+class ReadyTeam(Team):
+    """A team whose networks are made already, one for each robot."""
+
+    def __init__(self, made: Sequence[Network]) -> None:
+        self.made = tuple(made)
+
+    def networks(self) -> tuple[Network, ...]:
+        """Return the networks."""
+        return self.made
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+
+def drive(solutions: Sequence[Ready], plan: Plan, faults: Faults) -> Ready | ReadyTeam:
+    """Return what drives a swarm by a plan; a single controller stays one."""
+    rows = [plan[fault] for fault in faults.each]
+    if len(set(rows)) == 1:
+        return solutions[rows[0]]
+    return ReadyTeam([solutions[row].network() for row in rows])
+
+
+def kinds_in(faults: Faults) -> list[Fault]:
+    """Return the kinds of fault present, that of most robots first."""
+    kinds = list(dict.fromkeys(faults.each))
+    return sorted(kinds, key=lambda kind: -faults.each.count(kind))
+
+
+def candidates(fitness: np.ndarray, count: int, seed: int) -> np.ndarray:
+    """Return so many solutions: half the best for all robots, half drawn from the others.
+
+    ``fitness`` is that of each solution in all robots with the fault; a controller for a few robots
+    need not be good in all of them, so the drawn ones have their chance.
+    """
+    order = np.argsort(-fitness, kind="stable")
+    best, others = order[: -(-count // 2)], order[-(-count // 2) :]
+    drawn = np.argsort([stream("candidate", seed, row) for row in others.tolist()], kind="stable")
+    found: np.ndarray = np.concatenate([best, others[drawn[: count // 2]]])
+    return found
+
+
+def planned(faults: Faults, solutions: int) -> int:
+    """Return how many swarms of some trials each a team takes at most."""
+    kinds = len(kinds_in(faults))
+    return (1 + kinds) * (FINALISTS + 1) + kinds * min(CANDIDATES, solutions)
+
+
+@dataclass
+class Round:
+    """One round over the kinds of fault in a swarm."""
+
+    how: Trials
+    solutions: Sequence[Ready]
+    faults: Faults
+    fitness: np.ndarray  # of each solution in all robots: what the search for one found
+    progress: Progress | None = None
+    done: int = field(default=0, init=False)
+
+    def best_for_all(self, also: int) -> Teamed:
+        """Try the best of the search again, and one more, on new trials; return the winner."""
+        kinds = kinds_in(self.faults)
+        ahead = np.argsort(-self.fitness, kind="stable")[:FINALISTS].tolist()
+        plans = [dict.fromkeys(kinds, row) for row in dict.fromkeys([*ahead, also])]
+        means = self._tried(plans, NEW, "one for all").mean(1)
+        best = int(np.argmax(means))
+        return Teamed(plans[best], float(means[best]))
+
+    def improved(self, now: Teamed, kind: Fault) -> Teamed:
+        """Return the team after robots with this fault got a better controller, if there is one."""
+        seed = stream("team", self.how.streams.broken, kind.name)
+        rows = candidates(self.fitness, CANDIDATES, seed)
+        plans = [{**now.plan, kind: row} for row in rows.tolist() if row != now.plan[kind]]
+        if not plans:
+            return now
+        few = self._tried(plans, TRIALS, "try", kind.name).mean(1)
+        finalists = [plans[k] for k in np.argsort(-few, kind="stable")[:FINALISTS].tolist()]
+        incumbent, *others = self._tried([now.plan, *finalists], NEW, "again", kind.name)
+        best = int(np.argmax([one.mean() for one in others]))
+        better = others[best] - incumbent
+        if better.mean() > CLEAR * standard_error(better):
+            return Teamed(finalists[best], float(others[best].mean()))
+        return Teamed(now.plan, float(incumbent.mean()))
+
+    def _tried(self, plans: Sequence[Plan], trials: int, *purpose: str) -> np.ndarray:
+        """Return the fitness of plans on each of so many trials that serve no other purpose."""
+        before = self.done
+
+        def told(count: int, _: int) -> None:
+            if self.progress is not None:
+                self.progress(before + count, planned(self.faults, len(self.solutions)))
+
+        swarms = [(drive(self.solutions, plan, self.faults), self.faults) for plan in plans]
+        self.done += len(plans)
+        return self.how.fitness(
+            swarms, trials, stream("team", self.how.streams.broken, *purpose), told
+        )
+
+
+def by_fault(
+    how: Trials,
+    solutions: Sequence[Ready],
+    faults: Faults,
+    fitness: np.ndarray,
+    normal_best: int,
+    progress: Progress | None = None,
+) -> tuple[Teamed, Teamed]:
+    """Return the best controller for all robots and the team that one round makes of it.
+
+    ``fitness`` is what a search for one controller found of each solution, minus infinity of those
+    that it gave up.
+    """
+    this = Round(how, solutions, faults, fitness, progress)
+    first = now = this.best_for_all(normal_best)
+    for kind in kinds_in(faults):
+        now = this.improved(now, kind)
+    return first, now
+
+
+def as_teams(
+    how: Trials,
+    solutions: Sequence[Ready],
+    archive: Archive,
+    recoveries: Sequence[Recovery],
+    fitness: np.ndarray,
+    progress: Progress | None = None,
+) -> list[TeamRecovery]:
+    """Go on from recoveries with one controller for all, by their fitness (faults, n), to teams."""
+    cells, before, found = archive.occupied, 0, []
+    for recovery, values in zip(recoveries, fitness, strict=True):
+        faults, start = recovery.faults, before
+
+        def told(done: int, _: int, start: int = start) -> None:
+            if progress is not None:
+                progress(start + done, 0)
+
+        normal_best = int(np.searchsorted(cells, recovery.normal_cell))
+        first, team = by_fault(how, solutions, faults, values, normal_best, told)
+        before += planned(faults, len(solutions))
+        told(before - start, 0)
+        alone, together = how.again(
+            [(drive(solutions, one.plan, faults), faults) for one in (first, team)]
+        )
+        rows = [team.plan[fault] for fault in faults.each]
+        unique, places = np.unique([normal_best, *rows], return_inverse=True)
+        behaviours = how.behaviours([solutions[row] for row in unique.tolist()])[places]
+        one_for_all = first.plan[faults.each[0]]
+        controllers = archive.genomes().take(np.array([one_for_all, *rows])).controllers()
+        numbers = {name.name: getattr(recovery, name.name) for name in fields(Recovery)}
+        numbers |= {
+            "performance": float(together.mean()),
+            "error": standard_error(together),
+            "claimed": team.claimed,
+            "distance": float(spirit.distance(behaviours[0], behaviours[1:]).mean()),
+            "cell": int(cells[one_for_all]),
+            "controller": controllers[0],
+        }
+        found.append(
+            TeamRecovery(
+                **numbers,
+                team=Team(controllers[1:]),
+                cells=tuple(cells[rows].tolist()),
+                one_for_all=float(alone.mean()),
+                gain=float((together - alone).mean()),
+                gain_error=standard_error(together - alone),
+            )
+        )
+    return found
