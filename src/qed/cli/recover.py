@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -57,6 +57,13 @@ def recover(
         str | None,
         typer.Option(help="Of a kit: learned (default), map, portfolio, random or exhaustive."),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="fault: a team, in which robots with the same fault share a controller "
+            "(default: one controller for all robots)."
+        ),
+    ] = None,
     among: Annotated[
         str | None,
         typer.Option(help="Kinds of faults to draw, with commas between (default: all eight)."),
@@ -69,6 +76,7 @@ def recover(
 ) -> None:
     """Break robots, and find the controllers of an archive that work then."""
     from qed.cli.kit import loaded, print_searched
+    from qed.cli.teams import print_teams
     from qed.errors import InputError
     from qed.recovery.kit.stored import is_kit
     from qed.recovery.recover import recover as search
@@ -96,7 +104,7 @@ def recover(
         raise InputError(f"task: {source} does not say which; name one with --task")
     combined = chosen(faults or ["10"], seed, among, broken)
     with show.waiting(f"trying {len(archive):,} controllers in each fault") as progress:
-        found = search(
+        found: list[Any] = search(
             archive,
             wanted,
             combined,
@@ -109,8 +117,12 @@ def recover(
             progress=progress,
             backend=backend,
             full=full,
+            by=cast(Any, by),  # the search checks it
         )
-    _print(found, wanted)
+    if by is None:
+        _print(found, wanted)
+    else:
+        print_teams(found, wanted)
     if out is not None:
         write(found, out)
 
@@ -203,6 +215,7 @@ def part(claimed: float, gained: float) -> str:
 def _save(found: Sequence[Recovery], out: Path) -> None:
     import pandas as pd
 
+    from qed.cli.teams import team_columns
     from qed.files import write
 
     columns = (
@@ -215,6 +228,7 @@ def _save(found: Sequence[Recovery], out: Path) -> None:
             **{name: getattr(one, name) for name in columns},
             "normal_cell": one.normal_cell,
             "cell": one.cell,
+            **team_columns(one),
         }
         for one in found
     ]
