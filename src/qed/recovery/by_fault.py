@@ -7,8 +7,8 @@ best of them meet new trials beside the one they would replace, and have to be c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -24,10 +24,31 @@ from qed.swarm.faults import Fault, Faults
 from qed.swarm.job import Ready
 
 BY = {"fault": "robots with the same fault share a controller"}
-CANDIDATES, TRIALS = 135, 10  # for each kind of fault
-FINALISTS, NEW = 12, 60  # the best of them, and the trials that they meet beside the incumbent
 CLEAR = 2.0  # paired standard errors by which a finalist must be better there
 Plan = Mapping[Fault, int]  # the solution that robots with each fault run
+# From plans, a number of trials and their purpose to the fitness on each trial.
+Attempt = Callable[[Sequence[Plan], int, str], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is tried for a team."""
+
+    candidates: int = 135  # for each kind of fault
+    trials: int = 10  # of each candidate
+    finalists: int = 12  # the best of them
+    new: int = 60  # trials that they meet beside the incumbent
+
+    def swarms(self, faults: Faults, solutions: int) -> int:
+        """Return how many swarms are tried at most."""
+        kinds = len(kinds_in(faults))
+        return (1 + kinds) * (self.finalists + 1) + kinds * min(self.candidates, solutions)
+
+    def all_trials(self, faults: Faults, solutions: int) -> int:
+        """Return how many trials they meet at most."""
+        kinds = len(kinds_in(faults))
+        tried = kinds * min(self.candidates, solutions) * self.trials
+        return tried + (1 + kinds) * (self.finalists + 1) * self.new
 
 
 @dataclass(frozen=True)
@@ -79,12 +100,16 @@ class ReadyTeam(Team):
         return len(self.made)
 
 
-def drive(solutions: Sequence[Ready], plan: Plan, faults: Faults) -> Ready | ReadyTeam:
-    """Return what drives a swarm by a plan; a single controller stays one."""
-    rows = [plan[fault] for fault in faults.each]
-    if len(set(rows)) == 1:
-        return solutions[rows[0]]
-    return ReadyTeam([solutions[row].network() for row in rows])
+def drive(robots: Sequence[Ready]) -> Ready | ReadyTeam:
+    """Return what drives robots with these controllers; a single one for all stays one."""
+    if all(one is robots[0] for one in robots):
+        return robots[0]
+    return ReadyTeam([one.network() for one in robots])
+
+
+def rows_of(plan: Plan, faults: Faults) -> list[int]:
+    """Return the solution that each robot runs."""
+    return [plan[fault] for fault in faults.each]
 
 
 def kinds_in(faults: Faults) -> list[Fault]:
@@ -106,81 +131,48 @@ def candidates(fitness: np.ndarray, count: int, seed: int) -> np.ndarray:
     return found
 
 
-def planned(faults: Faults, solutions: int) -> int:
-    """Return how many swarms of some trials each a team takes at most."""
-    kinds = len(kinds_in(faults))
-    return (1 + kinds) * (FINALISTS + 1) + kinds * min(CANDIDATES, solutions)
-
-
-@dataclass
+@dataclass(frozen=True)
 class Round:
     """One round over the kinds of fault in a swarm."""
 
-    how: Trials
-    solutions: Sequence[Ready]
+    attempt: Attempt
     faults: Faults
     fitness: np.ndarray  # of each solution in all robots: what the search for one found
-    progress: Progress | None = None
-    done: int = field(default=0, init=False)
+    seed: int
+    sizes: Sizes = Sizes()
 
     def best_for_all(self, also: int) -> Teamed:
         """Try the best of the search again, and one more, on new trials; return the winner."""
         kinds = kinds_in(self.faults)
-        ahead = np.argsort(-self.fitness, kind="stable")[:FINALISTS].tolist()
+        ahead = np.argsort(-self.fitness, kind="stable")[: self.sizes.finalists].tolist()
         plans = [dict.fromkeys(kinds, row) for row in dict.fromkeys([*ahead, also])]
-        means = self._tried(plans, NEW, "one for all").mean(1)
+        means = self.attempt(plans, self.sizes.new, "one for all").mean(1)
         best = int(np.argmax(means))
         return Teamed(plans[best], float(means[best]))
 
     def improved(self, now: Teamed, kind: Fault) -> Teamed:
         """Return the team after robots with this fault got a better controller, if there is one."""
-        seed = stream("team", self.how.streams.broken, kind.name)
-        rows = candidates(self.fitness, CANDIDATES, seed)
+        rows = candidates(self.fitness, self.sizes.candidates, stream(kind.name, self.seed))
         plans = [{**now.plan, kind: row} for row in rows.tolist() if row != now.plan[kind]]
         if not plans:
             return now
-        few = self._tried(plans, TRIALS, "try", kind.name).mean(1)
-        finalists = [plans[k] for k in np.argsort(-few, kind="stable")[:FINALISTS].tolist()]
-        incumbent, *others = self._tried([now.plan, *finalists], NEW, "again", kind.name)
-        best = int(np.argmax([one.mean() for one in others]))
+        few = self.attempt(plans, self.sizes.trials, f"try {kind.name}").mean(1)
+        ahead = np.argsort(-few, kind="stable")[: self.sizes.finalists].tolist()
+        finalists = [plans[k] for k in ahead]
+        met = self.attempt([now.plan, *finalists], self.sizes.new, f"again {kind.name}")
+        incumbent, others = met[0], met[1:]
+        best = int(np.argmax(others.mean(1)))
         better = others[best] - incumbent
         if better.mean() > CLEAR * standard_error(better):
             return Teamed(finalists[best], float(others[best].mean()))
         return Teamed(now.plan, float(incumbent.mean()))
 
-    def _tried(self, plans: Sequence[Plan], trials: int, *purpose: str) -> np.ndarray:
-        """Return the fitness of plans on each of so many trials that serve no other purpose."""
-        before = self.done
-
-        def told(count: int, _: int) -> None:
-            if self.progress is not None:
-                self.progress(before + count, planned(self.faults, len(self.solutions)))
-
-        swarms = [(drive(self.solutions, plan, self.faults), self.faults) for plan in plans]
-        self.done += len(plans)
-        return self.how.fitness(
-            swarms, trials, stream("team", self.how.streams.broken, *purpose), told
-        )
-
-
-def by_fault(
-    how: Trials,
-    solutions: Sequence[Ready],
-    faults: Faults,
-    fitness: np.ndarray,
-    normal_best: int,
-    progress: Progress | None = None,
-) -> tuple[Teamed, Teamed]:
-    """Return the best controller for all robots and the team that one round makes of it.
-
-    ``fitness`` is what a search for one controller found of each solution, minus infinity of those
-    that it gave up.
-    """
-    this = Round(how, solutions, faults, fitness, progress)
-    first = now = this.best_for_all(normal_best)
-    for kind in kinds_in(faults):
-        now = this.improved(now, kind)
-    return first, now
+    def teams(self, also: int) -> tuple[Teamed, Teamed]:
+        """Return the best controller for all robots, and the team that the round makes of it."""
+        first = now = self.best_for_all(also)
+        for kind in kinds_in(self.faults):
+            now = self.improved(now, kind)
+        return first, now
 
 
 def as_teams(
@@ -192,22 +184,31 @@ def as_teams(
     progress: Progress | None = None,
 ) -> list[TeamRecovery]:
     """Go on from recoveries with one controller for all, by their fitness (faults, n), to teams."""
-    cells, before, found = archive.occupied, 0, []
+    cells, found, done = archive.occupied, [], 0
+
+    def tell(swarms: int) -> None:
+        if progress is not None:
+            progress(swarms, swarms)
+
+    def driven(plan: Plan) -> Ready | ReadyTeam:
+        return drive([solutions[row] for row in rows_of(plan, faults)])
+
+    def attempt(plans: Sequence[Plan], trials: int, purpose: str) -> np.ndarray:
+        nonlocal done
+        before = done
+        done += len(plans)
+        swarms = [(driven(plan), faults) for plan in plans]
+        seed = stream("team", how.streams.broken, purpose)
+        return how.fitness(swarms, trials, seed, lambda count, _: tell(before + count))
+
     for recovery, values in zip(recoveries, fitness, strict=True):
-        faults, start = recovery.faults, before
-
-        def told(done: int, _: int, start: int = start) -> None:
-            if progress is not None:
-                progress(start + done, 0)
-
+        faults, last = recovery.faults, done + Sizes().swarms(recovery.faults, len(solutions))
         normal_best = int(np.searchsorted(cells, recovery.normal_cell))
-        first, team = by_fault(how, solutions, faults, values, normal_best, told)
-        before += planned(faults, len(solutions))
-        told(before - start, 0)
-        alone, together = how.again(
-            [(drive(solutions, one.plan, faults), faults) for one in (first, team)]
-        )
-        rows = [team.plan[fault] for fault in faults.each]
+        first, team = Round(attempt, faults, values, how.streams.broken).teams(normal_best)
+        done = last
+        tell(done)
+        alone, together = how.again([(driven(one.plan), faults) for one in (first, team)])
+        rows = rows_of(team.plan, faults)
         unique, places = np.unique([normal_best, *rows], return_inverse=True)
         behaviours = how.behaviours([solutions[row] for row in unique.tolist()])[places]
         one_for_all = first.plan[faults.each[0]]
