@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from qed.controller.network import Controller
-from qed.errors import InputError, whole
+from qed.errors import InputError, number, whole
 from qed.recovery.kit.playbook import Playbook
 from qed.recovery.search.search import Search
 from qed.recovery.search.strategies import LEARNED, Known
+from qed.recovery.search.teams import Diagnosed, TeamSearch
 from qed.swarm.environment import Environment
+from qed.swarm.faults import Faults
+
+LESS = 0.25  # of a trial's noise: how much better a play is than what it was chosen from
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,27 @@ class Kit:
     library: Mapping[str, Any] = field(default_factory=dict)  # what was simulated
     findings: Mapping[str, Any] = field(default_factory=dict)  # what validation said
 
+    @overload
+    def search(
+        self,
+        strategy: str = ...,
+        *,
+        seed: int = ...,
+        present: Controller | None = ...,
+        state: Mapping[str, Any] | None = ...,
+    ) -> Search[Controller]: ...
+
+    @overload
+    def search(
+        self,
+        strategy: str = ...,
+        *,
+        diagnoses: Faults | Sequence[str],
+        wrong: float = ...,
+        present: Controller | None = ...,
+        state: Mapping[str, Any] | None = ...,
+    ) -> TeamSearch: ...
+
     def search(
         self,
         strategy: str = LEARNED,
@@ -44,8 +69,10 @@ class Kit:
         seed: int = 0,
         present: Controller | None = None,
         state: Mapping[str, Any] | None = None,
-    ) -> Search:
-        """Return a search for a swarm whose fault nobody knows.
+        diagnoses: Faults | Sequence[str] | None = None,
+        wrong: float = 0.0,
+    ) -> Any:
+        """Return a search for a swarm whose fault nobody knows, or that diagnosed itself.
 
         Parameters
         ----------
@@ -54,6 +81,8 @@ class Kit:
         seed : decides what "random" tries
         present : the controller that the swarm runs (default: the normal best)
         state : of a search to go on with; strategy, seed and present are then its own
+        diagnoses : what each robot says is broken in it; the search is then over teams
+        wrong : probability that a robot's diagnosis is wrong, 0 to 1
         """
         row = self.present
         if state is not None:
@@ -62,10 +91,53 @@ class Kit:
             if present not in self.controllers:
                 raise InputError("present must be one of the kit's controllers")
             row = self.controllers.index(present)
-        search = Search(self.controllers, self.known, row, self.digest, strategy, seed)
+        if state is not None and "diagnoses" in state:
+            diagnoses, wrong = state["diagnoses"], state.get("wrong", 0.0)
+        if diagnoses is None:
+            search: Any = Search(self.controllers, self.known, row, self.digest, strategy, seed)
+        else:
+            search = self._over_teams(diagnoses, wrong, strategy, row)
         if state is not None:
             search.resume(state)
         return search
+
+    def _over_teams(
+        self, diagnoses: Faults | Sequence[str], wrong: float, strategy: str, present: int
+    ) -> TeamSearch:
+        if strategy != LEARNED:
+            raise InputError(f"strategy must be {LEARNED} with diagnoses, got {strategy!r}")
+        faults = diagnoses if isinstance(diagnoses, Faults) else Faults(diagnoses)
+        robots = self.environment.robots
+        if len(faults) != robots:
+            raise InputError(
+                f"diagnoses must be one for each of {robots} robots: got {len(faults)}"
+            )
+        plays = self.playbook.rows(faults)
+        diagnosed = Diagnosed(faults.names, number("wrong", wrong, 0.0, 1.0))
+        trusted = plays if self.playbook.trusted or len(set(faults)) == 1 else []
+        return TeamSearch(
+            self.controllers, self.known, present, self.digest, self.alike, diagnosed, trusted
+        )
+
+    @cached_property
+    def alike(self) -> dict[str, np.ndarray]:
+        """What is known of all controllers where all robots have the same fault, by its name.
+
+        The library met these swarms in a trial or two of each controller; the playbook's choice
+        was the best of many there on more trials, so that the others are taken for less.
+        """
+        prior, told = self.known.prior, self.library.get("faults")
+        # Centres are drawn towards the middle by as much as a fault may lie beside them.
+        places = prior.centres / np.sqrt(np.maximum(1.0 - prior.width, 0.1))
+        found = {name: prior.mean.copy() for name in self.playbook.plays}
+        for words, place in zip(told if isinstance(told, list) else [], places, strict=False):
+            names = set(str(words).split(","))
+            if len(names) == 1 and names <= found.keys():
+                found[names.pop()] = prior.mean + prior.loadings @ place
+        for name, play in self.playbook.plays.items():
+            found[name] = np.minimum(found[name], play.fitness - LESS * prior.scale)
+            found[name][play.row] = play.fitness
+        return found
 
     @property
     def normal_best(self) -> Controller:

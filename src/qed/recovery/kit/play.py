@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,12 @@ class Step:
 
 
 def play(
-    kit: Kit, searches: Sequence[Search], budget: int, world: World, noticed: int, stop: bool = True
+    kit: Kit,
+    searches: Sequence[Search[Any]],
+    budget: int,
+    world: World,
+    noticed: int,
+    stop: bool = True,
 ) -> list[list[Step]]:
     """Search in several swarms side by side, one trial of each at a time; return their steps.
 

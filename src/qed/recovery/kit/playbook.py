@@ -53,13 +53,17 @@ class Playbook:
 
     def look_up(self, faults: Faults) -> list[Controller]:
         """Return the controller for each robot, in the order of the faults."""
+        return [self.controllers[row] for row in self.rows(faults)]
+
+    def rows(self, faults: Faults) -> list[int]:
+        """Return the number of the controller for each robot."""
         if not isinstance(faults, Faults):
             raise InputError(f"faults must be qed.Faults, got {type(faults).__name__}")
         for name in faults:
             if name not in self.plays:
                 known = ", ".join(self.plays)
                 raise InputError(f"faults: the playbook does not know {name!r}, only {known}")
-        return [self.controllers[self.plays[name].row] for name in faults]
+        return [self.plays[name].row for name in faults]
 
     def team(self, faults: Faults, *, anyway: bool = False) -> Team:
         """Return the team for these faults, without a search: each robot knows its own.

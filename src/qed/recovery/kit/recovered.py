@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def recovered(
 
 def simulated(
     kit: Kit,
-    searches: Sequence[Search],
+    searches: Sequence[Search[Any]],
     faults: Sequence[Faults],
     how: Trials,
     seed: int,
@@ -109,7 +110,7 @@ def simulated(
 
 def _told(
     kit: Kit,
-    searches: Sequence[Search],
+    searches: Sequence[Search[Any]],
     faults: Sequence[Faults],
     steps: Sequence[list[Step]],
     how: Trials,

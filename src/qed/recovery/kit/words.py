@@ -98,5 +98,5 @@ def _verdict(kit: Kit) -> list[str]:
     gain, error = kit.playbook.mixed
     apart = f"{gain:+.3f} ± {error:.3f} against the best for all"
     if kit.playbook.trusted:
-        return [f"The playbook can be trusted in this task: {apart}."]
+        return [f"The playbook can be trusted here: {apart}."]
     return [f"Leave the playbook where faults differ: {apart}."]
