@@ -64,6 +64,13 @@ def recover(
             "(default: one controller for all robots)."
         ),
     ] = None,
+    wrong: Annotated[
+        float | None,
+        typer.Option(
+            help="With a kit by fault: probability that a robot is wrong about its own fault "
+            "(default: 0)."
+        ),
+    ] = None,
     among: Annotated[
         str | None,
         typer.Option(help="Kinds of faults to draw, with commas between (default: all eight)."),
@@ -88,15 +95,17 @@ def recover(
         kit = loaded(path)
         combined = chosen(faults or ["10"], seed, among, broken, kit.environment.robots)
         with show.waiting("searching, trial by trial") as progress:
-            searched = search(
+            searched: list[Any] = search(
                 kit, task, combined, full=full, budget=10 if budget is None else budget,
-                strategy=strategy or "learned", fresh=fresh, seconds=seconds, seed=seed,
-                threads=threads, progress=progress, backend=backend,
+                strategy=strategy or "learned", by=cast(Any, by), wrong=wrong, fresh=fresh,
+                seconds=seconds, seed=seed, threads=threads, progress=progress, backend=backend,
             )  # fmt: skip
         print_searched(searched)
         if out is not None:
             write(searched, out)
         return
+    if wrong is not None:
+        raise InputError("wrong is for a kit's search; qed prepare makes a kit of an archive")
     archive, _, source = opened(path)
     made = archive.header.get("settings", {})
     wanted = task or made.get("task")

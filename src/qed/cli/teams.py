@@ -10,17 +10,50 @@ from qed.cli import show
 if TYPE_CHECKING:
     from qed.recovery.by_fault import TeamRecovery
     from qed.recovery.found import Recovery
+    from qed.recovery.kit.recovered import Searched
 
 
 def team_columns(one: Recovery) -> dict[str, Any]:
     """Return what a table says of a team beyond other recoveries; nothing if it is none."""
     from qed.recovery.by_fault import TeamRecovery
+    from qed.recovery.kit.recovered import SearchedTeam
 
-    if not isinstance(one, TeamRecovery):
+    if isinstance(one, TeamRecovery):
+        names = ("one_for_all", "one_for_all_resilience", "gain", "gain_error")
+        numbers = {name: getattr(one, name) for name in names}
+    elif isinstance(one, SearchedTeam):
+        numbers = {"wrong": one.wrong, "diagnoses": ",".join(one.diagnoses)}
+    else:
         return {}
-    names = ("one_for_all", "one_for_all_resilience", "gain", "gain_error")
-    numbers = {name: getattr(one, name) for name in names}
     return {**numbers, "cells": " ".join(map(str, one.cells))}
+
+
+def cell_words(cell: int) -> str:
+    """Return where a controller comes from; a team's come from several cells."""
+    return str(cell) if cell >= 0 else "team"
+
+
+def found_words(one: Searched) -> str:
+    """Return what a search found: a cell, or how many of them a team has."""
+    cells = set(getattr(one, "cells", [one.cell]))
+    return str(one.cell) if len(cells) == 1 else f"team of {len(cells)}"
+
+
+def print_diagnoses(one: Searched) -> None:
+    """Print what robots said is broken in them and what they run now, if a team was sought."""
+    from qed.recovery.kit.recovered import SearchedTeam
+
+    if not isinstance(one, SearchedTeam):
+        return
+    mistaken = sum(said != true for said, true in zip(one.diagnoses, one.faults, strict=True))
+    show.console().print(f"Diagnoses of the robots, {mistaken} of them wrong:")
+    table = show.table()
+    table.add_column("diagnosis")
+    for heading in ("robots", "cell"):
+        table.add_column(heading, justify="right")
+    for name, cell in one.plays.items():
+        table.add_row(show.words(name), str(list(one.diagnoses).count(name)), str(cell))
+    show.console().print(table)
 
 
 def print_teams(found: Sequence[TeamRecovery], task: str) -> None:

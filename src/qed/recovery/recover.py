@@ -24,7 +24,7 @@ from qed.swarm.job import Ready
 from qed.swarm.tasks import Task
 
 if TYPE_CHECKING:
-    from qed.recovery.kit.recovered import Searched
+    from qed.recovery.kit.recovered import Searched, SearchedTeam
 
 __all__ = ["Found", "Recovery", "TeamRecovery", "recover", "search"]
 
@@ -116,6 +116,49 @@ def recover(
     faults: Faults = ...,
     *,
     full: bool = ...,
+    by: Literal["fault"],
+    wrong: float | None = ...,
+    budget: int = ...,
+    strategy: str = ...,
+    fresh: int = ...,
+    seconds: float | None = ...,
+    seed: int = ...,
+    environment: Environment | None = ...,
+    threads: int | None = ...,
+    progress: Progress | None = ...,
+    backend: str = ...,
+) -> SearchedTeam: ...
+
+
+@overload
+def recover(
+    archive: Kit,
+    task: str | Task | None = ...,
+    faults: Sequence[Faults] = ...,
+    *,
+    full: bool = ...,
+    by: Literal["fault"],
+    wrong: float | None = ...,
+    budget: int = ...,
+    strategy: str = ...,
+    fresh: int = ...,
+    seconds: float | None = ...,
+    seed: int = ...,
+    environment: Environment | None = ...,
+    threads: int | None = ...,
+    progress: Progress | None = ...,
+    backend: str = ...,
+) -> list[SearchedTeam]: ...
+
+
+@overload
+def recover(
+    archive: Kit,
+    task: str | Task | None = ...,
+    faults: Faults = ...,
+    *,
+    full: bool = ...,
+    by: None = ...,
     budget: int = ...,
     strategy: str = ...,
     fresh: int = ...,
@@ -135,6 +178,7 @@ def recover(
     faults: Sequence[Faults] = ...,
     *,
     full: bool = ...,
+    by: None = ...,
     budget: int = ...,
     strategy: str = ...,
     fresh: int = ...,
@@ -163,6 +207,7 @@ def recover(
     backend: str = "auto",
     full: bool = False,
     by: str | None = None,
+    wrong: float | None = None,
     budget: int | None = None,
     strategy: str | None = None,
 ) -> Any:
@@ -191,7 +236,8 @@ def recover(
         it can be used, else the CPU
     full : try every controller of an archive on all trials, without a race
     by : "fault": a team, in which robots with the same fault share a controller; ``found.team``
-        (default: one controller for all robots)
+        (default: one controller for all robots).  With a kit each robot tells its own fault
+    wrong : probability that a robot of a kit's search by fault is wrong about itself (default: 0)
     budget : trials of a kit's search (default: 10)
     strategy : of a kit's search (default: "learned"); see ``Kit.search``
 
@@ -204,8 +250,9 @@ def recover(
         from qed.recovery.kit.recovered import recovered
 
         return recovered(
-            archive, task, faults, budget, strategy, full=full, fresh=fresh, seconds=seconds,
-            seed=seed, environment=environment, threads=threads, progress=progress, backend=backend,
+            archive, task, faults, budget, strategy, full=full, by=by, wrong=wrong, fresh=fresh,
+            seconds=seconds, seed=seed, environment=environment, threads=threads,
+            progress=progress, backend=backend,
         )  # fmt: skip
     combined: list[Faults] = [faults] if isinstance(faults, Faults) else list(faults)
     if not isinstance(archive, Archive):
@@ -214,7 +261,7 @@ def recover(
         )
     if task is None:
         raise InputError("task must be named: an archive is searched for any task")
-    for name, given in (("budget", budget), ("strategy", strategy)):
+    for name, given in (("budget", budget), ("strategy", strategy), ("wrong", wrong)):
         if given is not None:
             raise InputError(f"{name} is for a kit's search; qed.prepare makes a kit of an archive")
     if by is not None:

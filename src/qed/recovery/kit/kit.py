@@ -96,27 +96,29 @@ class Kit:
         if diagnoses is None:
             search: Any = Search(self.controllers, self.known, row, self.digest, strategy, seed)
         else:
-            search = self._over_teams(diagnoses, wrong, strategy, row)
+            if strategy != LEARNED:
+                raise InputError(f"strategy must be {LEARNED} with diagnoses, got {strategy!r}")
+            faults = diagnoses if isinstance(diagnoses, Faults) else Faults(diagnoses)
+            self.check(None, len(faults), "diagnoses")
+            search = self.search_teams(faults, wrong, row)
         if state is not None:
             search.resume(state)
         return search
 
-    def _over_teams(
-        self, diagnoses: Faults | Sequence[str], wrong: float, strategy: str, present: int
+    def search_teams(
+        self, diagnoses: Faults, wrong: float = 0.0, present: int | None = None
     ) -> TeamSearch:
-        if strategy != LEARNED:
-            raise InputError(f"strategy must be {LEARNED} with diagnoses, got {strategy!r}")
-        faults = diagnoses if isinstance(diagnoses, Faults) else Faults(diagnoses)
-        robots = self.environment.robots
-        if len(faults) != robots:
-            raise InputError(
-                f"diagnoses must be one for each of {robots} robots: got {len(faults)}"
-            )
-        plays = self.playbook.rows(faults)
-        diagnosed = Diagnosed(faults.names, number("wrong", wrong, 0.0, 1.0))
-        trusted = plays if self.playbook.trusted or len(set(faults)) == 1 else []
+        """Return a search over teams of as many robots as there are diagnoses."""
+        plays = self.playbook.rows(diagnoses)
+        trusted = self.playbook.trusted or len(set(diagnoses)) == 1
         return TeamSearch(
-            self.controllers, self.known, present, self.digest, self.alike, diagnosed, trusted
+            self.controllers,
+            self.known,
+            self.present if present is None else present,
+            self.digest,
+            self.alike,
+            Diagnosed(diagnoses.names, number("wrong", wrong, 0.0, 1.0)),
+            plays if trusted else (),
         )
 
     @cached_property
@@ -161,13 +163,14 @@ class Kit:
 
         return told(self)
 
-    def check(self, task: str | None, robots: int) -> None:
+    def check(self, task: str | None, robots: int, field: str = "faults") -> None:
         """Raise InputError unless the kit is for this task (None: its own) and so many robots."""
         if task is not None and task != self.task:
             raise InputError(f"task: the kit is for {self.task}, not for {task}; prepare another")
         if robots != self.environment.robots:
+            own = self.environment.robots
             raise InputError(
-                f"faults: the kit is for {self.environment.robots} robots, got faults of {robots}; "
+                f"{field}: the kit is for {own} robots, got {field} of {robots}; "
                 f"prepare another, or name environment=qed.Environment(robots={robots})"
             )
 
