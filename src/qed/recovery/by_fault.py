@@ -3,6 +3,7 @@
 The round begins with the best controller for all.  For each kind of fault present, healthy robots
 being a kind too, candidates take over the robots with it while the others keep what they have; the
 best of them meet new trials beside the one they would replace, and have to be clearly better there.
+Candidates are those that are best for all, and those that are best in swarms with that fault only.
 """
 
 from __future__ import annotations
@@ -107,6 +108,17 @@ def drive(robots: Sequence[Ready]) -> Ready | ReadyTeam:
     return ReadyTeam([one.network() for one in robots])
 
 
+def kinds_of(several: Sequence[Faults]) -> list[Fault]:
+    """Return the kinds of fault in several swarms, each once."""
+    return list(dict.fromkeys(kind for faults in several for kind in kinds_in(faults)))
+
+
+def planned(several: Sequence[Faults], solutions: int) -> int:
+    """Return how many swarms are tried at most for a team in each fault."""
+    teams = sum(Sizes().swarms(faults, solutions) for faults in several)
+    return teams + len(kinds_of(several)) * solutions
+
+
 def rows_of(plan: Plan, faults: Faults) -> list[int]:
     """Return the solution that each robot runs."""
     return [plan[fault] for fault in faults.each]
@@ -118,17 +130,19 @@ def kinds_in(faults: Faults) -> list[Fault]:
     return sorted(kinds, key=lambda kind: -faults.each.count(kind))
 
 
-def candidates(fitness: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """Return so many solutions: half the best for all robots, half drawn from the others.
+def candidates(fitness: np.ndarray, alike: np.ndarray, count: int) -> np.ndarray:
+    """Return so many solutions for the robots with one kind of fault.
 
-    ``fitness`` is that of each solution in all robots with the fault; a controller for a few robots
-    need not be good in all of them, so the drawn ones have their chance.
+    A third are the best in all robots of the swarm, by ``fitness``; the others are the best where
+    all robots have this kind of fault, by ``alike``: they need not be good beside other faults.
     """
-    order = np.argsort(-fitness, kind="stable")
-    best, others = order[: -(-count // 2)], order[-(-count // 2) :]
-    drawn = np.argsort([stream("candidate", seed, row) for row in others.tolist()], kind="stable")
-    found: np.ndarray = np.concatenate([best, others[drawn[: count // 2]]])
-    return found
+    both = [np.argsort(-values, kind="stable").tolist() for values in (fitness, alike)]
+    found = dict.fromkeys(both[0][: -(-count // 3)])
+    for row in both[1]:
+        if len(found) >= min(count, len(fitness)):
+            break
+        found.setdefault(row)
+    return np.array(list(found), np.int64)
 
 
 @dataclass(frozen=True)
@@ -138,7 +152,7 @@ class Round:
     attempt: Attempt
     faults: Faults
     fitness: np.ndarray  # of each solution in all robots: what the search for one found
-    seed: int
+    alike: Mapping[Fault, np.ndarray]  # the same where all robots have this fault
     sizes: Sizes = Sizes()
 
     def best_for_all(self, also: int) -> Teamed:
@@ -152,7 +166,7 @@ class Round:
 
     def improved(self, now: Teamed, kind: Fault) -> Teamed:
         """Return the team after robots with this fault got a better controller, if there is one."""
-        rows = candidates(self.fitness, self.sizes.candidates, stream(kind.name, self.seed))
+        rows = candidates(self.fitness, self.alike[kind], self.sizes.candidates)
         plans = [{**now.plan, kind: row} for row in rows.tolist() if row != now.plan[kind]]
         if not plans:
             return now
@@ -201,10 +215,15 @@ def as_teams(
         seed = stream("team", how.streams.broken, purpose)
         return how.fitness(swarms, trials, seed, lambda count, _: tell(before + count))
 
+    alike = {}
+    for kind in kinds_of([recovery.faults for recovery in recoveries]):
+        faults = Faults([kind] * how.environment.robots)
+        plans = [{kind: row} for row in range(len(solutions))]
+        alike[kind] = attempt(plans, 1, f"alike {kind.name}")[:, 0]
     for recovery, values in zip(recoveries, fitness, strict=True):
         faults, last = recovery.faults, done + Sizes().swarms(recovery.faults, len(solutions))
         normal_best = int(np.searchsorted(cells, recovery.normal_cell))
-        first, team = Round(attempt, faults, values, how.streams.broken).teams(normal_best)
+        first, team = Round(attempt, faults, values, alike).teams(normal_best)
         done = last
         tell(done)
         alone, together = how.again([(driven(one.plan), faults) for one in (first, team)])

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from qed.archive.archive import Archive
 from qed.definitions import defined, same_as_stored
 from qed.errors import InputError, choice
-from qed.recovery.by_fault import BY, Sizes, TeamRecovery, as_teams
+from qed.recovery.by_fault import BY, TeamRecovery, as_teams
+from qed.recovery.by_fault import planned as planned_team
 from qed.recovery.found import Found, Recovery, again, search
 from qed.recovery.kit.kit import Kit
 from qed.recovery.protocol import INDEPENDENT, streams
@@ -283,7 +284,7 @@ def recover(
     searched = len(cells) * (1 + len(combined))
     if racing:
         searched = planned_race(len(cells), how.trials, len(combined))
-    swarms = searched + sum(Sizes().swarms(fault, len(cells)) for fault in combined if by)
+    swarms = searched + (planned_team(combined, len(cells)) if by else 0)
 
     def told(before: int) -> Progress | None:
         return None if progress is None else lambda done, _: progress(before + done, swarms)

@@ -209,3 +209,21 @@ def test_a_search_needs_no_simulator(tmp_path):
         [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_a_lead_in_doubt_is_put_to_the_test(kit):
+    # Equal controllers: nobody is clearly better, so that the leader and the present are retried.
+    search = kit.search()
+    rng = np.random.default_rng(5)
+    asked = []
+    for _ in range(25):
+        before = search.leader
+        asked.append((search.ask(), before, search.worthwhile))
+        search.tell(0.5 + 0.02 * float(rng.normal()))
+    doubted = [
+        one in (leader, search.present)
+        for one, leader, clear in asked[5:]
+        if not clear and leader != search.present
+    ]
+    assert doubted
+    assert all(doubted)

@@ -73,7 +73,8 @@ def teams(
             given = rows[[rows_of(plan, case.faults) for plan in plans]]
             return field.teams(f"{case.name}-{purpose}", given, case.faults, count)
 
-        first, team = Round(attempt, case.faults, case.raced, field.seed, SIZES).teams(kit.present)
+        alike = {kind: kit.alike[kind] for kind in case.faults.each}
+        first, team = Round(attempt, case.faults, case.raced, alike, SIZES).teams(kit.present)
         plays = [kit.playbook.plays[name].row for name in case.faults]
         three = [rows_of(first.plan, case.faults), rows_of(team.plan, case.faults), plays]
         found.append(field.teams(case.name, rows[three], case.faults, fresh).mean(1))

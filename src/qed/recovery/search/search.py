@@ -23,7 +23,7 @@ from qed.recovery.search.strategies import LEARNED, STRATEGIES, Known, strategy
 
 FORMAT, VERSION = "qed-search", 1
 NINETY = 1.645  # standard deviations on each side of an interval that holds 90 %
-CLEAR = 1.0  # standard deviations by which a gain must exceed 0 to be clear
+CLEAR = 1.25  # standard deviations by which a gain must exceed 0 to be clear
 ENOUGH = 0.1  # of a trial's noise: a rise that is not worth a further trial
 Arm = TypeVar(
     "Arm", bound=Controller | Team
@@ -75,7 +75,7 @@ class Search(Generic[Arm]):
     def ask(self) -> Arm:
         """Return the controller to try next; the same until its fitness is told."""
         if self._asked is None:
-            self._asked = self._how.choose(self._seen, self._posterior)
+            self._asked = self._how.choose(self._seen, self._posterior, self._present)
         return self.controllers[self._asked]
 
     def tell(self, fitness: float, controller: Arm | None = None) -> None:
