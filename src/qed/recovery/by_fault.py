@@ -1,9 +1,10 @@
 """Teams by fault: robots with the same fault share a controller, and one round finds them.
 
-The round begins with the best controller for all.  For each kind of fault present, healthy robots
-being a kind too, candidates take over the robots with it while the others keep what they have; the
-best of them meet new trials beside the one they would replace, and have to be clearly better there.
-Candidates are those that are best for all, and those that are best in swarms with that fault only.
+The round begins with the best controller for all, or with the controllers that are best where all
+robots have the same fault, if these are clearly better together.  Then, for each kind of fault
+present, healthy robots being a kind too, candidates take over the robots with it while the others
+keep what they have; the best of them meet new trials beside the one they would replace, and have
+to be clearly better there.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from qed.swarm.faults import Fault, Faults
 from qed.swarm.job import Ready
 
 BY = {"fault": "robots with the same fault share a controller"}
+PLAYS = 24  # solutions tried again where all robots have the same fault
 CLEAR = 2.0  # paired standard errors by which a finalist must be better there
 Plan = Mapping[Fault, int]  # the solution that robots with each fault run
 # From plans, a number of trials and their purpose to the fitness on each trial.
@@ -43,13 +45,13 @@ class Sizes:
     def swarms(self, faults: Faults, solutions: int) -> int:
         """Return how many swarms are tried at most."""
         kinds = len(kinds_in(faults))
-        return (1 + kinds) * (self.finalists + 1) + kinds * min(self.candidates, solutions)
+        return 2 + (1 + kinds) * (self.finalists + 1) + kinds * min(self.candidates, solutions)
 
     def all_trials(self, faults: Faults, solutions: int) -> int:
         """Return how many trials they meet at most."""
         kinds = len(kinds_in(faults))
         tried = kinds * min(self.candidates, solutions) * self.trials
-        return tried + (1 + kinds) * (self.finalists + 1) * self.new
+        return tried + (2 + (1 + kinds) * (self.finalists + 1)) * self.new
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def kinds_of(several: Sequence[Faults]) -> list[Fault]:
 def planned(several: Sequence[Faults], solutions: int) -> int:
     """Return how many swarms are tried at most for a team in each fault."""
     teams = sum(Sizes().swarms(faults, solutions) for faults in several)
-    return teams + len(kinds_of(several)) * solutions
+    return teams + len(kinds_of(several)) * (solutions + min(PLAYS, solutions))
 
 
 def rows_of(plan: Plan, faults: Faults) -> list[int]:
@@ -153,6 +155,7 @@ class Round:
     faults: Faults
     fitness: np.ndarray  # of each solution in all robots: what the search for one found
     alike: Mapping[Fault, np.ndarray]  # the same where all robots have this fault
+    plays: Plan  # the best solution where all robots have this fault
     sizes: Sizes = Sizes()
 
     def best_for_all(self, also: int) -> Teamed:
@@ -164,6 +167,11 @@ class Round:
         best = int(np.argmax(means))
         return Teamed(plans[best], float(means[best]))
 
+    def played(self, now: Teamed) -> Teamed:
+        """Return the team of the plays if it is clearly better on new trials."""
+        plan = {kind: self.plays[kind] for kind in kinds_in(self.faults)}
+        return now if plan == now.plan else self._better(now, [plan], "plays")
+
     def improved(self, now: Teamed, kind: Fault) -> Teamed:
         """Return the team after robots with this fault got a better controller, if there is one."""
         rows = candidates(self.fitness, self.alike[kind], self.sizes.candidates)
@@ -172,21 +180,25 @@ class Round:
             return now
         few = self.attempt(plans, self.sizes.trials, f"try {kind.name}").mean(1)
         ahead = np.argsort(-few, kind="stable")[: self.sizes.finalists].tolist()
-        finalists = [plans[k] for k in ahead]
-        met = self.attempt([now.plan, *finalists], self.sizes.new, f"again {kind.name}")
+        return self._better(now, [plans[k] for k in ahead], f"again {kind.name}")
+
+    def teams(self, also: int) -> tuple[Teamed, Teamed]:
+        """Return the best controller for all robots, and the team that the round makes of it."""
+        first = self.best_for_all(also)
+        now = self.played(first)
+        for kind in kinds_in(self.faults):
+            now = self.improved(now, kind)
+        return first, now
+
+    def _better(self, now: Teamed, plans: Sequence[Plan], purpose: str) -> Teamed:
+        """Return the best of these plans if it is clearly better than what is there."""
+        met = self.attempt([now.plan, *plans], self.sizes.new, purpose)
         incumbent, others = met[0], met[1:]
         best = int(np.argmax(others.mean(1)))
         better = others[best] - incumbent
         if better.mean() > CLEAR * standard_error(better):
-            return Teamed(finalists[best], float(others[best].mean()))
+            return Teamed(plans[best], float(others[best].mean()))
         return Teamed(now.plan, float(incumbent.mean()))
-
-    def teams(self, also: int) -> tuple[Teamed, Teamed]:
-        """Return the best controller for all robots, and the team that the round makes of it."""
-        first = now = self.best_for_all(also)
-        for kind in kinds_in(self.faults):
-            now = self.improved(now, kind)
-        return first, now
 
 
 def as_teams(
@@ -215,15 +227,18 @@ def as_teams(
         seed = stream("team", how.streams.broken, purpose)
         return how.fitness(swarms, trials, seed, lambda count, _: tell(before + count))
 
-    alike = {}
+    alike, plays = {}, {}
     for kind in kinds_of([recovery.faults for recovery in recoveries]):
         faults = Faults([kind] * how.environment.robots)
         plans = [{kind: row} for row in range(len(solutions))]
         alike[kind] = attempt(plans, 1, f"alike {kind.name}")[:, 0]
+        ahead = np.argsort(-alike[kind], kind="stable")[:PLAYS].tolist()
+        again = attempt([plans[row] for row in ahead], Sizes().trials, f"play {kind.name}")
+        plays[kind] = ahead[int(np.argmax(again.mean(1)))]
     for recovery, values in zip(recoveries, fitness, strict=True):
         faults, last = recovery.faults, done + Sizes().swarms(recovery.faults, len(solutions))
         normal_best = int(np.searchsorted(cells, recovery.normal_cell))
-        first, team = Round(attempt, faults, values, alike).teams(normal_best)
+        first, team = Round(attempt, faults, values, alike, plays).teams(normal_best)
         done = last
         tell(done)
         alone, together = how.again([(driven(one.plan), faults) for one in (first, team)])

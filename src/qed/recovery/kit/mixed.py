@@ -74,7 +74,8 @@ def teams(
             return field.teams(f"{case.name}-{purpose}", given, case.faults, count)
 
         alike = {kind: kit.alike[kind] for kind in case.faults.each}
-        first, team = Round(attempt, case.faults, case.raced, alike, SIZES).teams(kit.present)
+        book = {kind: kit.playbook.plays[kind].row for kind in case.faults.each}
+        first, team = Round(attempt, case.faults, case.raced, alike, book, SIZES).teams(kit.present)
         plays = [kit.playbook.plays[name].row for name in case.faults]
         three = [rows_of(first.plan, case.faults), rows_of(team.plan, case.faults), plays]
         found.append(field.teams(case.name, rows[three], case.faults, fresh).mean(1))
