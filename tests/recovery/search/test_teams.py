@@ -53,6 +53,9 @@ def test_wrong_diagnoses_count_for_less():
     np.testing.assert_allclose(unsure[0], 0.7 * alike["PMIN"] + 0.3 * others)
     # If nothing is right, a diagnosis says what a robot has not.
     np.testing.assert_allclose(expected(alike, Diagnosed(("PMIN",), 1.0))[0], others)
+    # Where only one fault is known, there is no other to be taken for it.
+    alone = {"PMIN": alike["PMIN"]}
+    np.testing.assert_allclose(expected(alone, Diagnosed(("PMIN",), 0.4))[0], alike["PMIN"])
 
 
 def test_it_finds_the_team_that_two_faults_need(kit):

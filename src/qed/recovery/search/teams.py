@@ -48,10 +48,10 @@ def expected(alike: Mapping[str, np.ndarray], diagnosed: Diagnosed) -> np.ndarra
     ``alike`` is the fitness of the controllers where all robots have the same fault.  A wrong
     diagnosis stands for any of the other faults.
     """
-    total: np.ndarray = np.sum(list(alike.values()), axis=0)
     found = []
     for name in diagnosed.faults:
-        others = (total - alike[name]) / max(len(alike) - 1, 1)
+        rest = [alike[other] for other in alike if other != name] or [alike[name]]
+        others = np.mean(rest, axis=0)
         found.append((1.0 - diagnosed.wrong) * alike[name] + diagnosed.wrong * others)
     return np.array(found)
 
