@@ -90,6 +90,13 @@ def test_an_untrusted_playbook_leaves_one_for_all():
     search = kit.search(diagnoses=HALF)
     assert all(len(set(team)) == 1 for team in search.controllers)
     assert len(search.controllers) == len(kit.controllers)
+    # It is the search for one controller.
+    plain = kit.search()
+    for value in (0.41, 0.52, 0.47):
+        assert search.ask() == qed.Team([plain.ask()] * 10)
+        plain.tell(value)
+        search.tell(value)
+    assert search.belief() == plain.belief()
     # Where all have the same fault its play is one for all anyway.
     same = kit.search(diagnoses=["PMIN"] * 10)
     assert same.leader == qed.Team([kit.controllers[1]] * 10)

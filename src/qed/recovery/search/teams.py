@@ -59,13 +59,17 @@ def expected(alike: Mapping[str, np.ndarray], diagnosed: Diagnosed) -> np.ndarra
 def arms(
     known: Known, alike: Mapping[str, np.ndarray], diagnosed: Diagnosed, plays: Sequence[int]
 ) -> Arms:
-    """Return the teams to search; ``plays`` is the playbook's team, empty if it is not trusted."""
+    """Return the teams to search; ``plays`` is the playbook's team, empty if it is not trusted.
+
+    Where robots with different faults are not to be trusted with different controllers, diagnoses
+    say little either, and the search is that for one controller, whose prior knows mixed swarms.
+    """
+    prior, robots = known.prior, len(diagnosed.faults)
+    rows = np.repeat(np.arange(len(prior.mean))[:, None], robots, axis=1)
+    if not len(plays):
+        return Arms(rows, known)
     given = expected(alike, diagnosed)
-    robots, controllers = given.shape
-    rows = np.repeat(np.arange(controllers)[:, None], robots, axis=1)
-    if len(plays):
-        rows = np.vstack([rows, _teams(given, diagnosed.faults, np.array(plays))])
-    prior = known.prior
+    rows = np.vstack([rows, _teams(given, diagnosed.faults, np.array(plays))])
     mean = given[np.arange(robots), rows].mean(1)
     several = (rows != rows[:, :1]).any(1)
     shift = APART * prior.scale * several.astype(np.float64)
