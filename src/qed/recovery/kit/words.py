@@ -44,7 +44,7 @@ def _validated(found: Any) -> list[str]:
             for key, value in found["found"].items()
         ),
         f"  {best:.3f}  with the best on the list, found by {int(found['trials']):,} trials",
-        f"Searching {verdict} here: {gain:+.3f} ± {error:.3f} within ten trials.",
+        f"Searching {verdict} here: {gain:+z.3f} ± {error:.3f} within ten trials.",
     ]
 
 
@@ -85,7 +85,7 @@ def _teams(found: Any) -> list[str]:
         f"  {best:.3f}  with the best for all",
         f"  {playbook:.3f}  with the playbook",
         f"  {team:.3f}  with the team, found by {int(found['trials']):,} trials; "
-        f"gain {gain:+.3f} ± {error:.3f}",
+        f"gain {gain:+z.3f} ± {error:.3f}",
     ]
 
 
@@ -96,7 +96,7 @@ def _verdict(kit: Kit) -> list[str]:
     if kit.playbook.mixed is None:
         return ["The playbook was not validated in swarms of different faults: leave it there."]
     gain, error = kit.playbook.mixed
-    apart = f"{gain:+.3f} ± {error:.3f} against the best for all"
+    apart = f"{gain:+z.3f} ± {error:.3f} against the best for all"
     if kit.playbook.trusted:
         return [f"The playbook can be trusted here: {apart}."]
     return [f"Leave the playbook where faults differ: {apart}."]
