@@ -32,7 +32,9 @@ STRATEGIES = {
 }
 CAREFUL = 5  # trials chosen by the knowledge gradient, the free one of the present included
 DOUBT = 2.0  # standard deviations of a lead up to which it is put to the test after these
+VERIFY = 2  # every second of these tests a lead in doubt, the others look for a better one
 BOUND = 2.0  # standard deviations above the mean
+NEAR_BOUND = 1.0  # the same once a few trials have shown where to look
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +64,9 @@ class Strategy(Protocol):
 class Learned:
     """The prior of the kit and the knowledge gradient; then the lead is verified.
 
-    To change the controller needs a clear gain.  So when some trials have found a leader, it and
-    the present one are tried again until their difference is beyond doubt, and only then others,
-    by an upper bound.
+    To change the controller needs a clear gain.  So when some trials have found a leader, every
+    second one goes to it or to the present controller until their difference is beyond doubt; the
+    others go by an upper bound.
     """
 
     known: Known
@@ -83,9 +85,10 @@ class Learned:
             return int(candidates[np.argmax(worth)])
         leader = int(np.argmax(belief.mean))
         gain, deviation = belief.ahead(leader, present)
-        if leader != present and gain < DOUBT * deviation:
+        testing = (seen.trials - CAREFUL) % VERIFY == 0
+        if testing and leader != present and gain < DOUBT * deviation:
             return telling(belief, noise, leader, present)
-        return int(np.argmax(belief.mean + BOUND * np.sqrt(belief.variance)))
+        return int(np.argmax(belief.mean + NEAR_BOUND * np.sqrt(belief.variance)))
 
     def answers(self, seen: Seen) -> np.ndarray | None:
         """All controllers: the posterior tells of those never tried, too."""
