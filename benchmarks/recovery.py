@@ -1,14 +1,19 @@
-"""How much fitness a search in a broken swarm loses against the best of the whole archive.
+"""How much a broken swarm recovers: within ten trials, with teams, in all tasks and elsewhere.
 
-    python benchmarks/recovery.py [--archive FILE] [--task patrolling] [--kit FILE]
-                                  [--faults 32] [--seed 2026] [--name recovery]
+    python benchmarks/recovery.py [--parts search tasks conditions teams] [--archives FOLDER]
+                                  [--faults 8] [--team-faults 8] [--every 1] [--seed 2030]
+                                  [--cache FOLDER] [--backend cuda] [--name recovery]
 
-Plays all strategies of a kit on faults that took no part in making it: half of them uniform, as
-the paper's, half one-sided (1 to all robots have faults of one kind).  Regret is the fitness of
-the exhaustive winner less that of a strategy's answer, both on fresh trials, after 1, 3, 5, 10
-and 30 trials; the present controller's one trial in which the fault was noticed comes before and
-is free.  Prints a table and writes benchmarks/results/NAME.json.  The exhaustive winners are the
-costly part: they are kept in the file of --winners, and a second run uses them again.
+search      all strategies of a kit on the patrolling example
+tasks       the other four tasks, with FOLDER/TASK-qed.npz, every n-th cell of it
+conditions  the patrolling kit where it was not made for: wheel faults only, 8 robots, 4 obstacles
+teams       normal best, one for all, team by fault, playbook and a search over teams
+
+All faults took no part in making a kit: half of them are uniform, as the paper's, half one-sided
+(1 to all robots have faults of one kind).  Regret is the fitness of the exhaustive winner less that
+of a search's answer, both on fresh trials; the present controller's one trial in which the fault
+was noticed comes before and is free.  Each part is written to benchmarks/results/NAME.json when it
+is done.  Kits and winners, the costly part, are kept in the cache for the next run.
 """
 
 from __future__ import annotations
@@ -16,7 +21,8 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,34 +30,34 @@ import numpy as np
 
 import qed
 from qed.chance import fold
-from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.play import Step
 from qed.recovery.kit.recovered import NOTICED, simulated
 from qed.recovery.protocol import streams
 from qed.recovery.race import race
-from qed.recovery.search.strategies import STRATEGIES
+from qed.recovery.search.strategies import LEARNED, STRATEGIES
 from qed.recovery.trials import Trials
 from qed.streams import stream
 from qed.swarm.job import Ready
 
 HERE = Path(__file__).parent
+EXAMPLE = "patrolling"
+OTHERS = ("aggregation", "dispersion", "flocking", "border-patrolling")
 BUDGETS = (1, 3, 5, 10, 30)
+WRONG = (0.0, 0.1, 0.3)  # how often a robot is wrong about its own fault
 KINDS = (
-    "PMIN PMAX PRAND",
-    "LW-H RW-H BW-H",
-    "ROFS",
-    "PMIN",
-    "PMAX",
-    "PRAND",
-    "LW-H",
-    "RW-H",
-    "BW-H",
-)
+    "PMIN PMAX PRAND", "LW-H RW-H BW-H", "ROFS", "PMIN", "PMAX", "PRAND", "LW-H", "RW-H", "BW-H",
+)  # fmt: skip
 
 
 def uniform(robots: int, seed: int, k: int) -> qed.Faults:
     """Draw a fault as the paper does."""
     return qed.Faults.sample(robots, seed=stream("benchmark: uniform", seed, k))
+
+
+def wheels(robots: int, seed: int, k: int) -> qed.Faults:
+    """Draw faults of wheels only; a quarter of the robots stay healthy."""
+    among = ["NONE", "LW-H", "RW-H", "BW-H"]
+    return qed.Faults.sample(robots, seed=stream("benchmark: wheels", seed, k), among=among)
 
 
 def one_sided(robots: int, seed: int, k: int) -> qed.Faults:
@@ -66,177 +72,255 @@ def one_sided(robots: int, seed: int, k: int) -> qed.Faults:
     return qed.Faults(names)
 
 
-def winners(
-    options: argparse.Namespace, archive: qed.Archive, faults: dict[str, qed.Faults], how: Trials
-) -> dict[str, dict[str, Any]]:
-    """Return the cell of the best controller in each fault; found ones are kept in a file."""
-    path = Path(options.winners)
-    known: dict[str, dict[str, Any]] = json.loads(path.read_text()) if path.exists() else {}
-    solutions = [Ready(network) for network in archive.genomes().networks()]
-    for name, fault in faults.items():
-        if known.get(name, {}).get("faults") == ",".join(fault):
-            continue
-        begun = time.perf_counter()
+@dataclass(frozen=True)
+class Bench:
+    """An archive with its kit, and where its controllers are tried."""
 
-        def attempt(rows: np.ndarray, met: int, fault: qed.Faults = fault) -> np.ndarray:
-            swarms = [(solutions[row], fault) for row in rows.tolist()]
-            return how.fitness(swarms, met, how.streams.broken).mean(1)
+    name: str
+    task: str
+    archive: qed.Archive
+    kit: qed.Kit
+    how: Trials
+    options: argparse.Namespace
 
-        end = race(len(solutions), how.trials, attempt)
-        best = end.winner
-        known[name] = {
-            "faults": ",".join(fault),
-            "cell": int(archive.occupied[best]),
-            "claimed": float(end.fitness[best]),
+    @property
+    def cache(self) -> Path:
+        """Folder of what is kept."""
+        return Path(self.options.cache)
+
+    def faults(self, draws: Sequence[Any], count: int) -> dict[str, qed.Faults]:
+        """Return so many faults of each kind by their names."""
+        robots, seed = self.how.environment.robots, self.options.seed
+        return {
+            f"{draw.__name__.replace('_', '-')} {k}": draw(robots, seed, k)
+            for k in range(count)
+            for draw in draws
         }
-        path.write_text(json.dumps(known, indent=1))
-        print(
-            f"{name}: cell {known[name]['cell']}, {time.perf_counter() - begun:.0f} s", flush=True
-        )
-    return known
 
+    def winners(self, faults: dict[str, qed.Faults]) -> dict[str, Any]:
+        """Return the cell of the best controller in each fault; found ones are kept in a file."""
+        path = self.cache / f"winners-{self.name}-{self.options.seed}.json"
+        known: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+        solutions = [Ready(network) for network in self.archive.genomes().networks()]
+        for name, fault in faults.items():
+            key = [",".join(fault), len(solutions)]
+            if known.get(name, {}).get("of") == key:
+                continue
 
-def answers(steps: list[Step], budget: int) -> int:
-    """Return the controller that a search would use after so many trials of its own."""
-    return steps[min(NOTICED + budget, len(steps)) - 1].best
+            def attempt(rows: np.ndarray, met: int, fault: qed.Faults = fault) -> np.ndarray:
+                swarms = [(solutions[row], fault) for row in rows.tolist()]
+                return self.how.fitness(swarms, met, self.how.streams.broken).mean(1)
 
+            best = race(len(solutions), self.how.trials, attempt).winner
+            known[name] = {"of": key, "cell": int(self.archive.occupied[best])}
+            path.write_text(json.dumps(known, indent=1))
+        return known
 
-def ended(steps: list[Step]) -> int:
-    """Return after how many trials of its own a search stops by itself."""
-    return next(
-        (k for k, step in enumerate(steps[NOTICED - 1 :]) if step.done), len(steps) - NOTICED
-    )
-
-
-def measured(
-    options: argparse.Namespace, archive: qed.Archive, kit: Kit, how: Trials
-) -> dict[str, Any]:
-    """Play all strategies on all faults; return every number."""
-    robots = how.environment.robots
-    draws = {"uniform": uniform, "one-sided": one_sided}
-    faults = {
-        f"{name} {k}": draw(robots, options.seed, k)
-        for k in range(options.faults)
-        for name, draw in draws.items()
-    }
-    best = winners(options, archive, faults, how)
-    if options.only_winners:
-        return {}
-    rows: dict[str, list[dict[str, int]]] = {}
-    for strategy in options.strategies:
-        begun = time.perf_counter()
-        searches = [kit.search(strategy, seed=k) for k in range(len(faults))]
-        played = simulated(
-            kit, searches, list(faults.values()), how, options.seed, BUDGETS[-1], stop=False
-        )
-        rows[strategy] = [
-            {str(budget): answers(steps, budget) for budget in BUDGETS}
-            | {"end": answers(steps, ended(steps)), "ended": ended(steps)}
-            for steps in played
-        ]
-        print(f"{strategy}: {time.perf_counter() - begun:.0f} s", flush=True)
-    cases = []
-    for k, (name, fault) in enumerate(faults.items()):
-        mine = sorted(
-            {
-                kit.present,
-                *(one[k][key] for one in rows.values() for key in one[k] if key != "ended"),
-            }
-        )
-        swarms = [(Ready(kit.controllers[row].network()), fault) for row in mine]
-        cell = best[name]["cell"]
-        swarms.append((Ready(archive.take([cell]).networks()[0]), fault))
-        fresh = how.again(swarms)
-        value = dict(zip([*mine, "winner"], fresh.mean(1).tolist(), strict=True))
-        found = {
-            strategy: {key: value[row] for key, row in one[k].items() if key != "ended"}
-            for strategy, one in rows.items()
-        }
-        cases.append(
-            {
-                "name": name,
-                "faults": ",".join(fault),
-                "kept": value[kit.present],
-                "winner": value["winner"],
-                "found": found,
-                "ended": {strategy: one[k]["ended"] for strategy, one in rows.items()},
-                "error": float((fresh[-1] - fresh[0]).std(ddof=1)) / np.sqrt(how.fresh),
-            }
-        )
-    return {
-        "task": how.task,
-        "seed": options.seed,
-        "cases": cases,
-        "environment": str(how.environment),
-    }
-
-
-def table(result: dict[str, Any]) -> str:
-    """Return regret x 1000, mean over faults of each kind."""
-    keys = [*map(str, BUDGETS), "end"]
-    lines = [f"{result['task']}, regret x 1000 on fresh trials"]
-    for kind in ("uniform", "one-sided"):
-        cases = [case for case in result["cases"] if case["name"].startswith(kind)]
-        if not cases:
-            continue
-        kept = 1000 * np.mean([case["winner"] - case["kept"] for case in cases])
-        lines += [
-            "",
-            f"{kind} ({len(cases)} faults)",
-            f"{'':12}" + "".join(f"{key:>8}" for key in keys) + "  trials",
-        ]
-        lines.append(f"{'keep':12}" + f"{kept:8.1f}" * len(keys))
-        for strategy in cases[0]["found"]:
-            regret = [
-                1000 * np.mean([case["winner"] - case["found"][strategy][key] for case in cases])
-                for key in keys
-            ]
-            ended = np.mean([case["ended"][strategy] for case in cases])
-            lines.append(
-                f"{strategy:12}" + "".join(f"{one:8.1f}" for one in regret) + f"{ended:8.1f}"
+    def searched(
+        self, draws: Sequence[Any], count: int, strategies: Sequence[str]
+    ) -> dict[str, Any]:
+        """Play strategies on faults of some kinds; return every number."""
+        faults = self.faults(draws, count)
+        best, rows = self.winners(faults), {}
+        for strategy in strategies:
+            searches = [self.kit.search(strategy, seed=k) for k in range(len(faults))]
+            most = BUDGETS[-1]
+            played = simulated(
+                self.kit, searches, list(faults.values()), self.how, self.options.seed, most,
+                stop=False,
+            )  # fmt: skip
+            rows[strategy] = [answers(steps) for steps in played]
+        cases = []
+        for k, (name, fault) in enumerate(faults.items()):
+            mine = sorted(
+                {self.kit.present, *(r for one in rows.values() for r in one[k].values())}
             )
-        worst = max(case["kept"] - case["found"]["learned"]["end"] for case in cases)
-        lines.append(f"largest loss of learned against keeping, at its end: {1000 * worst:.1f}")
-    return "\n".join(lines)
+            swarms = [(Ready(self.kit.controllers[row].network()), fault) for row in mine]
+            swarms.append((Ready(self.archive.take([best[name]["cell"]]).networks()[0]), fault))
+            fresh = self.how.again(swarms)
+            value = dict(zip([*mine, "winner"], fresh.mean(1).tolist(), strict=True))
+            found = {
+                strategy: {key: value[row] for key, row in one[k].items()}
+                for strategy, one in rows.items()
+            }
+            error = float((fresh[-1] - fresh[0]).std(ddof=1)) / np.sqrt(self.how.fresh)
+            cases.append(
+                {
+                    "name": name,
+                    "faults": ",".join(fault),
+                    "kept": value[self.kit.present],
+                    "winner": value["winner"],
+                    "found": found,
+                    "error": error,
+                }
+            )
+        return {"task": self.task, "environment": str(self.how.environment), "cases": cases}
+
+    def teams(self, count: int) -> dict[str, Any]:
+        """Find teams in uniform faults; return the fitness of what a swarm may run."""
+        faults = list(self.faults([uniform], count).values())
+        found = qed.recover(
+            self.archive, self.task, faults, by="fault", seed=self.options.seed,
+            fresh=self.how.fresh, threads=self.how.threads, backend=self.how.backend,
+        )  # fmt: skip
+        how = {"fresh": self.how.fresh, "threads": self.how.threads, "backend": self.how.backend}
+        cases = [
+            {
+                "faults": ",".join(one.faults),
+                "normal": one.normal,
+                "kept": one.broken,
+                "one for all": one.one_for_all,
+                "team": one.performance,
+            }
+            for one in found
+        ]
+        playbook = [self.kit.playbook.team(fault, anyway=True) for fault in faults]
+        fresh = self.how.again(list(zip(playbook, faults, strict=True))).mean(1)
+        for case, value in zip(cases, fresh.tolist(), strict=True):
+            case["playbook"] = value
+        seed = self.options.seed
+        for case, one in zip(
+            cases, qed.recover(self.kit, faults=faults, seed=seed, **how), strict=True
+        ):
+            case["search"] = one.performance
+        for wrong in WRONG:
+            given = qed.recover(self.kit, faults=faults, by="fault", wrong=wrong, seed=seed, **how)
+            for case, one in zip(cases, given, strict=True):
+                case[f"search by fault, {wrong:.0%} wrong"] = one.performance
+        return {"task": self.task, "trusted": self.kit.playbook.trusted, "cases": cases}
+
+
+def answers(steps: list[Step]) -> dict[str, int]:
+    """Return what a search would use after some trials, and where it ends within ten or thirty."""
+    found = {str(n): steps[min(NOTICED + n, len(steps)) - 1].best for n in BUDGETS}
+    own = steps[NOTICED - 1 :]
+    end = next((k for k, step in enumerate(own) if step.done), len(own) - 1)
+    return found | {"end in 10": own[min(end, 10)].best, "end": own[end].best}
+
+
+def regrets(result: dict[str, Any]) -> list[str]:
+    """Return regret x 1000 on fresh trials, mean over faults of each kind, a line each."""
+    lines = []
+    for kind in dict.fromkeys(case["name"].rsplit(" ", 1)[0] for case in result["cases"]):
+        cases = [case for case in result["cases"] if case["name"].startswith(kind)]
+        keys = list(cases[0]["found"][LEARNED])
+        rows = {"keep": [[case["winner"] - case["kept"]] * len(keys) for case in cases]}
+        for strategy in cases[0]["found"]:
+            rows[strategy] = [
+                [case["winner"] - case["found"][strategy][key] for key in keys] for case in cases
+            ]
+        lines.append(f"{kind} ({len(cases)})".ljust(20) + "".join(f"{key:>10}" for key in keys))
+        for name, values in rows.items():
+            means = 1000.0 * np.mean(values, axis=0)
+            lines.append(f"  {name:18}" + "".join(f"{value:10.1f}" for value in means))
+        worst = [
+            1000 * max(case["kept"] - case["found"][LEARNED][key] for case in cases) for key in keys
+        ]
+        lines.append(f"  {'worst loss':18}" + "".join(f"{value:10.1f}" for value in worst))
+    return lines
+
+
+def resiliences(result: dict[str, Any]) -> list[str]:
+    """Return the mean resilience of what a swarm may run, with its gain over one for all."""
+    cases, lines = result["cases"], []
+    normal, alone = (np.array([case[key] for case in cases]) for key in ("normal", "one for all"))
+    for key in [key for key in cases[0] if key not in ("faults", "normal")]:
+        values = np.array([case[key] for case in cases])
+        apart = (values - alone) / normal
+        error = apart.std(ddof=1) / np.sqrt(len(apart)) if len(apart) > 1 else np.nan
+        lines.append(
+            f"  {key:28}{(values / normal - 1).mean():+8.3f}   {apart.mean():+.3f} +- {error:.3f}"
+        )
+    trust = "trusted" if result["trusted"] else "not trusted"
+    return [f"resilience of {len(cases)} faults, against one for all; playbook {trust}", *lines]
+
+
+def opened(options: argparse.Namespace, task: str) -> Bench:
+    """Return an archive with its kit, which is prepared once and kept."""
+    if task == EXAMPLE:
+        archive = qed.load_example(task)
+    else:
+        archive = qed.Archive.load(Path(options.archives) / f"{task}-qed.npz")
+        cells = archive.occupied[:: options.every]
+        thinned = qed.Archive(archive.space, archive.header, archive.offset)
+        thinned.place(cells, archive.take(cells), archive.objective[cells], archive.measures[cells])
+        archive = thinned
+    how = Trials(task, 10, options.fresh, streams=streams(options.seed), threads=options.threads)
+    how = replace(how, backend=options.backend)
+    name = task if task == EXAMPLE else f"{task}-{options.every}"
+    path = Path(options.cache) / f"kit-{name}.npz"
+    if not path.exists():
+        notes = Path(options.cache) / f"notes-{name}.npz"
+        kit = qed.prepare(
+            archive, task, notes=notes, threads=options.threads, backend=options.backend
+        )
+        kit.save(path)
+    return Bench(name, task, archive, qed.Kit.load(path), how, options)
+
+
+def run(options: argparse.Namespace, part: str) -> dict[str, Any]:
+    """Return every number of a part, and print its table."""
+    both, few = (uniform, one_sided), max(options.faults // 4, 2)
+    found: dict[str, Any] = {}
+
+    def keep(name: str, result: dict[str, Any], words: list[str]) -> None:
+        found[name] = result
+        print(f"\n{part}: {name}", *words, sep="\n", flush=True)
+
+    if part == "search":
+        result = opened(options, EXAMPLE).searched(both, options.faults, list(STRATEGIES))
+        keep(EXAMPLE, result, regrets(result))
+    if part == "conditions":
+        bench = opened(options, EXAMPLE)
+        for name, draws, change in (
+            ("wheel faults only", [wheels], {}),
+            ("8 robots", both, {"robots": 8}),
+            ("4 obstacles", both, {"obstacles": 4}),
+        ):
+            where = replace(bench.how, environment=qed.Environment(**change))
+            other = replace(bench, how=where, name=f"{bench.name}-{name.replace(' ', '-')}")
+            result = other.searched(draws, few, [LEARNED])
+            keep(name, result, regrets(result))
+    if part == "tasks":
+        for task in OTHERS:
+            result = opened(options, task).searched(both, options.faults, [LEARNED])
+            keep(task, result, regrets(result))
+    if part == "teams":
+        for task in [EXAMPLE, *(OTHERS if options.archives else ())]:
+            count = options.team_faults if task == EXAMPLE else max(options.team_faults // 4, 2)
+            result = opened(options, task).teams(count)
+            keep(task, result, resiliences(result))
+    return found
 
 
 def main() -> None:
     """Measure, print and save."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--archive", default="", help="file (default: the example)")
-    parser.add_argument("--task", default="patrolling")
-    parser.add_argument("--kit", default="", help="file (default: prepare one)")
-    parser.add_argument("--faults", type=int, default=32, help="of each kind")
-    parser.add_argument("--seed", type=int, default=2026)
+    parts = ("search", "conditions", "tasks", "teams")
+    parser.add_argument("--parts", nargs="+", choices=parts, default=parts)
+    parser.add_argument("--archives", default="", help="folder of TASK-qed.npz")
+    parser.add_argument("--every", type=int, default=1, help="cells of these that are taken")
+    parser.add_argument("--faults", type=int, default=8, help="of each kind")
+    parser.add_argument("--team-faults", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=2030)
     parser.add_argument("--fresh", type=int, default=50)
-    parser.add_argument("--robots", type=int, default=10)
-    parser.add_argument("--obstacles", type=int, default=0)
-    parser.add_argument("--strategies", nargs="+", default=list(STRATEGIES))
+    parser.add_argument("--cache", default="recovery-cache", help="folder of kits and winners")
     parser.add_argument("--name", default="recovery")
-    parser.add_argument("--winners", default="winners.json", help="file that keeps the winners")
-    parser.add_argument("--only-winners", action="store_true")
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--backend", default="cpu")
     options = parser.parse_args()
-    archive = (
-        qed.Archive.load(options.archive) if options.archive else qed.load_example(options.task)
-    )
-    where = qed.Environment(robots=options.robots, obstacles=options.obstacles)
-    how = Trials(
-        options.task, 10, options.fresh, streams=streams(options.seed), threads=options.threads
-    )
-    how = replace(how, environment=where, backend=options.backend)
-    if options.kit:
-        kit = Kit.load(options.kit)
-    elif not options.only_winners:
-        kit = qed.prepare(archive, options.task, threads=options.threads, backend=options.backend)
-    else:
-        kit = None
-    result = measured(options, archive, kit, how)
-    if result:
-        print(table(result))
-        path = HERE / "results" / f"{options.name}.json"
-        path.write_text(json.dumps(result, indent=1))
+    Path(options.cache).mkdir(parents=True, exist_ok=True)
+    path = HERE / "results" / f"{options.name}.json"
+    known = json.loads(path.read_text()) if path.exists() else {}
+    for part in options.parts:
+        if part == "tasks" and not options.archives:
+            print("tasks: name the folder of archives with --archives")
+            continue
+        begun = time.perf_counter()
+        found = run(options, part)
+        known[part] = {"seed": options.seed, "every": options.every, **found}
+        path.write_text(json.dumps(known, indent=1))
+        print(f"{part}: {time.perf_counter() - begun:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

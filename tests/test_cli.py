@@ -209,6 +209,29 @@ def test_recover_breaks_and_finds(small_run, tmp_path):
     assert float(rows[1]["claimed"]) == theirs.claimed
 
 
+def test_recover_by_fault_finds_teams(small_run, tmp_path):
+    table = tmp_path / "found.csv"
+    mixed = ",".join(["PMAX"] * 4 + ["NONE"] * 5 + ["LW-H"])
+    given = ["--by", "fault", "--trials", "2", "--fresh", "4"]
+    done = run([*QED, "recover", str(small_run), *given, "--faults", mixed, "--out", str(table)])
+    assert done.returncode == 0, done.stderr
+    assert fits(done.stdout.rsplit("All numbers", 1)[0])
+    assert "with a team by fault" in " ".join(done.stdout.split())
+    for name in ("PMAX", "NONE", "LW-H"):
+        assert name in done.stdout
+    archive = qed.Archive.load(small_run / "archive.npz")
+    found = qed.recover(
+        archive, "patrolling", qed.Faults(mixed), by="fault", trials=2, fresh=4, seconds=10.0
+    )
+    row = next(csv.DictReader(table.read_text().splitlines()))
+    for name in ("performance", "one_for_all", "gain", "gain_error"):
+        assert float(row[name]) == getattr(found, name), name
+    assert row["cells"] == " ".join(map(str, found.cells))
+    done = run([*QED, "recover", str(small_run), *given, "--faults", "2"])
+    assert done.returncode == 0, done.stderr
+    assert fits(done.stdout)
+
+
 def test_how_much_of_a_gain_is_luck_reads_humanly():
     assert part(0.04, 0.01) == "75% of it luck"
     assert part(0.04, 0.05) == "none of it luck"
@@ -231,6 +254,7 @@ def test_other_seeds_draw_other_faults():
         (["--out", "found.txt"], "must end in .csv", 2),
         (["--out", "no/such/folder/found.csv", "--faults", "1"], "cannot write", 1),
         (["--task", "swim"], "task must be one of", 2),
+        (["--by", "robot"], "by must be one of fault", 2),
         (["--protocol", "ours"], "protocol must be one of independent, authors", 2),
     ],
 )

@@ -66,6 +66,24 @@ def test_an_archive_has_no_world_that_goes_on(small_run):  # noqa: F811
     assert "--no-reset is for a kit" in done.stderr
 
 
+def test_recover_by_fault_with_a_kit(prepared, tmp_path):
+    path, _ = prepared
+    table = tmp_path / "found.csv"
+    fault = ",".join(["PMAX"] * 5 + ["LW-H"] * 5)
+    given = ["--by", "fault", "--wrong", "0.2", "--budget", "2", "--fresh", "3"]
+    done = run([*QED, "recover", str(path), *given, "--faults", fault, "--out", str(table)])
+    assert done.returncode == 0, done.stderr
+    assert fits(done.stdout.rsplit("All numbers", 1)[0])
+    assert "Diagnoses of the robots" in done.stdout
+    found = qed.recover(
+        qed.Kit.load(path), faults=qed.Faults(fault), by="fault", wrong=0.2, budget=2, fresh=3
+    )
+    row = next(csv.DictReader(table.read_text().splitlines()))
+    assert float(row["performance"]) == found.performance
+    assert row["diagnoses"] == ",".join(found.diagnoses)
+    assert row["cells"] == " ".join(map(str, found.cells))
+
+
 def test_info_of_a_kit(prepared):
     path, _ = prepared
     done = run([*QED, "info", str(path)])
@@ -82,6 +100,7 @@ def test_info_of_a_kit(prepared):
         (["--strategy", "best"], "strategy must be one of"),
         (["--faults", "PMIN,LW-H"], "the kit is for 10 robots, got faults of 2"),
         (["--full"], "full is for an archive"),
+        (["--wrong", "0.1"], "wrong is for a search over teams"),
     ],
 )
 def test_recover_refuses_with_a_kit(tmp_path, wrong, words):

@@ -85,9 +85,7 @@ def test_a_team_is_wired_to_recover_by_fault(scene: Scene, monkeypatch: pytest.M
         team = qed.Team([scene.shown.controller(cell) for cell in (3, 6) * 5])
 
         def __getattr__(self, name: str) -> Any:
-            if name == "cells":
-                raise AttributeError
-            return getattr(plain, name)
+            return [3, 6] * 5 if name == "cells" else getattr(plain, name)
 
     def by_fault(*args: Any, progress: Any, by: str, **more: Any) -> Any:
         asked.update(more, by=by)
@@ -95,7 +93,6 @@ def test_a_team_is_wired_to_recover_by_fault(scene: Scene, monkeypatch: pytest.M
         return Teamed()
 
     monkeypatch.setattr(searches.recover, "recover", by_fault)
-    assert searches.teams()
     events = told(scene, "team")
     assert asked["by"] == "fault"
     assert asked["environment"] == scene.environment

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from qed.cli import app
 from qed.errors import InputError
-from qed.explore.sources import Shown, shown
+from qed.explore.sources import shown
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +110,3 @@ def test_the_map_is_there_before_the_compiler(folder: Path) -> None:
     )
     said = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "False"
-
-
-def test_cells_of_controllers(folder: Path) -> None:
-    one = Shown("small", "small.npz", archive())
-    assert one.cells_by_controller[one.controller(9).pruned()] == 9

@@ -61,7 +61,7 @@ def test_every_way_is_told_in_the_first_faults(studied: Study) -> None:
     assert sorted(set(found["fault"])) == [0, 1]
     ways = {(KEEP, 0), (BEST, 0), (PLAYBOOK, 0)}
     ways |= {(strategy, budget) for strategy in STRATEGIES for budget in BUDGETS}
-    ways |= {(TEAM, 0)} if beyond.teams_known() else set()
+    ways |= {(TEAM, 0)}
     for _, rows in found.groupby("fault"):
         assert set(zip(rows["way"], rows["trials"], strict=True)) == ways
         assert len(rows) == len(ways)

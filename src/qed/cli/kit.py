@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qed.cli import show
+from qed.cli.teams import cell_words, found_words, print_diagnoses
 
 if TYPE_CHECKING:
     from qed.recovery.kit.kit import Kit
@@ -57,6 +58,7 @@ def print_searched(found: Sequence[Searched]) -> None:
         style="bold",
     )
     if len(found) == 1:
+        print_diagnoses(first)
         _print_trace(first)
     screen.print("Robots with a fault of proximity, range and bearing, or wheels:")
     table = show.table()
@@ -69,7 +71,7 @@ def print_searched(found: Sequence[Searched]) -> None:
             f"{one.broken:.3f}",
             f"{one.performance:.3f}",
             f"{one.claimed:.3f}",
-            str(one.cell) if one.worthwhile else "kept",
+            found_words(one) if one.worthwhile else "kept",
         )
     screen.print(table)
     kept, after = mean(one.broken for one in found), mean(one.performance for one in found)
@@ -109,9 +111,9 @@ def _print_trace(one: Searched) -> None:
         number += not step.free
         table.add_row(
             "before" if step.free else str(number),
-            str(step.cell),
+            cell_words(step.cell),
             f"{step.fitness:.3f}",
-            str(step.best_cell) if step.worthwhile else "kept",
+            cell_words(step.best_cell) if step.worthwhile else "kept",
             f"{step.believed.mean:.3f}",
             f"{step.believed.low:.3f} to {step.believed.high:.3f}",
         )

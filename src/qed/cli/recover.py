@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -63,6 +63,20 @@ def recover(
             "--no-reset", help="Search with a kit in a world that goes on: no reset between trials."
         ),
     ] = False,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="fault: a team, in which robots with the same fault share a controller "
+            "(default: one controller for all robots)."
+        ),
+    ] = None,
+    wrong: Annotated[
+        float | None,
+        typer.Option(
+            help="With a kit by fault: probability that a robot is wrong about its own fault "
+            "(default: 0)."
+        ),
+    ] = None,
     among: Annotated[
         str | None,
         typer.Option(help="Kinds of faults to draw, with commas between (default: all eight)."),
@@ -75,6 +89,7 @@ def recover(
 ) -> None:
     """Break robots, and find the controllers of an archive that work then."""
     from qed.cli.kit import loaded, print_searched
+    from qed.cli.teams import print_teams
     from qed.errors import InputError
     from qed.recovery.kit.stored import is_kit
     from qed.recovery.recover import recover as search
@@ -86,10 +101,11 @@ def recover(
         kit = loaded(path)
         combined = chosen(faults or ["10"], seed, among, broken, kit.environment.robots)
         with show.waiting("searching, trial by trial") as progress:
-            searched = search(
+            searched: list[Any] = search(
                 kit, task, combined, full=full, budget=10 if budget is None else budget,
-                strategy=strategy or "learned", fresh=fresh, seconds=seconds, seed=seed,
-                threads=threads, progress=progress, backend=backend, reset=not no_reset,
+                strategy=strategy or "learned", by=cast(Any, by), wrong=wrong, fresh=fresh,
+                seconds=seconds, seed=seed, threads=threads, progress=progress, backend=backend,
+                reset=not no_reset,
             )  # fmt: skip
         print_searched(searched)
         if out is not None:
@@ -97,6 +113,8 @@ def recover(
         return
     if no_reset:
         raise InputError("--no-reset is for a kit; qed prepare makes one of an archive")
+    if wrong is not None:
+        raise InputError("wrong is for a kit's search; qed prepare makes a kit of an archive")
     archive, _, source = opened(path)
     made = archive.header.get("settings", {})
     wanted = task or made.get("task")
@@ -104,7 +122,7 @@ def recover(
         raise InputError(f"task: {source} does not say which; name one with --task")
     combined = chosen(faults or ["10"], seed, among, broken)
     with show.waiting(f"trying {len(archive):,} controllers in each fault") as progress:
-        found = search(
+        found: list[Any] = search(
             archive,
             wanted,
             combined,
@@ -117,8 +135,12 @@ def recover(
             progress=progress,
             backend=backend,
             full=full,
+            by=cast(Any, by),  # the search checks it
         )
-    _print(found, wanted)
+    if by is None:
+        _print(found, wanted)
+    else:
+        print_teams(found, wanted)
     if out is not None:
         write(found, out)
 
@@ -211,6 +233,7 @@ def part(claimed: float, gained: float) -> str:
 def _save(found: Sequence[Recovery], out: Path) -> None:
     import pandas as pd
 
+    from qed.cli.teams import team_columns
     from qed.files import write
 
     columns = (
@@ -223,6 +246,7 @@ def _save(found: Sequence[Recovery], out: Path) -> None:
             **{name: getattr(one, name) for name in columns},
             "normal_cell": one.normal_cell,
             "cell": one.cell,
+            **team_columns(one),
         }
         for one in found
     ]

@@ -58,7 +58,6 @@ def as_data(shown: Sequence[Shown]) -> dict[str, Any]:
 
 def drawing() -> dict[str, Any]:
     """Return what the drawing of swarms needs; it is asked for beside the map, and loads more."""
-    from qed.explore.searches import teams
     from qed.view import look
     from qed.view.player import _look, _theme
 
@@ -67,7 +66,6 @@ def drawing() -> dict[str, Any]:
         "look": _look(cast(Any, SimpleNamespace(faults=faults, task=""))),
         "marks": look.MARKS,
         "themes": {"light": _theme(look.LIGHT), "dark": _theme(look.DARK)},
-        "teams": teams(),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -167,7 +166,7 @@ def by_kit(scene: Scene, how: LiveTrials, faults: Faults, stream: Stream) -> Non
     stream.tell(_found(scene, how, swarms, healthy, cells, int(kit.cells[present])))
 
 
-def _belief(kit: Kit, search: Search) -> Event:
+def _belief(kit: Kit, search: Search[Any]) -> Event:
     """Return what a search believes now: of all controllers, of the best one, and of its gain."""
     now, gain = search.belief(), search.gain_belief
     return {
@@ -180,15 +179,8 @@ def _belief(kit: Kit, search: Search) -> Event:
     }
 
 
-def teams() -> bool:
-    """Tell whether recovery by fault is there."""
-    return "by" in inspect.signature(recover.recover).parameters
-
-
 def as_team(scene: Scene, faults: Faults, stream: Stream) -> None:
     """Find a controller for each fault: ``qed.recover(archive, task, faults, by="fault")``."""
-    if not teams():
-        raise InputError("teams are not there in this version of QED")
     one = scene.shown
     stream.tell({"kind": "phase", "words": "One controller for all, then one for each fault."})
 
@@ -197,14 +189,10 @@ def as_team(scene: Scene, faults: Faults, stream: Stream) -> None:
         stream.give_way()
 
     with stream.turn():
-        search: Any = recover.recover
-        found = search(
+        found = recover.recover(
             one.archive, scene.task, faults, seconds=scene.seconds, seed=SEED,
             environment=scene.environment, progress=progress, by="fault",
         )  # fmt: skip
-    cells = getattr(found, "cells", None)
-    if cells is None:
-        cells = [one.cells_by_controller[controller.pruned()] for controller in found.team]
     numbers = {
         "normal": found.normal,
         "broken": found.broken,
@@ -212,13 +200,13 @@ def as_team(scene: Scene, faults: Faults, stream: Stream) -> None:
         "error": found.error,
         "distance": found.distance,
     }
-    stream.tell(_told(scene, list(map(int, cells)), found.normal_cell, numbers))
+    stream.tell(_told(scene, list(map(int, found.cells)), found.normal_cell, numbers))
 
 
 def _found(
     scene: Scene,
     how: LiveTrials,
-    swarms: Sequence[Swarm],
+    swarms: Sequence[tuple[Ready, Faults | None]],
     healthy: float,
     cells: list[int],
     normal_cell: int,

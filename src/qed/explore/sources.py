@@ -112,13 +112,6 @@ class Shown:
         """All controllers in the order of their cells, ready to be simulated."""
         return [Ready(network) for network in self.archive.genomes().networks()]
 
-    @cached_property
-    def cells_by_controller(self) -> dict[Controller, int]:
-        """The first cell of each controller, pruned."""
-        cells = self.occupied.tolist()
-        pruned = [one.pruned() for one in self.archive.controllers]
-        return dict(zip(pruned[::-1], cells[::-1], strict=True))
-
 
 def shown(paths: Sequence[Path]) -> list[Shown]:
     """Open all that is named; without a name, what comes with QED."""

@@ -13,6 +13,11 @@ from qed.swarm.faults import Faults
 from qed.swarm.job import Ready
 
 
+def planned(solutions: int, trials: int, faults: int) -> int:
+    """Return how many swarms of some trials each are tried at most."""
+    return sum(count for count, _ in heats(solutions, trials)) * (1 + faults)
+
+
 def raced(
     how: Trials,
     solutions: Sequence[Ready],
@@ -24,7 +29,7 @@ def raced(
     The fitness of those who were given up is minus infinity.  The distance to the normal best is
     known of the winners only, and NaN of the others.
     """
-    swarms = sum(count for count, _ in heats(len(solutions), how.trials)) * (1 + len(faults))
+    swarms = planned(len(solutions), how.trials, len(faults))
     done = 0
 
     def tries(fault: Faults | None, seed: int) -> Try:

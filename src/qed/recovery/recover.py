@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
-
-import numpy as np
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from qed.archive.archive import Archive
-from qed.controller.network import Controller
 from qed.definitions import defined, same_as_stored
-from qed.errors import InputError
-from qed.recovery import metrics
+from qed.errors import InputError, choice
+from qed.recovery.by_fault import BY, TeamRecovery, as_teams
+from qed.recovery.by_fault import planned as planned_team
+from qed.recovery.found import Found, Recovery, again, search
 from qed.recovery.kit.kit import Kit
 from qed.recovery.protocol import INDEPENDENT, streams
 from qed.recovery.race import races
+from qed.recovery.raced import planned as planned_race
 from qed.recovery.raced import raced
-from qed.recovery.trials import Normal, Progress, Trials
+from qed.recovery.trials import Progress, Trials
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
@@ -25,123 +25,9 @@ from qed.swarm.job import Ready
 from qed.swarm.tasks import Task
 
 if TYPE_CHECKING:
-    from qed.recovery.kit.recovered import Searched
+    from qed.recovery.kit.recovered import Searched, SearchedTeam
 
-
-@dataclass(frozen=True)
-class Recovery:
-    """What a combined fault does to a swarm, and what the archive has against it.
-
-    The plain numbers come from fresh trials, which took no part in choosing a controller.  Those
-    called claimed come from the very trials that chose, as in the paper: they flatter, since the
-    best of many on a few trials was in part lucky there.
-    """
-
-    task: str
-    faults: Faults
-    normal: float  # fitness of the normal best while all robots are healthy
-    broken: float  # its fitness with the fault
-    performance: float  # fitness of the recovery controller with the fault
-    error: float  # standard error of performance; NaN of a single fresh trial
-    claimed_normal: float
-    claimed_broken: float
-    claimed: float  # fitness of the recovery controller on the trials that chose it
-    distance: float  # from the normal best's behaviour to the recovery's, 0 to 1
-    normal_cell: int
-    cell: int  # of the recovery controller
-    normal_controller: Controller
-    controller: Controller  # the one to recover with
-    fresh_seed: int  # the seed with which qed.simulate and qed.trace repeat the fresh trials
-
-    @property
-    def impact(self) -> float:
-        """Relative change of fitness when the fault strikes; -0.25: a quarter is lost."""
-        return metrics.impact(self.normal, self.broken)
-
-    @property
-    def resilience(self) -> float:
-        """Relative change of fitness that is left after recovery.
-
-        It may be below the impact: on fresh trials the chosen controller can do worse than the
-        normal best does with the fault.
-        """
-        return metrics.resilience(self.normal, self.performance)
-
-    @property
-    def claimed_impact(self) -> float:
-        """The impact on the trials that chose."""
-        return metrics.impact(self.claimed_normal, self.claimed_broken)
-
-    @property
-    def claimed_resilience(self) -> float:
-        """The resilience on the trials that chose, never below the impact there."""
-        return metrics.resilience(self.claimed_normal, self.claimed)
-
-    @property
-    def luck(self) -> float:
-        """What the claimed fitness of the recovery controller owes to luck."""
-        return self.claimed - self.performance
-
-
-@dataclass(frozen=True)
-class Found:
-    """The numbers of a recovery, with solutions counted in the order of their cells."""
-
-    normal_best: int
-    recovery: int
-    normal: float
-    broken: float
-    performance: float
-    error: float
-    claimed_normal: float
-    claimed_broken: float
-    claimed: float
-    distance: float
-
-
-def search(
-    how: Trials,
-    solutions: Sequence[Ready],
-    normal: Normal,
-    faults: Sequence[Faults],
-    progress: Progress | None = None,
-) -> list[Found]:
-    """Choose the solution that does best in each combined fault, and try the chosen again."""
-    return again(how, solutions, normal, faults, how.broken(solutions, faults, progress))
-
-
-def again(
-    how: Trials,
-    solutions: Sequence[Ready],
-    normal: Normal,
-    faults: Sequence[Faults],
-    fitness: np.ndarray,
-) -> list[Found]:
-    """Try the normal best and the best in each fault, by their fitness (faults, n), once more."""
-    before = normal.best
-    winners = [int(np.argmax(values)) for values in fitness]
-    fresh = how.again(
-        [
-            (solutions[chosen], fault)
-            for fault, winner in zip(faults, winners, strict=True)
-            for chosen in (before, winner)
-        ]
-    ).reshape(len(faults), 2, how.fresh)
-    return [
-        Found(
-            normal_best=before,
-            recovery=after,
-            normal=normal.fresh,
-            broken=float(kept.mean()),
-            performance=float(changed.mean()),
-            error=metrics.standard_error(changed),
-            claimed_normal=float(normal.fitness[before]),
-            claimed_broken=float(values[before]),
-            claimed=float(values[after]),
-            distance=float(normal.apart[after]),
-        )
-        for after, values, (kept, changed) in zip(winners, fitness, fresh, strict=True)
-    ]
+__all__ = ["Found", "Recovery", "TeamRecovery", "recover", "search"]
 
 
 @overload
@@ -160,6 +46,47 @@ def recover(
     progress: Progress | None = ...,
     backend: str = ...,
     full: bool = ...,
+    by: Literal["fault"],
+) -> TeamRecovery: ...
+
+
+@overload
+def recover(
+    archive: Archive,
+    task: str | Task,
+    faults: Sequence[Faults],
+    *,
+    trials: int = ...,
+    fresh: int = ...,
+    seconds: float | None = ...,
+    seed: int = ...,
+    protocol: str = ...,
+    environment: Environment | None = ...,
+    threads: int | None = ...,
+    progress: Progress | None = ...,
+    backend: str = ...,
+    full: bool = ...,
+    by: Literal["fault"],
+) -> list[TeamRecovery]: ...
+
+
+@overload
+def recover(
+    archive: Archive,
+    task: str | Task,
+    faults: Faults,
+    *,
+    trials: int = ...,
+    fresh: int = ...,
+    seconds: float | None = ...,
+    seed: int = ...,
+    protocol: str = ...,
+    environment: Environment | None = ...,
+    threads: int | None = ...,
+    progress: Progress | None = ...,
+    backend: str = ...,
+    full: bool = ...,
+    by: None = ...,
 ) -> Recovery: ...
 
 
@@ -179,6 +106,7 @@ def recover(
     progress: Progress | None = ...,
     backend: str = ...,
     full: bool = ...,
+    by: None = ...,
 ) -> list[Recovery]: ...
 
 
@@ -190,6 +118,51 @@ def recover(
     *,
     full: bool = ...,
     reset: bool = ...,
+    by: Literal["fault"],
+    wrong: float | None = ...,
+    budget: int = ...,
+    strategy: str = ...,
+    fresh: int = ...,
+    seconds: float | None = ...,
+    seed: int = ...,
+    environment: Environment | None = ...,
+    threads: int | None = ...,
+    progress: Progress | None = ...,
+    backend: str = ...,
+) -> SearchedTeam: ...
+
+
+@overload
+def recover(
+    archive: Kit,
+    task: str | Task | None = ...,
+    faults: Sequence[Faults] = ...,
+    *,
+    full: bool = ...,
+    reset: bool = ...,
+    by: Literal["fault"],
+    wrong: float | None = ...,
+    budget: int = ...,
+    strategy: str = ...,
+    fresh: int = ...,
+    seconds: float | None = ...,
+    seed: int = ...,
+    environment: Environment | None = ...,
+    threads: int | None = ...,
+    progress: Progress | None = ...,
+    backend: str = ...,
+) -> list[SearchedTeam]: ...
+
+
+@overload
+def recover(
+    archive: Kit,
+    task: str | Task | None = ...,
+    faults: Faults = ...,
+    *,
+    full: bool = ...,
+    reset: bool = ...,
+    by: None = ...,
     budget: int = ...,
     strategy: str = ...,
     fresh: int = ...,
@@ -210,6 +183,7 @@ def recover(
     *,
     full: bool = ...,
     reset: bool = ...,
+    by: None = ...,
     budget: int = ...,
     strategy: str = ...,
     fresh: int = ...,
@@ -237,6 +211,8 @@ def recover(
     progress: Progress | None = None,
     backend: str = "auto",
     full: bool = False,
+    by: str | None = None,
+    wrong: float | None = None,
     budget: int | None = None,
     strategy: str | None = None,
     reset: bool = True,
@@ -265,6 +241,9 @@ def recover(
     backend : "cpu", "cuda" (an NVIDIA GPU, at most 32 robots a swarm), or "auto": the GPU where
         it can be used, else the CPU
     full : try every controller of an archive on all trials, without a race
+    by : "fault": a team, in which robots with the same fault share a controller; ``found.team``
+        (default: one controller for all robots).  With a kit each robot tells its own fault
+    wrong : probability that a robot of a kit's search by fault is wrong about itself (default: 0)
     budget : trials of a kit's search (default: 10)
     strategy : of a kit's search (default: "learned"); see ``Kit.search``
     reset : False: a kit's search is played in a world that goes on (``qed.World``, on the CPU):
@@ -279,7 +258,8 @@ def recover(
         from qed.recovery.kit.recovered import recovered
 
         return recovered(
-            archive, task, faults, budget, strategy, full=full, reset=reset, fresh=fresh,
+            archive, task, faults, budget, strategy, full=full, reset=reset, by=by, wrong=wrong,
+            fresh=fresh,
             seconds=seconds, seed=seed, environment=environment, threads=threads,
             progress=progress, backend=backend,
         )  # fmt: skip
@@ -290,11 +270,13 @@ def recover(
         )
     if task is None:
         raise InputError("task must be named: an archive is searched for any task")
-    for name, given in (("budget", budget), ("strategy", strategy)):
+    for name, given in (("budget", budget), ("strategy", strategy), ("wrong", wrong)):
         if given is not None:
             raise InputError(f"{name} is for a kit's search; qed.prepare makes a kit of an archive")
     if not reset:
         raise InputError("reset=False is for a kit's search; qed.prepare makes a kit of an archive")
+    if by is not None:
+        choice("by", by, BY)
     length = 400.0 if seconds is None else seconds
     seeds = streams(seed, protocol, archive.header)
     same_as_stored(archive.header, defined("task", task, Task))
@@ -308,18 +290,22 @@ def recover(
     how = replace(how, backend=chosen(backend, [how.environment], max(how.trials, how.fresh)))
     genomes, cells = archive.genomes(), archive.occupied
     solutions = [Ready(network) for network in genomes.networks()]
-    swarms = len(cells) * (1 + len(combined))
+    racing = not full and races(len(solutions), how.trials)
+    searched = len(cells) * (1 + len(combined))
+    if racing:
+        searched = planned_race(len(cells), how.trials, len(combined))
+    swarms = searched + (planned_team(combined, len(cells)) if by else 0)
 
     def told(before: int) -> Progress | None:
         return None if progress is None else lambda done, _: progress(before + done, swarms)
 
-    if full or not races(len(solutions), how.trials):
-        normal, _ = how.normal(solutions, told(0))
-        founds = search(how, solutions, normal, combined, told(len(cells)))
+    if racing:
+        normal, fitness = raced(how, solutions, combined, told(0))
     else:
-        normal, fitness = raced(how, solutions, combined, progress)
-        founds = again(how, solutions, normal, combined, fitness)
-    recoveries = [
+        normal, _ = how.normal(solutions, told(0))
+        fitness = how.broken(solutions, combined, told(len(cells)))
+    founds = again(how, solutions, normal, combined, fitness)
+    recoveries: Sequence[Recovery] = [
         Recovery(
             task=how.task,
             faults=fault,
@@ -339,4 +325,6 @@ def recover(
         )
         for fault, found in zip(combined, founds, strict=True)
     ]
+    if by is not None:
+        recoveries = as_teams(how, solutions, archive, recoveries, fitness, told(searched))
     return recoveries[0] if one else recoveries

@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 
 from qed import limits
+from qed.controller.team import Team
 from qed.definitions import defined
 from qed.descriptors import spirit
 from qed.errors import InputError
 from qed.recovery.protocol import Streams, streams
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.job import Job, Ready
+from qed.swarm.job import Brain, Job, Ready
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
 from qed.swarm.simulate import Outcome, Pending, cores
 from qed.swarm.tasks import Task
 
 Progress = Callable[[int, int], Any]  # called with swarms tried and swarms in all
-Swarm = tuple[Ready, Faults | None]
+Swarm = tuple[Brain | Team, Faults | None]  # what drives it, and what is broken
 AT_ONCE = 512  # swarms simulated in one go; bounds memory, and how often progress is told
 UNDER_WAY = 3  # simulations begun: a GPU has work while the host prepares and gathers
 

@@ -9,7 +9,6 @@ study tells of the exhaustive winner, so that regret is the difference of two re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -116,37 +115,24 @@ def tried(
     fault: Faults,
     how: Trials,
     answers: dict[tuple[str, int], int],
-    team: Team | None,
+    team: Team,
 ) -> dict[tuple[str, int], float]:
     """Return the mean fitness on fresh trials of what each way would use, by way and trials."""
     rows = sorted({kit.present, *answers.values()})
     swarms: list[Any] = [(Ready(kit.controllers[row].network()), fault) for row in rows]
-    swarms.append((kit.playbook.team(fault), fault))
-    if team is not None:
-        swarms.append((team, fault))
+    swarms += [(kit.playbook.team(fault), fault), (team, fault)]
     fresh = how.again(swarms).mean(1).tolist()
     of_row = dict(zip(rows, fresh, strict=False))
-    values = {(KEEP, 0): of_row[kit.present], (PLAYBOOK, 0): fresh[len(rows)]}
-    if team is not None:
-        values[TEAM, 0] = fresh[-1]
+    values = {(KEEP, 0): of_row[kit.present], (PLAYBOOK, 0): fresh[-2], (TEAM, 0): fresh[-1]}
     return values | {key: of_row[row] for key, row in answers.items()}
 
 
-def teams_known() -> bool:
-    """Tell whether ``qed.recover`` finds teams."""
-    return "by" in signature(recover).parameters
-
-
-def team_by_fault(archive: Archive, fault: Faults, how: Trials, seed: int) -> Team | None:
-    """Return a team in which robots with the same fault share a controller, if one can be found."""
-    if not teams_known():
-        return None
-    find: Any = recover
-    found: Team = find(
+def team_by_fault(archive: Archive, fault: Faults, how: Trials, seed: int) -> Team:
+    """Return a team in which robots with the same fault share a controller."""
+    return recover(
         archive, how.task, fault, by="fault", trials=how.trials, fresh=1, seconds=how.seconds,
         seed=seed, threads=how.threads, backend=how.backend,
     ).team  # fmt: skip
-    return found
 
 
 def of_run(here: Path, plan: Plan) -> pd.DataFrame | None:

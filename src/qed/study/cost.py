@@ -17,7 +17,7 @@ from qed.definitions import defined
 from qed.evolution.algorithms import Algorithm
 from qed.recovery.search.strategies import STRATEGIES
 from qed.speed import BATCH, Case, kernel_speed, random_networks, speeds, warm_up
-from qed.study.beyond import BUDGETS, EFFORT, teams_known
+from qed.study.beyond import BUDGETS, EFFORT
 from qed.study.plan import ROBOTS, Plan
 from qed.study.work import batches
 from qed.swarm.backend import described, problem
@@ -108,7 +108,7 @@ def beyond(plan: Plan, algorithm: str) -> float:
     kit = sizes * (effort.surveyed + RACED) + few * (effort.faults + effort.twice + PLAIN)
     kit += PLAYED + effort.validation * (RACED * few + VALIDATED)
     answers = len(STRATEGIES) * (BUDGETS[-1] + 0.5 * len(BUDGETS) * plan.fresh)
-    team = RACED * sizes + TEAMED * min(sizes, TEAMS_OF) if teams_known() else 0.0
+    team = RACED * sizes + TEAMED * min(sizes, TEAMS_OF)
     return (kit + plan.searched * (answers + team)) * _cycles(plan) * ROBOTS
 
 

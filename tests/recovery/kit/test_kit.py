@@ -1,5 +1,6 @@
 import json
 import zipfile
+from dataclasses import replace
 
 import kits
 import numpy as np
@@ -172,10 +173,11 @@ def test_a_kit_is_told_from_an_archive(tmp_path, kit):
 
 
 def test_the_playbook_looks_up_a_controller_for_each_robot(kit):
-    found = kit.playbook.look_up(qed.Faults("PMIN,NONE,PMIN"))
+    mixed = qed.Faults("PMIN,NONE,PMIN")
+    found = kit.playbook.look_up(mixed)
     assert found == [kit.controllers[1], kit.controllers[0], kit.controllers[1]]
-    assert kit.playbook.team(qed.Faults("PMIN,NONE,PMIN")) == qed.Team(found)
-    assert not kit.playbook.trusted
+    assert kit.playbook.team(mixed, anyway=True) == qed.Team(found)
+    assert kit.playbook.team(qed.Faults("PMIN,PMIN")) == qed.Team([kit.controllers[1]] * 2)
     with pytest.raises(InputError, match="does not know 'PMAX'"):
         kit.playbook.look_up(qed.Faults("PMAX"))
     with pytest.raises(InputError, match=r"must be qed\.Faults"):
@@ -196,3 +198,25 @@ def test_places_lie_between_0_and_1_and_high_maps_are_turned():
 
     ratio = apart(high)[0, 1:] / apart(turned)[0, 1:]
     np.testing.assert_allclose(ratio, ratio[0])
+
+
+@pytest.mark.parametrize(
+    ("mixed", "trusted"),
+    [((0.03, 0.01), True), ((-0.009, 0.01), True), ((-0.02, 0.01), False), (None, False)],
+)
+def test_a_playbook_that_is_not_trusted_keeps_the_normal_best(kit, tmp_path, mixed, trusted):
+    book = replace(kit.playbook, mixed=mixed, present=7)
+    different = qed.Faults("PMIN,NONE,PMIN")
+    assert book.trusted == trusted
+    expected = book.look_up(different) if trusted else [kit.controllers[7]] * 3
+    assert book.team(different) == qed.Team(expected)
+    # Where all robots have the same fault, each play was validated by itself.
+    assert book.team(qed.Faults("PMIN,PMIN")) == qed.Team([kit.controllers[1]] * 2)
+    path = tmp_path / "kit.npz"
+    replace(kit, playbook=book, present=7).save(path)
+    again = Kit.load(path)
+    assert again.playbook == book
+    words = " ".join(again.words)
+    assert ("can be trusted" in words) == trusted
+    assert ("Leave the playbook" in words) == (mixed is not None and not trusted)
+    assert ("not validated in swarms" in words) == (mixed is None)

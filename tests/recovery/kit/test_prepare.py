@@ -9,9 +9,10 @@ from qed.recovery.kit import prepare as module
 from qed.recovery.kit.fitting import cover, fitted, noise_of, shortlist, smoothed
 from qed.recovery.kit.notebook import Notebook
 from qed.recovery.kit.prepare import Effort
+from qed.streams import stream
 from qed.swarm.faults import FAULTS, kinds
 
-SMALL = Effort(surveyed=3, controllers=20, faults=6, twice=2, validation=2, portfolio=5)
+SMALL = Effort(surveyed=3, controllers=20, faults=6, twice=2, validation=4, portfolio=5)
 HOW = {"effort": SMALL, "seconds": 10.0, "seed": 4}
 
 
@@ -37,7 +38,6 @@ def test_a_kit_holds_what_a_search_needs(archive, kit, tmp_path):
     assert set(kit.playbook.plays) == set(FAULTS)
     for play in kit.playbook.plays.values():
         assert play.row == kit.present or play.gain > 2.0 * play.error
-    assert kit.playbook.mixed is None
     assert set(kit.findings["found"]) == {"1", "3", "5", "10"}
     assert len(kit.library["faults"]) == 6 + 7 + 1
     kit.save(tmp_path / "kit.npz")
@@ -46,6 +46,35 @@ def test_a_kit_holds_what_a_search_needs(archive, kit, tmp_path):
     assert again.words == kit.words
     assert "20 controllers" in kit.words[0]
     assert any("worthwhile" in line for line in kit.words)
+
+
+def test_the_playbook_is_validated_in_mixed_swarms(archive, kit):
+    gain, error = kit.playbook.mixed
+    found = kit.findings["mixed"]
+    assert 2 <= found["faults"] <= 4
+    assert gain == pytest.approx(found["playbook"] - found["best"])
+    assert error >= 0.0
+    # These faults took no part in making the kit, and half of them are uniform.
+    faults = library.drawn("validation", 4, 4, 10, every=2)
+    assert not {",".join(one) for one in faults} & set(kit.library["faults"])
+    different = [one for one in faults if len(set(one)) > 1]
+    assert found["faults"] == len(different)
+    # What is said of the playbook is what a simulation of its teams gives on the same trials.
+    outcomes = [
+        qed.simulate(
+            kit.playbook.team(one, anyway=True), tasks="patrolling", faults=one, trials=30,
+            seconds=10.0, seed=stream("kit", f"fresh-{k}-0", 4),
+        ).fitness["patrolling"].mean()
+        for k, one in enumerate(faults) if len(set(one)) > 1
+    ]  # fmt: skip
+    assert found["playbook"] == pytest.approx(np.mean(outcomes))
+    teams = kit.findings["teams"]
+    assert teams["faults"] == 2
+    assert teams["gain"] == pytest.approx(teams["team"] - teams["best"])
+    words = " ".join(kit.words)
+    assert "a team was sought" in words
+    assert ("can be trusted" in words) == kit.playbook.trusted
+    assert max(map(len, kit.words)) <= 80
 
 
 def test_it_is_reproducible_and_goes_on_after_an_interruption(archive, kit, tmp_path, monkeypatch):

@@ -3,7 +3,12 @@ import pytest
 from scipy.stats import norm
 
 from qed.recovery.search.gaussian import Prior, posterior
-from qed.recovery.search.gradient import expected_rise, knowledge_gradient, promising
+from qed.recovery.search.gradient import (
+    expected_rise,
+    knowledge_gradient,
+    promising,
+    telling,
+)
 from qed.recovery.search.seen import Seen
 
 
@@ -50,3 +55,15 @@ def test_promising_takes_the_highest_bounds():
     assert promising(belief, 2, 0.0).tolist() == [1, 3]
     assert promising(belief, 2, 2.0).tolist() == [0, 1]
     assert promising(belief, 9, 2.0).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_more_telling_trial_leaves_less_doubt(seed):
+    rng = np.random.default_rng(seed)
+    prior = Prior.plain(rng.normal(size=5), rng.normal(size=(5, 2)), rng.uniform(0.2, 2.0, 5))
+    told = [(0, 0.3), (1, 0.1), (1, 0.2), (4, -0.5)]
+    belief = posterior(prior, Seen.of(told), 0.3)
+    left = {
+        row: posterior(prior, Seen.of([*told, (row, 0.0)]), 0.3).ahead(0, 1)[1] for row in (0, 1)
+    }
+    assert telling(belief, prior.noise, 0, 1) == min(left, key=left.get)

@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -209,3 +210,25 @@ def test_a_search_needs_no_simulator(tmp_path):
         [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_a_lead_in_doubt_is_put_to_the_test_every_second_time(kit):
+    known = kit.known
+    noisy = replace(known.prior, noise=np.full(len(known.normal), 0.1))
+    doubtful = replace(kit, known=replace(known, prior=noisy))
+    tested = others = 0
+    for seed in range(10):
+        rng, search = np.random.default_rng(seed), doubtful.search()
+        for trial in range(20):
+            leader, gain = search.leader, search.gain_belief
+            deviation = (gain.high - gain.mean) / 1.645
+            doubt = leader != search.present and gain.mean < 2.0 * deviation
+            asked = search.ask()
+            if trial >= 5 and doubt and trial % 2:
+                assert asked in (leader, search.present)
+                tested += 1
+            elif trial >= 5:
+                others += asked not in (leader, search.present)
+            search.tell(0.55 + 0.1 * float(rng.normal()))
+    assert tested > 10
+    assert others > 10

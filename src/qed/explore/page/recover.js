@@ -33,7 +33,7 @@ export class Recovering {
     $("kit-words").textContent = kit
       ? `with a kit of ${kit.controllers}; the fault is unknown` : "needs a kit; the fault is unknown";
     radio("exhaustive").disabled = !archive.archive;
-    $("team-way").hidden = !this.page.config.teams || !archive.archive;
+    $("team-way").hidden = !archive.archive;
     radio(kit || !archive.archive ? "kit" : "exhaustive").checked = true;
     if (this.page.state.way) {
       const wanted = radio(this.page.state.way);

@@ -8,6 +8,8 @@ from hashlib import blake2b
 
 import numpy as np
 
+from qed.controller.team import Team
+from qed.recovery.by_fault import drive
 from qed.recovery.kit.notebook import Notebook
 from qed.recovery.race import Raced, race
 from qed.recovery.trials import Progress, Trials
@@ -55,19 +57,41 @@ class Field:
 
         return race(len(rows), trials, attempt, always)
 
+    def teams(self, purpose: str, teams: np.ndarray, fault: Faults, trials: int) -> np.ndarray:
+        """Return the fitness of teams (n, robots) of controllers in a fault, (n, trials).
+
+        They meet the trials that ``fitness`` has for this purpose and its first fault.
+        """
+        swarms = [drive([self.solutions[row] for row in team]) for team in teams.tolist()]
+        return self._kept(f"{purpose}-0", swarms, teams, fault, trials, "-teams")
+
     def _page(
         self, name: str, rows: np.ndarray, fault: Faults | None, trials: int, heat: str = ""
     ) -> np.ndarray:
-        key = f"{name}{heat}-{_digest(rows, fault)}"
+        swarms = [self.solutions[row] for row in rows.tolist()]
+        return self._kept(name, swarms, rows, fault, trials, heat)
+
+    def _kept(
+        self,
+        name: str,
+        swarms: Sequence[Ready | Team],
+        rows: np.ndarray,
+        fault: Faults | None,
+        trials: int,
+        kind: str,
+    ) -> np.ndarray:
+        """Return a page of the notebook; what is not there yet is simulated."""
+        key = f"{name}{kind}-{_digest(rows, fault)}"
         page = self.notebook.page(key, (len(rows), trials))
         if page is None:
-            swarms = [(self.solutions[row], fault) for row in rows.tolist()]
             before = self.done
 
             def told(done: int, _: int) -> None:
                 self._tell(before + done * trials)
 
-            page = self.how.fitness(swarms, trials, stream("kit", name, self.seed), told)
+            page = self.how.fitness(
+                [(one, fault) for one in swarms], trials, stream("kit", name, self.seed), told
+            )
             self.notebook.write(key, page)
             self.done = before
         self._tell(self.done + page.size)

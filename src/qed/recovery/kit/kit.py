@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from qed.controller.network import Controller
-from qed.errors import InputError, whole
+from qed.errors import InputError, number, whole
 from qed.recovery.kit.playbook import Playbook
 from qed.recovery.search.search import Search
 from qed.recovery.search.strategies import LEARNED, Known
+from qed.recovery.search.teams import Diagnosed, TeamSearch
 from qed.swarm.environment import Environment
+from qed.swarm.faults import Faults
+
+LESS = 0.25  # of a trial's noise: how much better a play is than what it was chosen from
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,27 @@ class Kit:
     library: Mapping[str, Any] = field(default_factory=dict)  # what was simulated
     findings: Mapping[str, Any] = field(default_factory=dict)  # what validation said
 
+    @overload
+    def search(
+        self,
+        strategy: str = ...,
+        *,
+        seed: int = ...,
+        present: Controller | None = ...,
+        state: Mapping[str, Any] | None = ...,
+    ) -> Search[Controller]: ...
+
+    @overload
+    def search(
+        self,
+        strategy: str = ...,
+        *,
+        diagnoses: Faults | Sequence[str],
+        wrong: float = ...,
+        present: Controller | None = ...,
+        state: Mapping[str, Any] | None = ...,
+    ) -> TeamSearch: ...
+
     def search(
         self,
         strategy: str = LEARNED,
@@ -44,8 +69,10 @@ class Kit:
         seed: int = 0,
         present: Controller | None = None,
         state: Mapping[str, Any] | None = None,
-    ) -> Search:
-        """Return a search for a swarm whose fault nobody knows.
+        diagnoses: Faults | Sequence[str] | None = None,
+        wrong: float = 0.0,
+    ) -> Any:
+        """Return a search for a swarm whose fault nobody knows, or that diagnosed itself.
 
         Parameters
         ----------
@@ -54,6 +81,8 @@ class Kit:
         seed : decides what "random" tries
         present : the controller that the swarm runs (default: the normal best)
         state : of a search to go on with; strategy, seed and present are then its own
+        diagnoses : what each robot says is broken in it; the search is then over teams
+        wrong : probability that a robot's diagnosis is wrong, 0 to 1
         """
         row = self.present
         if state is not None:
@@ -62,10 +91,55 @@ class Kit:
             if present not in self.controllers:
                 raise InputError("present must be one of the kit's controllers")
             row = self.controllers.index(present)
-        search = Search(self.controllers, self.known, row, self.digest, strategy, seed)
+        if state is not None and "diagnoses" in state:
+            diagnoses, wrong = state["diagnoses"], state.get("wrong", 0.0)
+        if diagnoses is None:
+            search: Any = Search(self.controllers, self.known, row, self.digest, strategy, seed)
+        else:
+            if strategy != LEARNED:
+                raise InputError(f"strategy must be {LEARNED} with diagnoses, got {strategy!r}")
+            faults = diagnoses if isinstance(diagnoses, Faults) else Faults(diagnoses)
+            self.check(None, len(faults), "diagnoses")
+            search = self.search_teams(faults, wrong, row)
         if state is not None:
             search.resume(state)
         return search
+
+    def search_teams(
+        self, diagnoses: Faults, wrong: float = 0.0, present: int | None = None
+    ) -> TeamSearch:
+        """Return a search over teams of as many robots as there are diagnoses."""
+        plays = self.playbook.rows(diagnoses)
+        trusted = self.playbook.trusted or len(set(diagnoses)) == 1
+        return TeamSearch(
+            self.controllers,
+            self.known,
+            self.present if present is None else present,
+            self.digest,
+            self.alike,
+            Diagnosed(diagnoses.names, number("wrong", wrong, 0.0, 1.0)),
+            plays if trusted else (),
+        )
+
+    @cached_property
+    def alike(self) -> dict[str, np.ndarray]:
+        """What is known of all controllers where all robots have the same fault, by its name.
+
+        The library met these swarms in a trial or two of each controller; the playbook's choice
+        was the best of many there on more trials, so that the others are taken for less.
+        """
+        prior, told = self.known.prior, self.library.get("faults")
+        # Centres are drawn towards the middle by as much as a fault may lie beside them.
+        places = prior.centres / np.sqrt(np.maximum(1.0 - prior.width, 0.1))
+        found = {name: prior.mean.copy() for name in self.playbook.plays}
+        for words, place in zip(told if isinstance(told, list) else [], places, strict=False):
+            names = set(str(words).split(","))
+            if len(names) == 1 and names <= found.keys():
+                found[names.pop()] = prior.mean + prior.loadings @ place
+        for name, play in self.playbook.plays.items():
+            found[name] = np.minimum(found[name], play.fitness - LESS * prior.scale)
+            found[name][play.row] = play.fitness
+        return found
 
     @property
     def normal_best(self) -> Controller:
@@ -89,13 +163,14 @@ class Kit:
 
         return told(self)
 
-    def check(self, task: str | None, robots: int) -> None:
+    def check(self, task: str | None, robots: int, field: str = "faults") -> None:
         """Raise InputError unless the kit is for this task (None: its own) and so many robots."""
         if task is not None and task != self.task:
             raise InputError(f"task: the kit is for {self.task}, not for {task}; prepare another")
         if robots != self.environment.robots:
+            own = self.environment.robots
             raise InputError(
-                f"faults: the kit is for {self.environment.robots} robots, got faults of {robots}; "
+                f"{field}: the kit is for {own} robots, got {field} of {robots}; "
                 f"prepare another, or name environment=qed.Environment(robots={robots})"
             )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,9 @@ class Stretch:
 class Life:
     """A swarm that goes on: healthy first, then broken, while a search tries controllers in it."""
 
-    def __init__(self, kit: Kit, search: Search, faults: Faults, how: Trials, seed: int) -> None:
+    def __init__(
+        self, kit: Kit, search: Search[Any], faults: Faults, how: Trials, seed: int
+    ) -> None:
         self.kit, self.search, self.faults, self.seconds = kit, search, faults, how.seconds
         self.world = begun(how.task, how.environment, seed)
         self.stretches: list[Stretch] = []

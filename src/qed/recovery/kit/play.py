@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ class Step:
     """One trial of a search, and what was believed after it."""
 
     row: int  # the controller tried, by its number in the kit
-    cell: int  # and by its cell in the archive
+    cell: int  # and by its cell in the archive; -1: a team of several
     fitness: float  # what it gave
     free: bool  # the present controller's trial in which the fault was noticed
     best: int  # the controller to use after it, by its number
@@ -31,7 +32,12 @@ class Step:
 
 
 def play(
-    kit: Kit, searches: Sequence[Search], budget: int, world: World, noticed: int, stop: bool = True
+    kit: Kit,
+    searches: Sequence[Search[Any]],
+    budget: int,
+    world: World,
+    noticed: int,
+    stop: bool = True,
 ) -> list[list[Step]]:
     """Search in several swarms side by side, one trial of each at a time; return their steps.
 
@@ -56,11 +62,11 @@ def play(
             steps[k].append(
                 Step(
                     row=row,
-                    cell=int(kit.cells[row]),
+                    cell=_cell(kit, search, row),
                     fitness=fitness,
                     free=free,
                     best=search.best_row,
-                    best_cell=int(kit.cells[search.best_row]),
+                    best_cell=_cell(kit, search, search.best_row),
                     believed=search.belief(),
                     gain=search.gain_belief,
                     worthwhile=search.worthwhile,
@@ -68,3 +74,9 @@ def play(
                 )
             )
     return steps
+
+
+def _cell(kit: Kit, search: Search[Any], row: int) -> int:
+    """Return the cell of what was tried, -1 of a team of several controllers."""
+    members = set(search.members(row))
+    return int(kit.cells[members.pop()]) if len(members) == 1 else -1

@@ -35,32 +35,46 @@ class Play:
 class Playbook:
     """A controller for each fault.
 
-    ``mixed`` is what validation in swarms of different faults said: the mean gain over one
-    controller for all and its standard error; None as long as nobody validated it there.
+    Each was chosen in swarms whose robots all have the fault, and need not be right beside robots
+    with other faults: ``mixed`` is what validation in swarms of different faults said, the mean
+    gain over the best controller for all robots and its standard error; None as long as nobody
+    validated it there.
     """
 
     plays: Mapping[str, Play]
     controllers: Sequence[Controller]
     mixed: tuple[float, float] | None = None
+    present: int = 0  # the controller of a healthy swarm, by its number
 
     @property
     def trusted(self) -> bool:
-        """Whether validation in mixed swarms says that the playbook helps."""
-        return self.mixed is not None and self.mixed[0] > 2.0 * self.mixed[1]
+        """Whether it is better than one for all in mixed swarms, or equal within the error."""
+        return self.mixed is not None and self.mixed[0] >= -self.mixed[1]
 
     def look_up(self, faults: Faults) -> list[Controller]:
         """Return the controller for each robot, in the order of the faults."""
+        return [self.controllers[row] for row in self.rows(faults)]
+
+    def rows(self, faults: Faults) -> list[int]:
+        """Return the number of the controller for each robot."""
         if not isinstance(faults, Faults):
             raise InputError(f"faults must be qed.Faults, got {type(faults).__name__}")
         for name in faults:
             if name not in self.plays:
                 known = ", ".join(self.plays)
                 raise InputError(f"faults: the playbook does not know {name!r}, only {known}")
-        return [self.controllers[self.plays[name].row] for name in faults]
+        return [self.plays[name].row for name in faults]
 
-    def team(self, faults: Faults) -> Team:
-        """Return the team that the playbook has for these faults: each robot knows its own."""
-        return Team(self.look_up(faults))
+    def team(self, faults: Faults, *, anyway: bool = False) -> Team:
+        """Return the team for these faults, without a search: each robot knows its own.
+
+        Robots with different faults keep the normal best if the playbook is not ``trusted``, since
+        it may do harm there; ``anyway`` looks them up all the same.
+        """
+        found = self.look_up(faults)
+        if self.trusted or anyway or len(set(faults)) == 1:
+            return Team(found)
+        return Team([self.controllers[self.present]] * len(found))
 
     def described(self) -> dict[str, Any]:
         """Return the playbook as JSON can hold it."""
@@ -68,7 +82,7 @@ class Playbook:
         return {"plays": plays, "mixed": None if self.mixed is None else list(self.mixed)}
 
     @classmethod
-    def from_described(cls, told: Any, controllers: Sequence[Controller]) -> Playbook:
+    def from_described(cls, told: Any, controllers: Sequence[Controller], present: int) -> Playbook:
         """Return the playbook of a file, or raise ValueError that says what is wrong with it."""
         if not isinstance(told, dict) or not isinstance(told.get("plays"), list):
             raise ValueError("its playbook is not a list of plays")
@@ -88,4 +102,4 @@ class Playbook:
                 raise ValueError("its playbook's validation is not a gain and an error")
             gain, error = (number("a playbook's validation", one, -1e9, 1e9) for one in mixed)
             mixed = gain, error
-        return cls(plays, controllers, mixed)
+        return cls(plays, controllers, mixed, present)

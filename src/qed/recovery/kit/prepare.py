@@ -20,7 +20,7 @@ from qed.recovery.kit.kit import Kit, places_in
 from qed.recovery.kit.notebook import Notebook
 from qed.recovery.kit.playbook import Play, Playbook
 from qed.recovery.kit.validate import planned as planned_validation
-from qed.recovery.kit.validate import validate
+from qed.recovery.kit.validate import validated
 from qed.recovery.protocol import streams
 from qed.recovery.race import heats
 from qed.recovery.search.gaussian import Prior
@@ -46,12 +46,13 @@ class Effort:
     faults: int = 160  # of the library that the short list meets, in one trial each
     twice: int = 32  # of these faults in two trials, to know the noise
     validation: int = 16  # faults that took no part
+    teams: int = 3  # of these, uniform ones, in which teams by fault are found
     portfolio: int = 30  # controllers
 
     def __post_init__(self) -> None:
         for name, low in (
             ("surveyed", 1), ("controllers", 1), ("faults", 2), ("twice", 1), ("validation", 2),
-            ("portfolio", 1),
+            ("teams", 0), ("portfolio", 1),
         ):  # fmt: skip
             whole(name, getattr(self, name), low, 65536)
 
@@ -162,7 +163,7 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
         cells=archive.occupied[rows],
         present=present,
         known=known,
-        playbook=Playbook(plays, controllers),
+        playbook=Playbook(plays, controllers, present=present),
         library={
             "faults": [",".join(one) for one in faults],
             "kept": _numbers(smooth[:, present]),
@@ -171,7 +172,7 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
             "seed": field.seed,
         },
     )
-    return replace(kit, findings=validate(kit, field, rows, effort.validation, own))
+    return validated(kit, field, rows, effort.validation, own, effort.teams)
 
 
 def _surveyed(effort: Effort, seed: int, robots: int, own: Sequence[Faults]) -> list[Faults]:
@@ -221,7 +222,8 @@ def _planned(effort: Effort, controllers: int, robots: int, own: Sequence[Faults
     raced = sum(count * met for count, met in heats(controllers, NORMAL_TRIALS))
     surveyed = controllers * max(effort.surveyed, 1)
     learned = few * (faults + min(effort.twice, effort.faults) + 3)
-    return raced + surveyed + learned + plays + planned_validation(few, effort.validation)
+    validation = planned_validation(few, effort.validation, effort.teams, robots)
+    return raced + surveyed + learned + plays + validation
 
 
 def _as_stored(prior: Prior) -> Prior:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from qed.controller.team import Team
 from qed.descriptors import spirit
-from qed.errors import InputError, whole
+from qed.errors import InputError, choice, number, whole
 from qed.recovery import metrics
+from qed.recovery.by_fault import BY, ReadyTeam, drive
+from qed.recovery.kit.diagnosis import diagnosed
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.live import Life, Stretch, lived
 from qed.recovery.kit.play import Step, play
@@ -17,7 +21,8 @@ from qed.recovery.protocol import streams
 from qed.recovery.recover import Recovery
 from qed.recovery.search.search import Belief, Search
 from qed.recovery.search.strategies import LEARNED
-from qed.recovery.trials import Progress, Trials
+from qed.recovery.search.teams import TeamSearch
+from qed.recovery.trials import Progress, Swarm, Trials
 from qed.streams import stream
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
@@ -45,6 +50,21 @@ class Searched(Recovery):
         return sum(not step.free for step in self.trace)
 
 
+@dataclass(frozen=True)
+class SearchedTeam(Searched):
+    """What a search over teams found; ``controller`` is the one that most robots run."""
+
+    team: Team
+    cells: tuple[int, ...]  # of the robots' controllers
+    diagnoses: Faults  # what the robots said is broken in them
+    wrong: float  # how often they are wrong, as the search was told
+
+    @property
+    def plays(self) -> dict[str, int]:
+        """The cell of the controller for each diagnosis."""
+        return dict(zip(self.diagnoses, self.cells, strict=True))
+
+
 def recovered(
     kit: Kit,
     task: str | None,
@@ -54,6 +74,8 @@ def recovered(
     *,
     full: bool = False,
     reset: bool = True,
+    by: str | None = None,
+    wrong: float | None = None,
     fresh: int = 50,
     seconds: float | None = None,
     seed: int = 1,
@@ -80,7 +102,7 @@ def recovered(
         kit.check(task, len(fault) if environment is None else kit.environment.robots)
         how.check(fault)
     how = replace(how, backend=chosen(backend, [where], max(how.trials, how.fresh)))
-    searches = [kit.search(strategy or LEARNED, seed=seed) for _ in combined]
+    searches = _searches(kit, combined, strategy or LEARNED, by, wrong, seed)
     lives: list[Life] = []
     if reset:
         steps = simulated(kit, searches, combined, how, seed, most, progress)
@@ -94,9 +116,34 @@ def recovered(
     return found[0] if isinstance(faults, Faults) else found
 
 
+def _searches(
+    kit: Kit,
+    faults: Sequence[Faults],
+    strategy: str,
+    by: str | None,
+    wrong: float | None,
+    seed: int,
+) -> list[Search[Any]]:
+    """Return a search for each fault, over teams if robots tell what is broken in them."""
+    if by is None:
+        if wrong is not None:
+            raise InputError('wrong is for a search over teams: name by="fault", too')
+        return [kit.search(strategy, seed=seed) for _ in faults]
+    choice("by", by, BY)
+    if strategy != LEARNED:
+        raise InputError(f"strategy must be {LEARNED} by fault, got {strategy!r}")
+    often = number("wrong", 0.0 if wrong is None else wrong, 0.0, 1.0)
+    names = list(kit.playbook.plays)
+    said = [
+        diagnosed(fault, often, names, stream("diagnosis", seed, k))
+        for k, fault in enumerate(faults)
+    ]
+    return [kit.search_teams(one, often) for one in said]
+
+
 def simulated(
     kit: Kit,
-    searches: Sequence[Search],
+    searches: Sequence[Search[Any]],
     faults: Sequence[Faults],
     how: Trials,
     seed: int,
@@ -105,12 +152,13 @@ def simulated(
     stop: bool = True,
 ) -> list[list[Step]]:
     """Let searches try what they ask for, in the simulator; every trial has a start of its own."""
-    solutions = {row: Ready(kit.controllers[row].network()) for row in {kit.present}}
+    solutions = Solutions(kit)
 
     def world(number: int, going: Sequence[int], rows: Sequence[int]) -> np.ndarray:
-        for row in set(rows) - set(solutions):
-            solutions[row] = Ready(kit.controllers[row].network())
-        swarms = [(solutions[row], faults[k]) for k, row in zip(going, rows, strict=True)]
+        swarms = [
+            (solutions.of(searches[k].members(row)), faults[k])
+            for k, row in zip(going, rows, strict=True)
+        ]
         found: np.ndarray = how.fitness(swarms, 1, stream("search trial", seed, number))[:, 0]
         if progress is not None:
             progress(number + 1, NOTICED + budget)
@@ -121,47 +169,77 @@ def simulated(
 
 def _told(
     kit: Kit,
-    searches: Sequence[Search],
+    searches: Sequence[Search[Any]],
     faults: Sequence[Faults],
     steps: Sequence[list[Step]],
     how: Trials,
 ) -> list[Searched]:
     """Try what was found, and what the swarm ran before, on fresh trials."""
-    rows = [search.best_row for search in searches]
-    unique = np.unique([kit.present, *rows])
-    ready = {row: Ready(kit.controllers[row].network()) for row in unique.tolist()}
-    behaviours = how.behaviours(list(ready.values()))
+    teams = [search.members(search.best_row) for search in searches]
+    solutions = Solutions(kit)
+    unique = np.unique([kit.present, *(row for team in teams for row in team)])
+    behaviours = how.behaviours([solutions[row] for row in unique.tolist()])
     home = behaviours[np.searchsorted(unique, kit.present)]
     apart = dict(zip(unique.tolist(), spirit.distance(home, behaviours).tolist(), strict=True))
-    present = ready[kit.present]
-    swarms = [(present, None), *((present, fault) for fault in faults)]
-    swarms += [(ready[row], fault) for row, fault in zip(rows, faults, strict=True)]
+    present = solutions[kit.present]
+    swarms: list[Swarm] = [(present, None), *((present, fault) for fault in faults)]
+    swarms += [(solutions.of(team), fault) for team, fault in zip(teams, faults, strict=True)]
     healthy, *others = how.again(swarms)
     kept, changed = others[: len(faults)], others[len(faults) :]
-    return [
-        Searched(
-            task=how.task,
-            faults=fault,
-            normal=float(healthy.mean()),
-            broken=float(before.mean()),
-            performance=float(after.mean()),
-            error=metrics.standard_error(after),
-            claimed_normal=float(kit.known.normal[kit.present]),
-            claimed_broken=search.belief(search.present).mean,
-            claimed=search.belief().mean,
-            distance=apart[row],
-            normal_cell=int(kit.cells[kit.present]),
-            cell=int(kit.cells[row]),
-            normal_controller=kit.normal_best,
-            controller=kit.controllers[row],
-            fresh_seed=how.streams.fresh,
-            strategy=search.strategy,
-            trace=tuple(trace),
-            gain=search.gain_belief,
-            worthwhile=search.worthwhile,
-            row=row,
-        )
-        for fault, search, row, trace, before, after in zip(
-            faults, searches, rows, steps, kept, changed, strict=True
-        )
-    ]
+    found: list[Searched] = []
+    for fault, search, team, trace, before, after in zip(
+        faults, searches, teams, steps, kept, changed, strict=True
+    ):
+        row = max(team, key=team.count)
+        numbers: dict[str, Any] = {
+            "task": how.task,
+            "faults": fault,
+            "normal": float(healthy.mean()),
+            "broken": float(before.mean()),
+            "performance": float(after.mean()),
+            "error": metrics.standard_error(after),
+            "claimed_normal": float(kit.known.normal[kit.present]),
+            "claimed_broken": search.belief(search.present).mean,
+            "claimed": search.belief().mean,
+            "distance": float(np.mean([apart[one] for one in team])),
+            "normal_cell": int(kit.cells[kit.present]),
+            "cell": int(kit.cells[row]),
+            "normal_controller": kit.normal_best,
+            "controller": kit.controllers[row],
+            "fresh_seed": how.streams.fresh,
+            "strategy": search.strategy,
+            "trace": tuple(trace),
+            "gain": search.gain_belief,
+            "worthwhile": search.worthwhile,
+            "row": row,
+        }
+        if isinstance(search, TeamSearch):
+            said = search.diagnosed
+            found.append(
+                SearchedTeam(
+                    **numbers,
+                    team=search.best,
+                    cells=tuple(kit.cells[team].tolist()),
+                    diagnoses=Faults(said.faults),
+                    wrong=said.wrong,
+                )
+            )
+        else:
+            found.append(Searched(**numbers))
+    return found
+
+
+class Solutions(dict[int, Ready]):
+    """The networks of a kit's controllers, each made when it is first needed."""
+
+    def __init__(self, kit: Kit) -> None:
+        super().__init__()
+        self.kit = kit
+
+    def __missing__(self, row: int) -> Ready:
+        self[row] = Ready(self.kit.controllers[row].network())
+        return self[row]
+
+    def of(self, rows: Sequence[int]) -> Ready | ReadyTeam:
+        """Return what drives robots with these controllers."""
+        return drive([self[row] for row in rows])

@@ -114,15 +114,16 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kit:
         real["places"],
         arrays["portfolio"].astype(np.int64),
     )
+    present = whole("its present", header["present"], 0, len(controllers) - 1)
     return Kit(
         task=task,
         environment=Environment(**environment),
         seconds=number("its seconds", header["seconds"], 0.0, 1e6, above=True),
         controllers=controllers,
         cells=arrays["cell"],
-        present=whole("its present", header["present"], 0, len(controllers) - 1),
+        present=present,
         known=known,
-        playbook=Playbook.from_described(header["playbook"], controllers),
+        playbook=Playbook.from_described(header["playbook"], controllers, present),
         **tables,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,11 +16,19 @@ def told(kit: Kit) -> list[str]:
         f"{kit.task}: {len(kit.controllers)} controllers on the short list, "
         f"{len(faults) if isinstance(faults, list) else 'no'} faults simulated."
     ]
+    lines += _readable(_validated, kit.findings) or ["Nobody validated it."]
+    lines += _plays(kit)
+    lines += _readable(_mixed, kit.findings.get("mixed"))
+    lines += _readable(_teams, kit.findings.get("teams"))
+    return lines + _verdict(kit)
+
+
+def _readable(words: Callable[[Any], list[str]], found: Any) -> list[str]:
+    """Return words, or none if a file does not hold what they need."""
     try:
-        lines += _validated(kit.findings)
+        return words(found)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        lines.append("Nobody validated it.")
-    return lines + _plays(kit)
+        return []
 
 
 def _validated(found: Any) -> list[str]:
@@ -35,7 +44,7 @@ def _validated(found: Any) -> list[str]:
             for key, value in found["found"].items()
         ),
         f"  {best:.3f}  with the best on the list, found by {int(found['trials']):,} trials",
-        f"Searching {verdict} here: it gains {gain:+.3f} ± {error:.3f} within ten trials.",
+        f"Searching {verdict} here: {gain:+z.3f} ± {error:.3f} within ten trials.",
     ]
 
 
@@ -49,15 +58,45 @@ def _plays(kit: Kit) -> list[str]:
     if not plays:
         return []
     better = ", ".join(play.fault for play in plays if play.row != kit.present)
-    lines = [
+    return [
         "Playbook, where all robots have the same fault: another controller helps for",
         f"  {better or 'none'}.",
     ]
+
+
+def _mixed(found: Any) -> list[str]:
+    kept, best, searched, playbook = (
+        float(found[name]) for name in ("kept", "best", "found", "playbook")
+    )
+    return [
+        f"In {int(found['faults'])} of these swarms robots have different faults:",
+        f"  {kept:.3f}  if the controller is kept",
+        f"  {searched:.3f}  with one for all, after a search of ten trials",
+        f"  {best:.3f}  with the best for all",
+        f"  {playbook:.3f}  with the playbook, if each robot knows its fault; no trial",
+    ]
+
+
+def _teams(found: Any) -> list[str]:
+    best, team, playbook = (float(found[name]) for name in ("best", "team", "playbook"))
+    gain, error = float(found["gain"]), float(found["error"])
+    return [
+        f"In {int(found['faults'])} of them a team was sought, a controller for each fault:",
+        f"  {best:.3f}  with the best for all",
+        f"  {playbook:.3f}  with the playbook",
+        f"  {team:.3f}  with the team, found by {int(found['trials']):,} trials; "
+        f"gain {gain:+z.3f} ± {error:.3f}",
+    ]
+
+
+def _verdict(kit: Kit) -> list[str]:
+    """Return whether the playbook is to be trusted."""
+    if not kit.playbook.plays:
+        return []
     if kit.playbook.mixed is None:
-        return [
-            *lines,
-            "It was not validated in swarms of different faults: do not trust it there.",
-        ]
+        return ["The playbook was not validated in swarms of different faults: leave it there."]
     gain, error = kit.playbook.mixed
-    verdict = "it helps" if kit.playbook.trusted else "leave it"
-    return [*lines, f"In swarms of different faults it gains {gain:+.3f} ± {error:.3f}: {verdict}."]
+    apart = f"{gain:+z.3f} ± {error:.3f} against the best for all"
+    if kit.playbook.trusted:
+        return [f"The playbook can be trusted here: {apart}."]
+    return [f"Leave the playbook where faults differ: {apart}."]

@@ -5,4 +5,5 @@ gaussian   a Gaussian prior over the fitness of all controllers, and its posteri
 gradient   what a further trial is worth
 strategies which controller to try next: learned, map, portfolio, random, exhaustive
 search     ask and tell: the loop's two halves, what it believes, and its state
+teams      the same over teams, when robots tell what is broken in them
 """

@@ -32,6 +32,19 @@ def knowledge_gradient(
     return worth - float(means.max())
 
 
+def telling(belief: Posterior, noise: np.ndarray, one: int, other: int) -> int:
+    """Return that of two controllers whose trial tells more about which of them is better.
+
+    A trial of c takes cov(m_one - m_other, m_c)^2 / (var m_c + s_c^2) off the variance of their
+    difference.
+    """
+    both = np.array([one, other])
+    shared = belief.covariance(both, both)
+    variance = np.diag(shared)
+    taken = (variance - shared[0, 1]) ** 2 / (variance + noise[both] ** 2)
+    return int(both[np.argmax(taken)])
+
+
 def promising(belief: Posterior, count: int, spread: float) -> np.ndarray:
     """Return the controllers with the highest mean + spread * standard deviation, ascending."""
     bound = belief.mean + spread * np.sqrt(belief.variance)

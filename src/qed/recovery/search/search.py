@@ -9,11 +9,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from qed.controller.network import Controller
+from qed.controller.team import Team
 from qed.errors import InputError, choice, number, whole
 from qed.recovery.search.gaussian import Posterior
 from qed.recovery.search.gradient import expected_rise
@@ -24,6 +25,9 @@ FORMAT, VERSION = "qed-search", 1
 NINETY = 1.645  # standard deviations on each side of an interval that holds 90 %
 CLEAR = 1.0  # standard deviations by which a gain must exceed 0 to be clear
 ENOUGH = 0.1  # of a trial's noise: a rise that is not worth a further trial
+Arm = TypeVar(
+    "Arm", bound=Controller | Team
+)  # what is tried: a controller in all robots, or a team
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Belief:
         return cls(mean, mean - NINETY * deviation, mean + NINETY * deviation, trials)
 
 
-class Search:
+class Search(Generic[Arm]):
     """A search for the controller that works best in a fault that nobody knows.
 
     ``Kit.search`` makes one.  The swarm tries ``ask()`` and tells what it gave with ``tell``,
@@ -51,14 +55,14 @@ class Search:
 
     def __init__(
         self,
-        controllers: Sequence[Controller],
+        controllers: Sequence[Arm],
         known: Known,
         present: int,
         digest: str,
         name: str = LEARNED,
         seed: int = 0,
     ) -> None:
-        self.controllers = controllers
+        self.controllers: Sequence[Arm] = controllers
         self.strategy = choice("strategy", name, STRATEGIES)
         self.seed = whole("seed", seed, 0, 2**63 - 1)
         self._known, self._present, self._digest = known, present, digest
@@ -68,13 +72,13 @@ class Search:
 
     # What the swarm does
 
-    def ask(self) -> Controller:
+    def ask(self) -> Arm:
         """Return the controller to try next; the same until its fitness is told."""
         if self._asked is None:
-            self._asked = self._how.choose(self._seen, self._posterior)
+            self._asked = self._how.choose(self._seen, self._posterior, self._present)
         return self.controllers[self._asked]
 
-    def tell(self, fitness: float, controller: Controller | None = None) -> None:
+    def tell(self, fitness: float, controller: Arm | None = None) -> None:
         """Tell the fitness of one trial: of what was asked, or of a controller that is named.
 
         What the present controller gave since the fault struck is worth telling before the first
@@ -94,12 +98,12 @@ class Search:
     # What it believes
 
     @property
-    def present(self) -> Controller:
+    def present(self) -> Arm:
         """The controller that the swarm runs now."""
         return self.controllers[self._present]
 
     @property
-    def best(self) -> Controller:
+    def best(self) -> Arm:
         """The controller to go on with: the leader if its gain is clear, else the present one."""
         return self.controllers[self.best_row]
 
@@ -109,7 +113,7 @@ class Search:
         return self._leader if self.worthwhile else self._present
 
     @property
-    def leader(self) -> Controller:
+    def leader(self) -> Arm:
         """The controller with the highest expected fitness, however uncertain."""
         return self.controllers[self._leader]
 
@@ -147,7 +151,7 @@ class Search:
         """Whether further trials are not expected to pay."""
         return self.promise < ENOUGH * self._known.prior.scale
 
-    def belief(self, controller: Controller | None = None) -> Belief:
+    def belief(self, controller: Arm | None = None) -> Belief:
         """Return what is believed of a controller's fitness now (default: of the best)."""
         row = self.best_row if controller is None else self.row(controller)
         deviation = math.sqrt(float(self._posterior.variance[row]))
@@ -159,11 +163,16 @@ class Search:
         """Number of trials told."""
         return len(self._told)
 
-    def row(self, controller: Controller) -> int:
+    def members(self, row: int) -> list[int]:
+        """Return the numbers of the controllers that robots run: here one for all of them."""
+        return [row]
+
+    def row(self, controller: Arm) -> int:
         """Return the number of a controller in the kit."""
-        if not isinstance(controller, Controller):
+        wanted = type(self.controllers[0])
+        if not isinstance(controller, wanted):
             kind = type(controller).__name__
-            raise InputError(f"controller must be a qed.Controller of the kit, got {kind}")
+            raise InputError(f"controller must be a qed.{wanted.__name__} of the kit, got {kind}")
         row = self._rows.get(controller)
         if row is None:
             raise InputError("controller is not one of the kit's controllers")
@@ -213,7 +222,7 @@ class Search:
             self.__dict__.pop(name, None)
 
     @cached_property
-    def _rows(self) -> dict[Controller, int]:
+    def _rows(self) -> dict[Arm, int]:
         """Return the first number of each controller."""
         last = len(self.controllers) - 1
         return {self.controllers[row]: row for row in range(last, -1, -1)}

@@ -12,7 +12,13 @@ from typing import Protocol
 import numpy as np
 
 from qed.recovery.search.gaussian import Posterior, Prior, best_posterior
-from qed.recovery.search.gradient import CANDIDATES, RIVALS, knowledge_gradient, promising
+from qed.recovery.search.gradient import (
+    CANDIDATES,
+    RIVALS,
+    knowledge_gradient,
+    promising,
+    telling,
+)
 from qed.recovery.search.seen import Seen
 from qed.streams import stream
 
@@ -24,8 +30,11 @@ STRATEGIES = {
     RANDOM: "controllers at random",
     EXHAUSTIVE: "every controller, the best in the normal environment first",
 }
-CAREFUL = 5  # trials chosen by the knowledge gradient, before the upper bound takes over
+CAREFUL = 5  # trials chosen by the knowledge gradient, the free one of the present included
+DOUBT = 2.0  # standard deviations of a lead up to which it is put to the test after these
+VERIFY = 2  # every second of these tests a lead in doubt, the others look for a better one
 BOUND = 2.0  # standard deviations above the mean
+NEAR_BOUND = 1.0  # the same once a few trials have shown where to look
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +53,8 @@ class Strategy(Protocol):
     def belief(self, seen: Seen) -> Posterior:
         """Return what is believed of each controller."""
 
-    def choose(self, seen: Seen, belief: Posterior) -> int:
-        """Return the controller to try next."""
+    def choose(self, seen: Seen, belief: Posterior, present: int) -> int:
+        """Return the controller to try next; ``present`` is what the swarm runs."""
 
     def answers(self, seen: Seen) -> np.ndarray | None:
         """Return the controllers that may be the answer; None: all."""
@@ -53,7 +62,12 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """The prior of the kit, the knowledge gradient, and then an upper bound."""
+    """The prior of the kit and the knowledge gradient; then the lead is verified.
+
+    To change the controller needs a clear gain.  So when some trials have found a leader, every
+    second one goes to it or to the present controller until their difference is beyond doubt; the
+    others go by an upper bound.
+    """
 
     known: Known
 
@@ -61,14 +75,20 @@ class Learned:
         """Return the posterior of the kit's prior."""
         return best_posterior(self.known.prior, seen)
 
-    def choose(self, seen: Seen, belief: Posterior) -> int:
+    def choose(self, seen: Seen, belief: Posterior, present: int) -> int:
         """Return the controller whose trial is worth most."""
+        noise = self.known.prior.noise
         if seen.trials < CAREFUL:
             candidates = promising(belief, CANDIDATES, BOUND)
             rivals = promising(belief, RIVALS, BOUND)
-            worth = knowledge_gradient(belief, self.known.prior.noise, candidates, rivals)
+            worth = knowledge_gradient(belief, noise, candidates, rivals)
             return int(candidates[np.argmax(worth)])
-        return int(np.argmax(belief.mean + BOUND * np.sqrt(belief.variance)))
+        leader = int(np.argmax(belief.mean))
+        gain, deviation = belief.ahead(leader, present)
+        testing = (seen.trials - CAREFUL) % VERIFY == 0
+        if testing and leader != present and gain < DOUBT * deviation:
+            return telling(belief, noise, leader, present)
+        return int(np.argmax(belief.mean + NEAR_BOUND * np.sqrt(belief.variance)))
 
     def answers(self, seen: Seen) -> np.ndarray | None:
         """All controllers: the posterior tells of those never tried, too."""
@@ -100,7 +120,7 @@ class MapBased:
         none = np.zeros((len(mean), 0))
         return Posterior(mean, none, np.zeros((0, 0)), variance, 0.0)
 
-    def choose(self, seen: Seen, belief: Posterior) -> int:
+    def choose(self, seen: Seen, belief: Posterior, present: int) -> int:
         """Return the controller with the highest upper bound."""
         return int(np.argmax(belief.mean + self.bound * np.sqrt(belief.variance)))
 
@@ -126,7 +146,7 @@ class InOrder:
         none = np.zeros((len(mean), 0))
         return Posterior(mean, none, np.zeros((0, 0)), own, 0.0)
 
-    def choose(self, seen: Seen, belief: Posterior) -> int:
+    def choose(self, seen: Seen, belief: Posterior, present: int) -> int:
         """Return the first that was not tried, or the one with the highest upper bound."""
         untried = self.order[~np.isin(self.order, seen.rows)]
         if len(untried):

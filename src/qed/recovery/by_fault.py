@@ -1,0 +1,269 @@
+"""Teams by fault: robots with the same fault share a controller, and one round finds them.
+
+The round begins with the best controller for all, or with the controllers that are best where all
+robots have the same fault, if these are clearly better together.  Then, for each kind of fault
+present, healthy robots being a kind too, candidates take over the robots with it while the others
+keep what they have; the best of them meet new trials beside the one they would replace, and have
+to be clearly better there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from qed.archive.archive import Archive
+from qed.controller.network import Network
+from qed.controller.team import Team
+from qed.descriptors import spirit
+from qed.recovery.found import Recovery
+from qed.recovery.metrics import change, standard_error
+from qed.recovery.trials import Progress, Trials
+from qed.streams import stream
+from qed.swarm.faults import Fault, Faults
+from qed.swarm.job import Ready
+
+BY = {"fault": "robots with the same fault share a controller"}
+PLAYS = 24  # solutions tried again where all robots have the same fault
+CLEAR = 2.0  # paired standard errors by which a finalist must be better there
+Plan = Mapping[Fault, int]  # the solution that robots with each fault run
+# From plans, a number of trials and their purpose to the fitness on each trial.
+Attempt = Callable[[Sequence[Plan], int, str], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is tried for a team."""
+
+    candidates: int = 135  # for each kind of fault
+    trials: int = 10  # of each candidate
+    finalists: int = 12  # the best of them
+    new: int = 60  # trials that they meet beside the incumbent
+
+    def swarms(self, faults: Faults, solutions: int) -> int:
+        """Return how many swarms are tried at most."""
+        kinds = len(kinds_in(faults))
+        return 2 + (1 + kinds) * (self.finalists + 1) + kinds * min(self.candidates, solutions)
+
+    def all_trials(self, faults: Faults, solutions: int) -> int:
+        """Return how many trials they meet at most."""
+        kinds = len(kinds_in(faults))
+        tried = kinds * min(self.candidates, solutions) * self.trials
+        return tried + (2 + (1 + kinds) * (self.finalists + 1)) * self.new
+
+
+@dataclass(frozen=True)
+class TeamRecovery(Recovery):
+    """A recovery with a controller for each fault present.
+
+    ``performance``, ``resilience`` and what follows from them are the team's, on fresh trials;
+    ``controller`` and ``cell`` are those of the best controller for all robots, which the team
+    began with, and ``distance`` is the mean over robots.  The claimed fitness is that on the trials
+    which decided on the last kind of fault.
+    """
+
+    team: Team
+    cells: tuple[int, ...]  # of the robots' controllers
+    one_for_all: float  # fitness of ``controller`` in all robots with the fault, on fresh trials
+    gain: float  # of the team over it
+    gain_error: float  # standard error of the gain, trial by trial
+
+    @property
+    def one_for_all_resilience(self) -> float:
+        """The resilience with one controller for all robots."""
+        return change(self.normal, self.one_for_all)
+
+    @property
+    def plays(self) -> dict[str, int]:
+        """The cell of the controller for each fault present."""
+        return dict(zip(self.faults, self.cells, strict=True))
+
+
+@dataclass(frozen=True)
+class Teamed:
+    """A team in numbers, with solutions counted in the order of their cells."""
+
+    plan: Plan
+    claimed: float  # its fitness on the trials of the last decision
+
+
+class ReadyTeam(Team):
+    """A team whose networks are made already, one for each robot."""
+
+    def __init__(self, made: Sequence[Network]) -> None:
+        self.made = tuple(made)
+
+    def networks(self) -> tuple[Network, ...]:
+        """Return the networks."""
+        return self.made
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+
+def drive(robots: Sequence[Ready]) -> Ready | ReadyTeam:
+    """Return what drives robots with these controllers; a single one for all stays one."""
+    if all(one is robots[0] for one in robots):
+        return robots[0]
+    return ReadyTeam([one.network() for one in robots])
+
+
+def kinds_of(several: Sequence[Faults]) -> list[Fault]:
+    """Return the kinds of fault in several swarms, each once."""
+    return list(dict.fromkeys(kind for faults in several for kind in kinds_in(faults)))
+
+
+def planned(several: Sequence[Faults], solutions: int) -> int:
+    """Return how many swarms are tried at most for a team in each fault."""
+    teams = sum(Sizes().swarms(faults, solutions) for faults in several)
+    return teams + len(kinds_of(several)) * (solutions + min(PLAYS, solutions))
+
+
+def rows_of(plan: Plan, faults: Faults) -> list[int]:
+    """Return the solution that each robot runs."""
+    return [plan[fault] for fault in faults.each]
+
+
+def kinds_in(faults: Faults) -> list[Fault]:
+    """Return the kinds of fault present, that of most robots first."""
+    kinds = list(dict.fromkeys(faults.each))
+    return sorted(kinds, key=lambda kind: -faults.each.count(kind))
+
+
+def candidates(fitness: np.ndarray, alike: np.ndarray, count: int) -> np.ndarray:
+    """Return so many solutions for the robots with one kind of fault.
+
+    A third are the best in all robots of the swarm, by ``fitness``; the others are the best where
+    all robots have this kind of fault, by ``alike``: they need not be good beside other faults.
+    """
+    both = [np.argsort(-values, kind="stable").tolist() for values in (fitness, alike)]
+    found = dict.fromkeys(both[0][: -(-count // 3)])
+    for row in both[1]:
+        if len(found) >= min(count, len(fitness)):
+            break
+        found.setdefault(row)
+    return np.array(list(found), np.int64)
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round over the kinds of fault in a swarm."""
+
+    attempt: Attempt
+    faults: Faults
+    fitness: np.ndarray  # of each solution in all robots: what the search for one found
+    alike: Mapping[Fault, np.ndarray]  # the same where all robots have this fault
+    plays: Plan  # the best solution where all robots have this fault
+    sizes: Sizes = Sizes()
+
+    def best_for_all(self, also: int) -> Teamed:
+        """Try the best of the search again, and one more, on new trials; return the winner."""
+        kinds = kinds_in(self.faults)
+        ahead = np.argsort(-self.fitness, kind="stable")[: self.sizes.finalists].tolist()
+        plans = [dict.fromkeys(kinds, row) for row in dict.fromkeys([*ahead, also])]
+        means = self.attempt(plans, self.sizes.new, "one for all").mean(1)
+        best = int(np.argmax(means))
+        return Teamed(plans[best], float(means[best]))
+
+    def played(self, now: Teamed) -> Teamed:
+        """Return the team of the plays if it is clearly better on new trials."""
+        plan = {kind: self.plays[kind] for kind in kinds_in(self.faults)}
+        return now if plan == now.plan else self._better(now, [plan], "plays")
+
+    def improved(self, now: Teamed, kind: Fault) -> Teamed:
+        """Return the team after robots with this fault got a better controller, if there is one."""
+        rows = candidates(self.fitness, self.alike[kind], self.sizes.candidates)
+        plans = [{**now.plan, kind: row} for row in rows.tolist() if row != now.plan[kind]]
+        if not plans:
+            return now
+        few = self.attempt(plans, self.sizes.trials, f"try {kind.name}").mean(1)
+        ahead = np.argsort(-few, kind="stable")[: self.sizes.finalists].tolist()
+        return self._better(now, [plans[k] for k in ahead], f"again {kind.name}")
+
+    def teams(self, also: int) -> tuple[Teamed, Teamed]:
+        """Return the best controller for all robots, and the team that the round makes of it."""
+        first = self.best_for_all(also)
+        now = self.played(first)
+        for kind in kinds_in(self.faults):
+            now = self.improved(now, kind)
+        return first, now
+
+    def _better(self, now: Teamed, plans: Sequence[Plan], purpose: str) -> Teamed:
+        """Return the best of these plans if it is clearly better than what is there."""
+        met = self.attempt([now.plan, *plans], self.sizes.new, purpose)
+        incumbent, others = met[0], met[1:]
+        best = int(np.argmax(others.mean(1)))
+        better = others[best] - incumbent
+        if better.mean() > CLEAR * standard_error(better):
+            return Teamed(plans[best], float(others[best].mean()))
+        return Teamed(now.plan, float(incumbent.mean()))
+
+
+def as_teams(
+    how: Trials,
+    solutions: Sequence[Ready],
+    archive: Archive,
+    recoveries: Sequence[Recovery],
+    fitness: np.ndarray,
+    progress: Progress | None = None,
+) -> list[TeamRecovery]:
+    """Go on from recoveries with one controller for all, by their fitness (faults, n), to teams."""
+    cells, found, done = archive.occupied, [], 0
+
+    def tell(swarms: int) -> None:
+        if progress is not None:
+            progress(swarms, swarms)
+
+    def driven(plan: Plan) -> Ready | ReadyTeam:
+        return drive([solutions[row] for row in rows_of(plan, faults)])
+
+    def attempt(plans: Sequence[Plan], trials: int, purpose: str) -> np.ndarray:
+        nonlocal done
+        before = done
+        done += len(plans)
+        swarms = [(driven(plan), faults) for plan in plans]
+        seed = stream("team", how.streams.broken, purpose)
+        return how.fitness(swarms, trials, seed, lambda count, _: tell(before + count))
+
+    alike, plays = {}, {}
+    for kind in kinds_of([recovery.faults for recovery in recoveries]):
+        faults = Faults([kind] * how.environment.robots)
+        plans = [{kind: row} for row in range(len(solutions))]
+        alike[kind] = attempt(plans, 1, f"alike {kind.name}")[:, 0]
+        ahead = np.argsort(-alike[kind], kind="stable")[:PLAYS].tolist()
+        again = attempt([plans[row] for row in ahead], Sizes().trials, f"play {kind.name}")
+        plays[kind] = ahead[int(np.argmax(again.mean(1)))]
+    for recovery, values in zip(recoveries, fitness, strict=True):
+        faults, last = recovery.faults, done + Sizes().swarms(recovery.faults, len(solutions))
+        normal_best = int(np.searchsorted(cells, recovery.normal_cell))
+        first, team = Round(attempt, faults, values, alike, plays).teams(normal_best)
+        done = last
+        tell(done)
+        alone, together = how.again([(driven(one.plan), faults) for one in (first, team)])
+        rows = rows_of(team.plan, faults)
+        unique, places = np.unique([normal_best, *rows], return_inverse=True)
+        behaviours = how.behaviours([solutions[row] for row in unique.tolist()])[places]
+        one_for_all = first.plan[faults.each[0]]
+        controllers = archive.genomes().take(np.array([one_for_all, *rows])).controllers()
+        numbers = {name.name: getattr(recovery, name.name) for name in fields(Recovery)}
+        numbers |= {
+            "performance": float(together.mean()),
+            "error": standard_error(together),
+            "claimed": team.claimed,
+            "distance": float(spirit.distance(behaviours[0], behaviours[1:]).mean()),
+            "cell": int(cells[one_for_all]),
+            "controller": controllers[0],
+        }
+        found.append(
+            TeamRecovery(
+                **numbers,
+                team=Team(controllers[1:]),
+                cells=tuple(cells[rows].tolist()),
+                one_for_all=float(alone.mean()),
+                gain=float((together - alone).mean()),
+                gain_error=standard_error(together - alone),
+            )
+        )
+    return found
