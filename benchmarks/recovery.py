@@ -1,11 +1,11 @@
 """How much a broken swarm recovers: within ten trials, with teams, in all tasks and elsewhere.
 
-    python benchmarks/recovery.py [--parts search tasks conditions teams] [--archives FOLDER]
+    python benchmarks/recovery.py [--parts search tasks conditions teams]
                                   [--faults 8] [--team-faults 8] [--every 1] [--seed 2030]
                                   [--cache FOLDER] [--backend cuda] [--name recovery]
 
 search      all strategies of a kit on the patrolling example
-tasks       the other four tasks, with FOLDER/TASK-qed.npz, every n-th cell of it
+tasks       the other four tasks, with every n-th cell of the archives that come with QED
 conditions  the patrolling kit where it was not made for: wheel faults only, 8 robots, 4 obstacles
 teams       normal best, one for all, team by fault, playbook and a search over teams
 
@@ -240,7 +240,7 @@ def opened(options: argparse.Namespace, task: str) -> Bench:
     if task == EXAMPLE:
         archive = qed.load_example(task)
     else:
-        archive = qed.Archive.load(Path(options.archives) / f"{task}-qed.npz")
+        archive = qed.load_example(task)
         cells = archive.occupied[:: options.every]
         thinned = qed.Archive(archive.space, archive.header, archive.offset)
         thinned.place(cells, archive.take(cells), archive.objective[cells], archive.measures[cells])
@@ -286,7 +286,7 @@ def run(options: argparse.Namespace, part: str) -> dict[str, Any]:
             result = opened(options, task).searched(both, options.faults, [LEARNED])
             keep(task, result, regrets(result))
     if part == "teams":
-        for task in [EXAMPLE, *(OTHERS if options.archives else ())]:
+        for task in [EXAMPLE, *OTHERS]:
             count = options.team_faults if task == EXAMPLE else max(options.team_faults // 4, 2)
             result = opened(options, task).teams(count)
             keep(task, result, resiliences(result))
@@ -298,8 +298,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parts = ("search", "conditions", "tasks", "teams")
     parser.add_argument("--parts", nargs="+", choices=parts, default=parts)
-    parser.add_argument("--archives", default="", help="folder of TASK-qed.npz")
-    parser.add_argument("--every", type=int, default=1, help="cells of these that are taken")
+    parser.add_argument(
+        "--every", type=int, default=1, help="cells of the other tasks' archives that are taken"
+    )
     parser.add_argument("--faults", type=int, default=8, help="of each kind")
     parser.add_argument("--team-faults", type=int, default=8)
     parser.add_argument("--seed", type=int, default=2030)
@@ -313,9 +314,6 @@ def main() -> None:
     path = HERE / "results" / f"{options.name}.json"
     known = json.loads(path.read_text()) if path.exists() else {}
     for part in options.parts:
-        if part == "tasks" and not options.archives:
-            print("tasks: name the folder of archives with --archives")
-            continue
         begun = time.perf_counter()
         found = run(options, part)
         known[part] = {"seed": options.seed, "every": options.every, **found}
