@@ -111,10 +111,10 @@ def main(given: Sequence[str] | None = None) -> None:
     options = parser.parse_args(given)
     count = options.runs or (5 if options.backend == "cuda" else 1)
     generations = options.generations or (20 if options.backend == "cuda" else 1)
-    measure(options.tasks[0], "all trials", count, options.backend, 1)  # all is compiled then
     rows = []
     print(f"{'task':20s}{'way':12s}{'trials':>8s}{'evaluations/s':>15s}{'ratio':>8s}")
     for task in options.tasks:
+        measure(task, "all trials", count, options.backend, 1)  # all is compiled then
         found: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
         for _ in range(options.turns):
             for way in WAYS:

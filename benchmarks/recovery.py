@@ -237,10 +237,8 @@ def resiliences(result: dict[str, Any]) -> list[str]:
 
 def opened(options: argparse.Namespace, task: str) -> Bench:
     """Return an archive with its kit, which is prepared once and kept."""
-    if task == EXAMPLE:
-        archive = qed.load_example(task)
-    else:
-        archive = qed.load_example(task)
+    archive = qed.load_example(task)
+    if task != EXAMPLE:
         cells = archive.occupied[:: options.every]
         thinned = qed.Archive(archive.space, archive.header, archive.offset)
         thinned.place(cells, archive.take(cells), archive.objective[cells], archive.measures[cells])

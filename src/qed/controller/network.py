@@ -135,7 +135,20 @@ class Controller:
         return Controller(connections, [self.bias[node - LEFT] for node in sorted(useful)])
 
     def network(self) -> Network:
-        """Return the pruned network as the simulator runs it, links sorted by target."""
+        """Return the pruned network as the simulator runs it, links sorted by target; read-only.
+
+        It is made once: teams ask for it for each of their robots.
+        """
+        made = self.__dict__.get("_network")
+        if made is None or made[0] is not self.connections or made[1] is not self.bias:
+            made = self.__dict__["_network"] = self.connections, self.bias, self._made()
+        network: Network = made[2]
+        return network
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_network"}
+
+    def _made(self) -> Network:
         lean = self.pruned()
         biases = np.array(lean.bias, np.float32)
         links: list[list[tuple[int, float]]] = [[] for _ in lean.bias]

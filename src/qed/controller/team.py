@@ -29,11 +29,8 @@ class Team:
 
     def networks(self) -> tuple[Network, ...]:
         """Return the pruned network of each robot."""
-        made: dict[Controller, Network] = {}
-        for controller in self.controllers:
-            if controller not in made:
-                made[controller] = controller.network()
-        return tuple(made[controller] for controller in self.controllers)
+        parts = self.parts
+        return tuple(self.controllers[parts.index(part)].network() for part in parts)
 
     @property
     def parts(self) -> tuple[int, ...]:
