@@ -73,12 +73,18 @@ class Task(Definition):
 
     @classmethod
     def of_measure(
-        cls, name: str, meaning: str, measure: str | own.Law, normalise: Normalise, most: Most
+        cls,
+        name: str,
+        meaning: str,
+        measure: str | own.Law,
+        normalise: Normalise,
+        most: Most | None = None,
     ) -> Task:
         """Return a task that comes with QED: of a measure in the table, or of a law."""
         table = MEASURES[measure] if isinstance(measure, str) else measure.measure
-        more = {"measure": table, "normalise": normalise, "score": None, "made": {}, "most": most}
-        return cls._new(name, meaning, digest_of(name, table.name), **more)
+        more = {"measure": table, "normalise": normalise, "score": None, "made": {}}
+        digest = digest_of(name, table.name)
+        return cls._new(name, meaning, digest, most=most or _unknown, **more)
 
     @property
     def sums(self) -> Any:
@@ -188,7 +194,7 @@ TASKS: dict[str, Task] = {
             "dispersion", "keep away from each other", "nearest_distance", _dispersion, _packed
         ),
         # Robots that are pushed may be faster than their wheels.
-        Task.of_measure("flocking", "move together, the same way", "flock", _mean, _unknown),
+        Task.of_measure("flocking", "move together, the same way", "flock", _mean),
         Task.of_measure(
             "patrolling", "visit all cells of the arena again and again", "patrol", _mean, _one
         ),
