@@ -139,6 +139,31 @@ def test_see_break_recover_keep(browser: Browser, served: Served) -> None:
     assert browser.complaints() == []
 
 
+def test_all_robots_of_a_kind_get_a_fault(browser: Browser, served: Served) -> None:
+    opened(browser, served.address)
+
+    def give(who: str, fault: str, count: int) -> list[str]:
+        browser.evaluate(
+            f"(() => {{ const r = document.getElementById('robot'); r.value = '{who}'; "
+            "r.dispatchEvent(new Event('change')); "
+            f"document.querySelector('[data-fault={fault}]').click(); }})()"
+        )
+        browser.until(
+            "!explorer.loading && explorer.stage.swarm.faultsAt(explorer.stage.swarm.cycles)"
+            f".filter((name) => name === '{fault}').length === {count}"
+        )
+        last = "explorer.stage.swarm.faultsAt(explorer.stage.swarm.cycles)"
+        return list(json.loads(browser.evaluate(f"JSON.stringify([...{last}])")))
+
+    give("0", "PMIN", 1)
+    give("2", "PMIN", 2)
+    broken = give("kind:PMIN", "BW-H", 2)
+    assert [k for k, name in enumerate(broken) if name == "BW-H"] == [0, 2]
+    assert "PMIN" not in broken
+    assert set(give("kind:NONE", "ROFS", len(broken) - 2)) == {"BW-H", "ROFS"}
+    assert browser.complaints() == []
+
+
 def test_a_search_is_stopped_by_its_button(browser: Browser, served: Served) -> None:
     seen = "cells=6&environment=robots:10&seconds=1200&events=0:PMIN,NONE*9"
     opened(browser, f"{served.address}#{seen}")

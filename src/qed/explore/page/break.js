@@ -1,7 +1,7 @@
-// Faults: given to a robot or to all, while the swarm runs.
+// Faults: given to a robot, to all of a kind or to all, while the swarm runs.
 import { $, fill, made } from "./dom.js";
 
-const ALL = -1;
+const ALL = -1, KIND = "kind:";
 
 export class Breaking {
   constructor(page) {
@@ -19,9 +19,12 @@ export class Breaking {
       button.addEventListener("click", () => this.give(name));
       return button;
     }));
+    this.kind = null;  // the fault of all robots that get the next one
     $("robot").addEventListener("change", () => {
-      const robot = Number($("robot").value);
-      if (robot !== page.state.robot) page.pick(robot === ALL ? page.state.robot : robot);
+      const chosen = $("robot").value, robot = Number(chosen);
+      this.kind = chosen.startsWith(KIND) ? chosen.slice(KIND.length) : null;
+      if (this.kind !== null) this.show();
+      else if (robot !== page.state.robot) page.pick(robot === ALL ? page.state.robot : robot);
     });
     $("random").addEventListener("click", () => this.random());
     $("heal").addEventListener("click", () => this.strike(this.now.map(() => "NONE")));
@@ -32,7 +35,8 @@ export class Breaking {
 
   give(name) {
     const { robot } = this.page.state;
-    this.strike(this.now.map((before, k) => (robot === ALL || k === robot ? name : before)));
+    const gets = (before, k) => (this.kind === null ? robot === ALL || k === robot : before === this.kind);
+    this.strike(this.now.map((before, k) => (gets(before, k) ? name : before)));
   }
 
   random() {
@@ -53,9 +57,15 @@ export class Breaking {
 
   show() {
     const { page, swarm } = this, { state } = page, last = swarm.faultsAt(swarm.cycles);
-    fill($("robot"), [[ALL, "all robots"], ...Array.from({ length: swarm.robots },
-      (_, k) => [k, `robot ${k + 1}${last[k] === "NONE" ? "" : ` (${last[k]})`}`])]);
-    $("robot").value = state.robot;
+    const kinds = new Map();
+    for (const name of last) kinds.set(name, (kinds.get(name) || 0) + 1);
+    if ((kinds.get(this.kind) || 0) < 2) this.kind = null;
+    fill($("robot"), [[ALL, "all robots"],
+      ...[...kinds].filter(([, count]) => count > 1 && count < last.length)
+        .map(([name, count]) => [KIND + name, `all ${count} ${name === "NONE" ? "healthy ones" : `with ${name}`}`]),
+      ...Array.from({ length: swarm.robots },
+        (_, k) => [k, `robot ${k + 1}${last[k] === "NONE" ? "" : ` (${last[k]})`}`])]);
+    $("robot").value = this.kind === null ? state.robot : KIND + this.kind;
     $("events").replaceChildren(...state.events.map(([time, faults], k) => {
       const item = made("li"), button = made("button", "×");
       const counts = new Map();
