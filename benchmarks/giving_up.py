@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -28,8 +27,7 @@ from qed import speed
 from qed.evolution import evaluation
 from qed.evolution.run import drive
 from qed.evolution.swarm_run import Settings, SwarmRun
-from qed.swarm.job import Job
-from qed.swarm.simulate import Pending
+from qed.swarm.simulate import Outcome, Pending
 
 HERE = Path(__file__).parent
 WAYS = ("all trials", "exact", "race")
@@ -49,14 +47,15 @@ def all_trials(wanted: bool) -> Iterator[None]:
 
 
 @contextmanager
-def counted() -> Iterator[list[int]]:
-    """Count the trials that are simulated."""
-    trials: list[int] = []
+def counted() -> Iterator[list[tuple[int, int]]]:
+    """Count the children that begin, and the trials, of each simulation that ends."""
+    trials: list[tuple[int, int]] = []
 
     class Counting(Pending):
-        def __init__(self, job: Job, *rest: Any) -> None:
-            trials.append(len(job.controllers) * job.trials)
-            super().__init__(job, *rest)
+        def outcome(self) -> Outcome:
+            swarms = len(self.job.controllers)
+            trials.append((0 if self.job.skipped else swarms, swarms * self.job.trials))
+            return super().outcome()
 
     evaluation.Pending = Counting  # type: ignore[misc]
     try:
@@ -97,7 +96,8 @@ def measure(task: str, way: str, count: int, backend: str, generations: int) -> 
         seconds = time.perf_counter() - begin
         done = sum(run.search.done - LATE for run in runs)
         steps.close()
-    return {"evaluations": done / seconds, "trials": sum(trials) / done}
+    begun, simulated = np.sum(trials, 0)
+    return {"evaluations": done / seconds, "trials": float(simulated / begun)}
 
 
 def main(given: Sequence[str] | None = None) -> None:

@@ -84,8 +84,8 @@ class Evaluation:
     def _end(self) -> None:
         """Wait for the end of a round, and give up those that have lost."""
         self.outcome = self.pending.outcome()
-        for task in dict.fromkeys(self.tasks):
-            own = np.isin(self.left, self._rows(task))
+        for here, task in zip(self.places, self.tasks, strict=True):
+            own = self._own(here)
             now = self.outcome.fitness[task.name][own]
             self.fitness[self.left[own], self.done : self.stop] = now
         self.done = self.stop
@@ -104,14 +104,14 @@ class Evaluation:
         """Let races know the fitness, trial by trial, of children that may become incumbents."""
         for domain, here, batch in zip(self.domains, self.places, self.batches, strict=True):
             if domain.rivals is not None and batch.cells is not None:
-                own = self.left[(self.left >= here.start) & (self.left < here.stop)]
+                own = self.left[self._own(here)]
                 cells = batch.cells[own - here.start]
                 domain.rivals.learn(cells, objective[own], self.fitness[own])
 
-    def _rows(self, task: Task) -> np.ndarray:
-        """Return the places of all children that learn a task."""
-        each = zip(self.places, self.tasks, strict=True)
-        return np.concatenate([np.arange(p.start, p.stop) for p, its in each if its == task])
+    def _own(self, here: slice) -> np.ndarray:
+        """Tell which of those that are not given up belong to one search."""
+        found: np.ndarray = (self.left >= here.start) & (self.left < here.stop)
+        return found
 
     @property
     def _finished(self) -> bool:
