@@ -70,11 +70,20 @@ def test_replicates_have_their_own_seeds():
         ({"seconds": 0.0}, "seconds"),
         ({"fresh": 0}, "fresh must be"),
         ({"protocol": "author"}, "did you mean 'authors'"),
+        ({"race": 1}, "race must be True or False"),
+        ({"race": True, "algorithms": "hbd,sdbc"}, "race is for .* such as qed; .* hbd, sdbc"),
     ],
 )
 def test_bad_input_names_the_field(given, words):
     with pytest.raises(InputError, match=words):
         PRESETS["quick"].changed(**given)
+
+
+def test_only_where_cells_are_environments_do_children_race():
+    plan = PRESETS["quick"].changed(race=True)
+    races = {name.algorithm: plan.settings(name).race for name in plan.runs()}
+    assert races == {"qed": True, "hbd": False, "sdbc": False, "spirit": False}
+    assert not any(PRESETS["quick"].settings(name).race for name in plan.runs())
 
 
 def test_a_plan_of_a_users_own():

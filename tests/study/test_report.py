@@ -17,10 +17,11 @@ import pytest
 from qed.archive.archive import Archive
 from qed.archive.grid import Grid
 from qed.controller.variation import random_genomes
-from qed.study import figures, report, summary
+from qed.study import figures, markdown, report, summary
 from qed.study.figures import FIGURES
 from qed.study.plan import PRESETS, Name
 from qed.study.results import Results
+from qed.textfile import toml
 
 EVIL = 'patrolling-qed-1: evolution: <script>alert("1 & 2")</script>'
 
@@ -157,10 +158,7 @@ def test_the_report_of_a_folder_is_that_of_its_tables(
     for name in ("runs", "recoveries", "progress"):
         getattr(results, name).to_csv(tmp_path / "tables" / f"{name}.csv", index=False)
     results.settings["preset"] = "<img src=x>"
-    settings = "\n".join(f"{key} = {value!r}" for key, value in results.settings.items())
-    (tmp_path / "study.toml").write_text(
-        f"[study]\n{settings}\n".replace("(", "[").replace(")", "]")
-    )
+    (tmp_path / "study.toml").write_text(toml({"study": results.settings}))
     (tmp_path / "failures.txt").write_text("a run: its reason\n")
     page = Page(report.write(tmp_path))
     assert "4 maps were evolved, over 1 task (flocking)" in page.text
@@ -271,6 +269,16 @@ def test_the_page_counts_what_holds_and_tells_each_statement(folder: Path, page:
         assert row["statement"] in page.text
     assert "This study has 3 of the paper's 5 tasks" in page.text
     assert "Show only what differs" in page.text
+
+
+def test_the_report_tells_of_races() -> None:
+    results = made_up.results(PRESETS["quick"].changed(tasks=("flocking",), replicates=1))
+    raced = replace(results, settings={**results.settings, "race": True})
+    [told] = summary.race_sentences(raced.settings)
+    assert "three standard errors behind the incumbent" in told
+    assert told in report._scale(raced)
+    assert told in markdown._scale(raced)
+    assert "raced" not in report._scale(results) + markdown._scale(results)
 
 
 def test_the_page_says_how_it_measured(page: Page) -> None:

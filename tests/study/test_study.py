@@ -335,6 +335,8 @@ def test_unknown_executors_are_refused(monkeypatch):
 def test_a_folder_with_another_study_is_left_alone(undisturbed):
     with pytest.raises(InputError, match="faults is 12 there, 13 here"):
         Study(undisturbed, TINY.changed(faults=13)).claim()
+    with pytest.raises(InputError, match="race is False there, True here"):
+        Study(undisturbed, TINY.changed(race=True)).claim()
 
 
 def test_a_folder_of_another_version_is_left_alone(undisturbed, tmp_path):

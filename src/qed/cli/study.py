@@ -90,6 +90,14 @@ def study(
             "tried; 0: none (default: 0 in quick, 4 in laptop, 20 in paper)."
         ),
     ] = None,
+    race: Annotated[
+        bool | None,
+        typer.Option(
+            "--race",
+            help="Give up children that fall behind the incumbent of their cell: faster, with "
+            "other archives (qed only).",
+        ),
+    ] = None,
     attributes: Annotated[
         str | None, typer.Option(help="Options of qed's environments: paper (default) or scripts.")
     ] = None,
@@ -109,7 +117,7 @@ def study(
         tasks=tasks, algorithms=algorithms, replicates=replicates, faults=faults,
         evaluations=evaluations, initial=initial, trials=trials, retrials=retrials,
         fresh=fresh, protocol=protocol, seconds=seconds, seed=seed, among=among, broken=broken,
-        beyond=beyond,
+        beyond=beyond, race=race,
     )  # fmt: skip
     if attributes is not None:
         plan = plan.over(attributes)
@@ -169,6 +177,7 @@ def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
         f"replicate, {plan.retrials} trials each",
         f"fresh       {plan.fresh} trials of the solutions that are chosen",
         f"beyond      {_beyond(plan)}",
+        *(["race        qed's children; the times below are without it"] if plan.race else []),
     ):
         screen.print(line, soft_wrap=True)
     table = show.table()

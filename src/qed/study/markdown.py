@@ -15,6 +15,7 @@ from qed.study.statements import judged
 from qed.study.summary import (
     cells_sentence,
     protocol_sentence,
+    race_sentences,
     scale,
     scale_sentence,
     sentences,
@@ -82,7 +83,12 @@ def _beyond(results: Results) -> list[str]:
 
 def _scale(results: Results) -> str:
     settings = results.settings
-    told = (scale_sentence(settings), protocol_sentence(settings), cells_sentence(results))
+    told = (
+        scale_sentence(settings),
+        protocol_sentence(settings),
+        *race_sentences(settings),
+        cells_sentence(results),
+    )
     rows = [f"| {size.what} | {size.ours} | {size.theirs} |" for size in scale(settings)]
     table = "\n".join(["| | this study | paper |", "| --- | --- | --- |", *rows])
     return "\n\n".join([*(text for text in told if text), table])

@@ -64,6 +64,7 @@ class Plan:
     among: tuple[str | Fault, ...] = tuple(FAULTS)  # the kinds of faults that are drawn
     broken: int = 0  # robots of a swarm that break; 0: each draws for itself
     beyond: int = 0  # faults of a map in which searches, playbooks and teams are tried; 0: none
+    race: bool = False  # where cells are environments, children that fall behind are given up
 
     def __post_init__(self) -> None:
         checked = {
@@ -87,11 +88,23 @@ class Plan:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         self.faults_of(1)  # some cannot be drawn
+        if not isinstance(self.race, bool):
+            raise InputError(f"race must be True or False, got {self.race!r}")
+        if self.race and not any(map(self.races, self.algorithms)):
+            raise InputError(
+                "race is for algorithms whose cells are environments, such as qed; "
+                f"algorithms has {', '.join(map(str, self.algorithms))}"
+            )
 
     @property
     def searched(self) -> int:
         """Faults of a map in which what goes beyond the paper is tried."""
         return min(self.beyond, self.faults)
+
+    def races(self, algorithm: str | Algorithm) -> bool:
+        """Tell whether an algorithm's children race against the incumbents of their cells."""
+        one = defined("algorithm", algorithm, Algorithm)
+        return self.race and one.environments is not None
 
     @property
     def own(self) -> list[str]:
@@ -151,6 +164,7 @@ class Plan:
             trials=self.trials,
             seconds=self.seconds,
             seed=self.seed_of(name.replicate),
+            race=self.races(name.algorithm),
         )
 
     def recovery_seed(self, name: Name) -> int:

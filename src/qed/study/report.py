@@ -20,6 +20,7 @@ from qed.study.statements import Judged, judged
 from qed.study.summary import (
     cells_sentence,
     protocol_sentence,
+    race_sentences,
     scale,
     scale_sentence,
     sentences,
@@ -197,6 +198,7 @@ def _scale(results: Results) -> str:
     told = (
         scale_sentence(results.settings),
         protocol_sentence(results.settings),
+        *race_sentences(results.settings),
         cells_sentence(results),
     )
     return (

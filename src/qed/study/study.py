@@ -211,7 +211,7 @@ def _told(folder: Path) -> dict[str, Any]:
                 f"out: {folder} was begun by qed {by}, this is {__version__}: their results must "
                 "not be mixed; take another folder, or that version"
             )
-        head = {"beyond": 0, **head}  # studies of before had nothing beyond the paper
+        head = {"beyond": 0, "race": False, **head}  # studies of before had neither
         Plan.complete(head, str(folder))
         return {"definitions": [], **head}
     except OSError as error:

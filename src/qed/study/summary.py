@@ -154,6 +154,17 @@ def protocol_sentence(settings: Mapping[str, Any]) -> str:
     )
 
 
+def race_sentences(settings: Mapping[str, Any]) -> list[str]:
+    """Tell that children raced, if they did."""
+    if not settings.get("race"):
+        return []
+    return [
+        "Where a cell is an environment, children raced: one that was three standard errors "
+        "behind the incumbent of its cell, trial by trial, was given up. The paper evaluates "
+        "every child on all trials, so these archives are not those of the same seed without races."
+    ]
+
+
 def cells_sentence(results: Results) -> str:
     """Tell which cells the maps have."""
     parts = [f"{name.upper()}: {_cells(results, name)}" for name in results.algorithms]
