@@ -23,12 +23,33 @@ REJECTED, IMPROVED, NEW = 0, 1, 2  # what became of a solution
 
 @dataclass(frozen=True, eq=False)
 class Elite:
-    """The best solution known for a cell."""
+    """The best solution known for a cell.
+
+    Attributes
+    ----------
+    cell : int
+        Its cell.
+    fitness : float
+        Its objective; larger is better.
+    measures : array (dimensions,)
+        What its cell was found by (float32); in a QED archive the options of its environment.
+    solution : dict of str to array
+        Its row of each column.
+
+    Examples
+    --------
+    >>> import qed
+    >>> best = qed.load_example("patrolling").best
+    >>> round(best.fitness, 2), best.controller
+    []
+    >>> qed.Environment.from_options(best.measures).robots
+    []
+    """
 
     cell: int
     fitness: float
-    measures: np.ndarray  # float32 (dimensions,)
-    solution: dict[str, np.ndarray]  # its row of each column
+    measures: np.ndarray
+    solution: dict[str, np.ndarray]
 
     @cached_property
     def controller(self) -> Controller | None:
@@ -39,13 +60,34 @@ class Elite:
 
 
 class Archive:
-    """An archive over a space, dense: one row a cell.
+    """The best solution known for each cell of a space, its elite.
+
+    ``qed.evolve`` and ``qed.evolution.Run`` fill one; ``len(archive)`` is the number of filled
+    cells.
 
     Parameters
     ----------
-    space : finds the cell of a solution from its measures: Grid, Categories or Centroids
-    header : what there is to know about the archive, as JSON can hold it; kept in its file
-    offset : the lowest objective there can be; ``qd_score`` adds up what elites have above it
+    space : Grid, Categories, Environments or Centroids
+        Finds the cell of a solution from its measures.
+    header : dict, optional
+        What there is to know about the archive, as JSON can hold it; kept in its file.
+    offset : float, default 0.0
+        The lowest objective there can be; ``qd_score`` adds up what elites have above it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> archive = qed.Archive(qed.Grid((4, 4)))
+    >>> solutions = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> archive.add(solutions, [0.5, 0.7, 0.6], [[0.1, 0.1], [0.1, 0.1], [0.9, 0.5]]).tolist()
+    [2, 1, 2]
+    >>> len(archive), archive.coverage, archive.best.fitness, archive.occupied.tolist()
+    (2, 0.125, 0.7, [0, 14])
+    >>> archive.take([14]).tolist()
+    [[5.0, 6.0]]
+    >>> [elite.cell for elite in archive.elites()]
+    [0, 14]
     """
 
     def __init__(
@@ -63,19 +105,27 @@ class Archive:
         """Offer solutions, with the same result as one by one, in order.
 
         A solution takes its cell if the cell is empty or its objective is strictly better; so
-        the first of equals stays.  If anything given is wrong, ValueError is raised and nothing
-        has changed.
+        the first of equals stays.
 
         Parameters
         ----------
-        solutions : an array with n rows, or a NamedTuple or a mapping of such arrays; narrower
-            rows than those stored are filled up with zeros, wider ones widen what is stored
-        objective : (n,), larger is better
-        measures : (n, dimensions)
+        solutions : array with n rows, or a NamedTuple or a mapping of such arrays
+            Narrower rows than those stored are filled up with zeros, wider ones widen what is
+            stored.
+        objective : array (n,)
+            Larger is better.
+        measures : array (n, dimensions)
+            What their cells are found by.
 
         Returns
         -------
-        status : int64 (n,): 0 rejected, 1 improved its cell, 2 filled an empty cell
+        array (n,)
+            0 rejected, 1 improved its cell, 2 filled an empty cell.
+
+        Raises
+        ------
+        ValueError
+            If anything given is wrong; then nothing has changed.
         """
         values = _as_objective(objective)
         rows = as_measures(measures, self.space.dimensions)
@@ -157,7 +207,13 @@ class Archive:
         return float((self._objective[self._filled] - self.offset).sum())
 
     def elites(self) -> Iterator[Elite]:
-        """Yield the elites in the order of their cells."""
+        """Yield the elites in the order of their cells.
+
+        Yields
+        ------
+        Elite
+            Cell, fitness, measures and solution.
+        """
         for cell in self.occupied.tolist():
             yield self._elite(cell)
 
@@ -172,8 +228,16 @@ class Archive:
     def take(self, cells: np.ndarray | Sequence[int]) -> Any:
         """Return the solutions of filled cells, one row each, in the container they came in.
 
-        That is the NamedTuple's type, or an array, or dict.  An archive from a file returns
-        ``Genomes`` if it holds genomes, otherwise dict, unless it is told by ``adopt``.
+        Parameters
+        ----------
+        cells : array or sequence of int
+            Filled cells.
+
+        Returns
+        -------
+        array, NamedTuple or dict
+            As they were added.  An archive from a file returns ``Genomes`` if it holds genomes,
+            otherwise dict, unless it is told by ``adopt``.
         """
         wanted = np.asarray(cells)
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
@@ -193,11 +257,41 @@ class Archive:
         self._columns.adopt(solutions)
 
     def solutions(self) -> dict[str, np.ndarray]:
-        """Return the elites' solutions as columns, in the order of their cells."""
+        """Return the elites' solutions as columns, in the order of their cells.
+
+        Returns
+        -------
+        dict of str to array
+            Columns with one row per elite.
+
+        Examples
+        --------
+        >>> import qed
+        >>> list(qed.load_example("patrolling").solutions())
+        []
+        """
         return self._columns.take(self.occupied)
 
     def genomes(self) -> Genomes:
-        """Return the elites' genomes in the order of their cells."""
+        """Return the elites' genomes in the order of their cells.
+
+        Returns
+        -------
+        Genomes
+            Networks as flat arrays, one row per elite; ``controllers`` has them as controllers.
+
+        Raises
+        ------
+        ValueError
+            If the archive holds other solutions than networks.
+
+        Examples
+        --------
+        >>> import qed
+        >>> archive = qed.load_example("patrolling")
+        >>> archive.genomes().controller(0) == archive.controllers[0]
+        True
+        """
         columns = self.solutions()
         if tuple(columns) != Genomes._fields:
             held = f"the columns {', '.join(columns)}" if columns else "nothing yet"
@@ -212,7 +306,15 @@ class Archive:
     def equal(self, other: Archive) -> bool:
         """Tell whether two archives have the same cells and the same elites, to the bit.
 
-        Headers may differ.
+        Parameters
+        ----------
+        other : Archive
+            The one to compare with; its header may differ.
+
+        Returns
+        -------
+        bool
+            Whether they are the same.
         """
         mine, theirs = stored.elites_as_arrays(self), stored.elites_as_arrays(other)
         return (
@@ -223,26 +325,85 @@ class Archive:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the archive to an npz file, whole or not at all; equal archives, equal bytes."""
+        """Write the archive to an npz file, whole or not at all; equal archives, equal bytes.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Examples
+        --------
+        >>> import qed
+        >>> archive = qed.load_example("flocking")
+        >>> archive.save("flocking.npz")
+        >>> qed.Archive.load("flocking.npz").equal(archive)
+        True
+        """
         stored.save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Archive:
-        """Return the archive of a file; ValueError says what is wrong with the file, if so."""
+        """Return the archive of a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Archive
+            As it was saved, to the bit.
+
+        Raises
+        ------
+        ValueError
+            If the file is not an archive, or not whole; the message says what is wrong with it.
+        """
         return stored.load(path)
 
     def to_dataframe(self, names: Sequence[str] | None = None) -> Any:
-        """Return a pandas table, one row an elite.
+        """Return the elites as a pandas table, one row each.
 
-        Its columns are cell, fitness, the measures (by ``names``, or measure_0 and so on), and
-        what a solution has one number of: of a genome hidden and links.
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the measures (default: measure_0 and so on).
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns cell, fitness, the measures, and what a solution has one number of: of
+            a genome hidden and links.
+
+        Examples
+        --------
+        >>> import qed
+        >>> table = qed.load_example("patrolling").to_dataframe(
+        ...     ["speed", "robots", "arena", "obstacles", "rab", "proximity"]
+        ... )
+        >>> len(table), list(table)[:4]
+        []
         """
         return export.to_dataframe(self, names)
 
     def to_ribs(self) -> Any:
         """Return a pyribs archive with the same cells and elites (needs the extra ``ribs``).
 
-        A solution is the flat vector of its columns, one after the other.
+        Returns
+        -------
+        ribs.archives.ArchiveBase
+            A solution is the flat vector of its columns, one after the other.
+
+        Examples
+        --------
+        >>> import qed
+        >>> archive = qed.Archive(qed.Grid((4, 4)))
+        >>> archive.add([[1.0, 2.0]], [0.5], [[0.1, 0.1]]).tolist()
+        [2]
+        >>> archive.to_ribs().stats.num_elites
+        1
         """
         return export.to_ribs(self)
 
