@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import pytest
@@ -45,6 +46,7 @@ INNER = {
     "Playbook": {"described", "from_described"},
     "Run": {"checkpoint", "finish", "tell"},
     "Search": {"members", "resume", "row"},
+    "SideBySide": {"begin", "together"},
     "Space": {"arrays", "describe", "find", "holds"},
     "Start": {"check"},
     "Task": {"described", "fitness", "of_measure"},
@@ -53,6 +55,7 @@ INNER = {
     "_Box": {"arrays", "find", "holds"},
 }
 SECTION = re.compile(r"^(\w[\w ]*)\n(-+)\n", re.MULTILINE)
+CALLED = (FunctionType, property, cached_property, classmethod, staticmethod)
 NOTHING = {"None", None, type(None), "NoReturn"}
 
 
@@ -106,8 +109,7 @@ def members(kind: type, seen: set[Any]) -> Iterator[Name]:
         if not owner.__module__.startswith("qed."):
             continue
         for name, member in vars(owner).items():
-            wanted = (property, cached_property, classmethod, staticmethod)
-            if name.startswith("_") or not (inspect.isfunction(member) or isinstance(member, wanted)):
+            if name.startswith("_") or not isinstance(member, CALLED):
                 continue
             if (owner, name) not in seen:
                 seen.add((owner, name))
@@ -132,7 +134,8 @@ def faults_of(name: Name) -> list[str]:
     thing, parts = unwrapped(name.thing), sections(name.text)
     summary = name.text.partition("\n\n")[0]
     found = [] if re.fullmatch(r"\S[^\n]*[.:]", summary) else ["no summary in one line"]
-    found += [f"underline of {one[1]}" for one in SECTION.finditer(name.text) if len(one[1]) != len(one[2])]
+    lines = [one.groups() for one in SECTION.finditer(name.text)]
+    found += [f"underline of {title}" for title, line in lines if len(title) != len(line)]
     if isinstance(name.thing, property | cached_property) or name.inner:
         return found
     known = described(parts.get("Parameters", ""))
@@ -160,13 +163,13 @@ def arguments(thing: Any) -> list[str]:
 
 
 def shown(name: Name) -> bool:
-    """Return whether a method is called in an example of its class."""
+    """Return whether a method is called, or written, in an example of its class."""
     if name.owner is None:
         return False
     method = name.full.rpartition(".")[2]
     texts = [inspect.getdoc(name.owner) or "", *map(own_text, vars(name.owner).values())]
     examples = "".join(sections(text).get("Examples", "") for text in texts)
-    return f".{method}(" in examples
+    return f".{method}(" in examples or f"def {method}(" in examples
 
 
 NAMES = list(public_names())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,50 +11,12 @@ import numpy as np
 
 from qed.archive import export, stored
 from qed.archive.columns import Columns
+from qed.archive.contest import as_objective, contest
+from qed.archive.elite import Elite
 from qed.archive.space import Space, as_measures, same_bits, same_space
 from qed.controller.genome import Genomes
 from qed.controller.network import Controller
 from qed.errors import InputError
-
-REJECTED, IMPROVED, NEW = 0, 1, 2  # what became of a solution
-
-
-@dataclass(frozen=True, eq=False)
-class Elite:
-    """The best solution known for a cell.
-
-    Attributes
-    ----------
-    cell : int
-        Its cell.
-    fitness : float
-        Its objective; larger is better.
-    measures : array (dimensions,)
-        What its cell was found by (float32); in a QED archive the options of its environment.
-    solution : dict of str to array
-        Its row of each column.
-
-    Examples
-    --------
-    >>> import qed
-    >>> best = qed.load_example("patrolling").best
-    >>> round(best.fitness, 2), best.controller
-    []
-    >>> qed.Environment.from_options(best.measures).robots
-    []
-    """
-
-    cell: int
-    fitness: float
-    measures: np.ndarray
-    solution: dict[str, np.ndarray]
-
-    @cached_property
-    def controller(self) -> Controller | None:
-        """The solution as a controller; None if it is not a genome."""
-        if tuple(self.solution) != Genomes._fields:
-            return None
-        return Genomes(**{name: row[None] for name, row in self.solution.items()}).controller(0)
 
 
 class Archive:
@@ -112,14 +72,14 @@ class Archive:
         solutions : array with n rows, or a NamedTuple or a mapping of such arrays
             Narrower rows than those stored are filled up with zeros, wider ones widen what is
             stored.
-        objective : array (n,)
+        objective : array of shape ``(n,)``
             Larger is better.
-        measures : array (n, dimensions)
+        measures : array of shape ``(n, dimensions)``
             What their cells are found by.
 
         Returns
         -------
-        array (n,)
+        array of shape ``(n,)``
             0 rejected, 1 improved its cell, 2 filled an empty cell.
 
         Raises
@@ -127,13 +87,13 @@ class Archive:
         ValueError
             If anything given is wrong; then nothing has changed.
         """
-        values = _as_objective(objective)
+        values = as_objective(objective)
         rows = as_measures(measures, self.space.dimensions)
         if len(rows) != len(values):
             raise ValueError(f"measures has {len(rows)} rows, objective {len(values)}")
         batch = self._columns.checked(solutions, len(values))
         cells = self.space.find(rows)
-        status, winners = _contest(cells, values, self._filled, self._objective)
+        status, winners = contest(cells, values, self._filled, self._objective)
         self._columns.make_room(solutions, batch)
         won = {name: column[winners] for name, column in batch.items()}
         self._put(cells[winners], won, values[winners], rows[winners])
@@ -268,7 +228,7 @@ class Archive:
         --------
         >>> import qed
         >>> list(qed.load_example("patrolling").solutions())
-        []
+        ['hidden', 'links', 'bias', 'source', 'target', 'weight']
         """
         return self._columns.take(self.occupied)
 
@@ -384,7 +344,7 @@ class Archive:
         ...     ["speed", "robots", "arena", "obstacles", "rab", "proximity"]
         ... )
         >>> len(table), list(table)[:4]
-        []
+        (4096, ['cell', 'fitness', 'speed', 'robots'])
         """
         return export.to_dataframe(self, names)
 
@@ -398,9 +358,10 @@ class Archive:
 
         Examples
         --------
+        >>> import numpy as np
         >>> import qed
         >>> archive = qed.Archive(qed.Grid((4, 4)))
-        >>> archive.add([[1.0, 2.0]], [0.5], [[0.1, 0.1]]).tolist()
+        >>> archive.add(np.array([[1.0, 2.0]]), [0.5], [[0.1, 0.1]]).tolist()
         [2]
         >>> archive.to_ribs().stats.num_elites
         1
@@ -409,45 +370,6 @@ class Archive:
 
     def __repr__(self) -> str:
         return f"<Archive: {len(self)} of {self.cells} cells filled>"
-
-
-def _contest(
-    cells: np.ndarray, objective: np.ndarray, filled: np.ndarray, standing: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return each row's status, and the rows that hold a cell in the end.
-
-    Sorted by cell, with the elite first if there is one and then the rows in order, a row is
-    better if its rank is above all before it in its cell.  Ranks of later cells are lifted
-    above those of earlier cells, so that one running maximum serves all cells.
-    """
-    held = np.unique(cells)
-    held = held[filled[held]]
-    place = np.concatenate([held, cells])
-    order = np.argsort(place, kind="stable")
-    place = place[order]
-    rank = np.unique(np.concatenate([standing[held], objective]), return_inverse=True)[1]
-    first = np.diff(place, prepend=-1) > 0
-    lifted = np.cumsum(first) * len(place) + rank[order]
-    better = np.diff(np.maximum.accumulate(lifted), prepend=-1) > 0
-    status = np.empty(len(place), np.int64)
-    status[order] = np.where(better, np.where(first, NEW, IMPROVED), REJECTED)
-    steps = np.flatnonzero(better)
-    last = np.diff(place[steps], append=-1) != 0
-    winners = order[steps[last]] - len(held)
-    return status[len(held) :], winners[winners >= 0]
-
-
-def _as_objective(objective: Any) -> np.ndarray:
-    """Return objectives as float64 (n,), none of them NaN."""
-    try:
-        values = np.asarray(objective, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("objective must be an array of numbers") from None
-    if values.ndim != 1:
-        raise ValueError(f"objective must have shape (n,), got {values.shape}")
-    if np.isnan(values).any():
-        raise ValueError(f"objective[{np.flatnonzero(np.isnan(values))[0]}] is NaN")
-    return values
 
 
 def _as_json(header: dict[str, Any]) -> dict[str, Any]:

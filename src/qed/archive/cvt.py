@@ -18,7 +18,7 @@ class Centroids:
 
     Parameters
     ----------
-    points : array (cells, dimensions)
+    points : array of shape ``(cells, dimensions)``
         A point per cell; kept as float32.
 
     Examples
@@ -55,12 +55,12 @@ class Centroids:
 
         Parameters
         ----------
-        measures : array (n, dimensions)
+        measures : array of shape ``(n, dimensions)``
             One row per solution.
 
         Returns
         -------
-        array (n,)
+        array of shape ``(n,)``
             The nearest point of each.
         """
         return self._all().find(measures)

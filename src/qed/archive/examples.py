@@ -37,7 +37,7 @@ def load_example(name: str = "patrolling") -> Archive:
     >>> import qed
     >>> archive = qed.load_example("patrolling")
     >>> archive, archive.coverage
-    []
+    (<Archive: 4096 of 4096 cells filled>, 1.0)
     """
     path = FOLDER / f"{choice('name', name, examples())}{ENDING}"
     return stored.loads(gzip.decompress(path.read_bytes()), path)

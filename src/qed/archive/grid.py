@@ -87,12 +87,12 @@ class Grid(_Box):
 
         Parameters
         ----------
-        measures : array (n, dimensions)
+        measures : array of shape ``(n, dimensions)``
             One row per solution, 0 to 1.
 
         Returns
         -------
-        array (n,)
+        array of shape ``(n,)``
             The cell of each; the first dimension is most significant.
         """
         rows = as_measures(measures, self.dimensions).astype(np.float64)
@@ -129,12 +129,12 @@ class Categories(_Box):
 
         Parameters
         ----------
-        measures : array (n, dimensions)
+        measures : array of shape ``(n, dimensions)``
             The index of an option in each dimension, one row per solution.
 
         Returns
         -------
-        array (n,)
+        array of shape ``(n,)``
             The cell of each; the first dimension is most significant.
         """
         options = as_measures(measures, self.dimensions)

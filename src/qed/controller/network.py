@@ -136,7 +136,7 @@ class Controller:
         --------
         >>> import qed
         >>> qed.Controller.random(seed=1)
-        []
+        <Controller: 18 hidden, 5 connections>
         """
         rng = np.random.default_rng([0x9ED, seed])
         hidden = int(rng.integers(0, 21))

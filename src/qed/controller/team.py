@@ -24,8 +24,8 @@ class Team:
     >>> team, team.parts
     (<Team of 3 robots, 2 different controllers>, (0, 1, 0))
     >>> trio = qed.Environment(robots=3)
-    >>> qed.simulate(team, trio, tasks="patrolling", trials=1, seconds=2.0).fitness["patrolling"].shape
-    (1, 1)
+    >>> qed.simulate(team, trio, tasks="flocking", trials=2, seconds=2.0).fitness["flocking"].shape
+    (1, 2)
     """
 
     def __init__(self, controllers: Iterable[Controller]) -> None:

@@ -112,7 +112,7 @@ class Environment:
         --------
         >>> import qed
         >>> [where.robots for where in qed.Environment.sample(3, seed=1)]
-        []
+        [5, 10, 15]
         """
         from qed.chance import fold
 

@@ -251,9 +251,9 @@ class Faults:
         --------
         >>> import qed
         >>> qed.Faults.sample(robots=4, seed=7)
-        []
+        Faults('PMIN,NONE,RW-H,PRAND')
         >>> qed.Faults.sample(robots=4, seed=7, among=["LW-H", "RW-H"], broken=2)
-        []
+        Faults('NONE,NONE,RW-H,LW-H')
         """
         from qed.chance import fold
 

@@ -15,10 +15,10 @@ class Start:
 
     Parameters
     ----------
-    poses : array (trials, robots, 3), or (robots, 3) for one trial
+    poses : array of shape ``(trials, robots, 3)``, or ``(robots, 3)`` for one trial
         x (m), y (m) and heading (rad) of each robot; the arena begins at 0.
-    obstacles : array (trials, n, 2), or (n, 2) for the same in every trial, optional
-        Centres (m) of the obstacles (default: there are none).
+    obstacles : array of shape ``(trials, n, 2)`` or ``(n, 2)``, optional
+        Centres (m) of the obstacles, or of those of every trial (default: there are none).
 
     Examples
     --------

@@ -34,21 +34,21 @@ class Trace:
         Where the swarm was.
     faults : Faults or None
         What was broken.
-    x, y : array (cycles, robots)
+    x, y : array of shape ``(cycles, robots)``
         Position (m); the arena begins at 0.
-    heading : array (cycles, robots)
+    heading : array of shape ``(cycles, robots)``
         Heading (rad), -pi to pi.
-    proximity : array (cycles, robots, 7)
+    proximity : array of shape ``(cycles, robots, 7)``
         As the network reads it: 1 nothing, -1 touching.
-    rab : array (cycles, robots, 8)
+    rab : array of shape ``(cycles, robots, 8)``
         Range and bearing as the network reads it, a cone each: 1 nobody, -1 here.
-    wheels : array (cycles, robots, 2)
+    wheels : array of shape ``(cycles, robots, 2)``
         Left and right wheel, as commanded after faults (m/s).
-    score : array (cycles,)
+    score : array of shape ``(cycles,)``
         Fitness of the trial if it ended here.
-    start : array (robots, 3)
+    start : array of shape ``(robots, 3)``
         x (m), y (m) and heading (rad) before the first cycle.
-    obstacles : array (n, 2)
+    obstacles : array of shape ``(n, 2)``
         Centres (m).
     parts : tuple of int
         Of a team, which of its controllers each robot runs (``Team.parts``); else empty.
