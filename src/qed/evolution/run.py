@@ -73,8 +73,8 @@ class Run:
 
     See Also
     --------
-    drive : evolves runs.
-    watch : evolves runs and shows how far they are.
+    qed.evolution.drive : Evolves runs.
+    qed.evolution.watch : Evolves runs and shows how far they are.
 
     Examples
     --------
