@@ -20,15 +20,20 @@ DIST = HERE / "dist"
 SMOKE = Path(__file__).with_name("smoke.py")
 
 
-def run(*command: object, **more: object) -> None:
-    """Run a command; stop if it fails."""
-    subprocess.run([str(word) for word in command], check=True, **more)  # type: ignore[call-overload]
+def run(*command: str | Path, cwd: Path = HERE, env: dict[str, str] | None = None) -> str:
+    """Run a command and return what it printed; if it fails, tell what it said and stop."""
+    done = subprocess.run(
+        [str(word) for word in command], cwd=cwd, env=env, capture_output=True, text=True
+    )
+    if done.returncode:
+        sys.exit(f"{done.stdout}{done.stderr}\nfailed: {' '.join(map(str, command))}")
+    return done.stdout
 
 
 def build() -> tuple[Path, Path]:
     """Build the source distribution, and the wheel from it; return both."""
     shutil.rmtree(DIST, ignore_errors=True)
-    run(sys.executable, "-m", "build", "--outdir", DIST, HERE, stdout=subprocess.DEVNULL)
+    run(sys.executable, "-m", "build", "--outdir", DIST, HERE)
     [source], [wheel] = DIST.glob("*.tar.gz"), DIST.glob("*.whl")
     run(sys.executable, "-m", "twine", "check", "--strict", source, wheel)
     return source, wheel
@@ -40,7 +45,7 @@ def collect(source: Path, folder: Path) -> None:
         packed.extractall(folder, filter="data")
     [root] = folder.iterdir()
     command = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "--quiet"]
-    run(*command, cwd=root, env=_environment(PYTHONPATH=root / "src"), stdout=subprocess.DEVNULL)
+    run(*command, cwd=root, env=_environment(PYTHONPATH=root / "src"))
 
 
 def install(wheel: Path, folder: Path) -> Path:
@@ -51,11 +56,11 @@ def install(wheel: Path, folder: Path) -> Path:
     return python
 
 
-def smoke(python: Path, folder: Path) -> None:
-    """Recover a swarm with the installed package, outside the source tree."""
+def smoke(python: Path, folder: Path) -> str:
+    """Recover a swarm with the installed package, outside the source tree; return what it told."""
     shutil.copy(SMOKE, folder)
     env = _environment(QED_CACHE=folder / "cache", PYTHONPATH=None)
-    run(python, folder / SMOKE.name, cwd=folder, env=env)
+    return run(python, folder / SMOKE.name, cwd=folder, env=env).strip()
 
 
 def _environment(**more: object) -> dict[str, str]:
@@ -81,8 +86,7 @@ def main() -> None:
         python = install(wheel, here / "env")
         done("installed the wheel into a fresh environment")
         (here / "away").mkdir()
-        smoke(python, here / "away")
-        done("recovered a swarm with it")
+        done(smoke(python, here / "away"))
 
 
 if __name__ == "__main__":
