@@ -14,9 +14,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import qed
+
 # What these modules list is public, and so is what those names return.
 MODULES = ("qed", "qed.archive", "qed.evolution")
 RETURNED = {
+    "qed.errors": ("InputError",),
     "qed.recovery.by_fault": ("TeamRecovery",),
     "qed.recovery.kit.live": ("Stretch",),
     "qed.recovery.kit.play": ("Step",),
@@ -27,7 +30,7 @@ RETURNED = {
     "qed.recovery.search.teams": ("TeamSearch",),
 }
 # Made by other functions of the package: their constructors are not for users.
-MADE = {"Search", "TeamSearch"}
+MADE = {"InputError", "Search", "TeamSearch"}
 # For the package itself, though their names have no underscore: a summary is enough.
 INNER = {
     "Algorithm": {"described", "of_paper", "over"},
@@ -191,6 +194,21 @@ def test_examples_of_a_docstring_run(
     told: list[str] = []
     doctest.DocTestRunner(verbose=False).run(examples, out=told.append)
     assert not told, "".join(told)
+
+
+def test_other_examples_run() -> None:
+    """Those of functions that are not public."""
+    folder = Path(qed.__file__).parent
+    texts = {name.text for name in NAMES}
+    runner = doctest.DocTestRunner(verbose=False)
+    for file in sorted(folder.rglob("*.py")):
+        if ">>> " in file.read_text("utf-8"):
+            parts = file.relative_to(folder.parent).with_suffix("").parts
+            for one in doctest.DocTestFinder().find(import_module(".".join(parts))):
+                if inspect.cleandoc(one.docstring or "") not in texts:
+                    runner.run(one)
+    assert runner.tries > 5
+    assert runner.failures == 0
 
 
 def bare(length: float) -> float:

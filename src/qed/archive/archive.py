@@ -40,7 +40,8 @@ class Archive:
     >>> import qed
     >>> archive = qed.Archive(qed.Grid((4, 4)))
     >>> solutions = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    >>> archive.add(solutions, [0.5, 0.7, 0.6], [[0.1, 0.1], [0.1, 0.1], [0.9, 0.5]]).tolist()
+    >>> measures = [[0.1, 0.1], [0.1, 0.1], [0.9, 0.5]]
+    >>> archive.add(solutions, [0.5, 0.7, 0.6], measures).tolist()
     [2, 1, 2]
     >>> len(archive), archive.coverage, archive.best.fitness, archive.occupied.tolist()
     (2, 0.125, 0.7, [0, 14])

@@ -167,7 +167,8 @@ class Environments(Categories):
     Examples
     --------
     >>> from qed.archive import Environments
-    >>> damages = Environments({"shoulder": ("healthy", "stuck"), "grip": ("firm", "weak", "none")})
+    >>> options = {"shoulder": ("healthy", "stuck"), "grip": ("firm", "weak", "none")}
+    >>> damages = Environments(options)
     >>> damages.cells, damages.named((1, 2))
     (6, {'shoulder': 'stuck', 'grip': 'none'})
     """

@@ -19,12 +19,14 @@ class Team:
     Examples
     --------
     >>> import qed
-    >>> ahead, turning = qed.Controller([], bias=[1, 1]), qed.Controller([], bias=[1, -1])
+    >>> ahead = qed.Controller([], bias=[1.0, 1.0])
+    >>> turning = qed.Controller([], bias=[1.0, -1.0])
     >>> team = qed.Team([ahead, turning, ahead])
     >>> team, team.parts
     (<Team of 3 robots, 2 different controllers>, (0, 1, 0))
     >>> trio = qed.Environment(robots=3)
-    >>> qed.simulate(team, trio, tasks="flocking", trials=2, seconds=2.0).fitness["flocking"].shape
+    >>> outcome = qed.simulate(team, trio, tasks="flocking", trials=2, seconds=2.0)
+    >>> outcome.fitness["flocking"].shape
     (1, 2)
     """
 

@@ -62,7 +62,9 @@ class Algorithm(Definition):
     >>> @qed.law
     ... def briskness(speed):
     ...     return min(abs(speed), 1.0)
-    >>> mine = qed.Algorithm("mine", features=[briskness], ranges=[(0, 1)], cells=qed.Grid((8,)))
+    >>> mine = qed.Algorithm(
+    ...     "mine", features=[briskness], ranges=[(0, 1)], cells=qed.Grid((8,))
+    ... )
     >>> mine
     <Algorithm mine: a cell is a behaviour (briskness)>
     """

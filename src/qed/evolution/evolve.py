@@ -97,7 +97,7 @@ def evolve(
     --------
     >>> import qed
     >>> archive = qed.evolve(
-    ...     "patrolling", evaluations=60, initial=20, batch=20, trials=2, seconds=5.0, seed=1
+    ...     "patrolling", evaluations=60, initial=20, batch=20, trials=2, seconds=5.0
     ... )
     >>> archive
     <Archive: 59 of 4096 cells filled>

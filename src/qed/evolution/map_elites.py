@@ -65,7 +65,8 @@ class MapElites:
     ...     def evaluate(self, solutions, environments):
     ...         return -(solutions**2).sum(1), solutions
     >>> archive = qed.Archive(qed.Grid((4, 4)), offset=-2.0)
-    >>> one = MapElites(Sphere(), archive, seed=1, evaluations=200, initial=40, batch=20)
+    >>> sizes = {"evaluations": 200, "initial": 40, "batch": 20}
+    >>> one = MapElites(Sphere(), archive, seed=1, **sizes)
     >>> while not one.finished:
     ...     batch = one.ask()
     ...     one.tell(batch, *one.domain.evaluate(batch.solutions, None))

@@ -214,7 +214,8 @@ def drive(runs: Sequence[Run], every: float = 30.0) -> Iterator[list[Run]]:
     ...     def describe(self):
     ...         return {"what": "a line"}
     >>> sizes = {"evaluations": 100, "initial": 20, "batch": 20}
-    >>> runs = [Run(None, Line(), qed.Grid((8,)), **sizes, seed=seed) for seed in (1, 2)]
+    >>> cells = qed.Grid((8,))
+    >>> runs = [Run(None, Line(), cells, **sizes, seed=seed) for seed in (1, 2)]
     >>> for moved in drive(runs):
     ...     pass
     >>> [run.search.done for run in runs]

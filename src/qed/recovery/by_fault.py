@@ -79,7 +79,9 @@ class TeamRecovery(Recovery):
     Examples
     --------
     >>> import qed
-    >>> archive = qed.evolve("patrolling", evaluations=20, initial=20, trials=1, seconds=5.0)
+    >>> archive = qed.evolve(
+    ...     "patrolling", evaluations=20, initial=20, trials=1, seconds=5.0
+    ... )
     >>> broken = qed.Faults(["LW-H"] * 5 + ["NONE"] * 5)
     >>> found = qed.recover(
     ...     archive, "patrolling", broken, by="fault", trials=2, fresh=4, seconds=2.0

@@ -50,9 +50,13 @@ class Recovery:
     Examples
     --------
     >>> import qed
-    >>> archive = qed.evolve("patrolling", evaluations=60, initial=20, trials=1, seconds=20.0)
+    >>> archive = qed.evolve(
+    ...     "patrolling", evaluations=60, initial=20, trials=1, seconds=20.0
+    ... )
     >>> broken = qed.Faults(["PMAX"] * 10)
-    >>> found = qed.recover(archive, "patrolling", broken, trials=2, fresh=4, seconds=20.0)
+    >>> found = qed.recover(
+    ...     archive, "patrolling", broken, trials=2, fresh=4, seconds=20.0
+    ... )
     >>> found.impact == (found.broken - found.normal) / found.normal
     True
     >>> again = qed.simulate(

@@ -288,9 +288,13 @@ def recover(
     Examples
     --------
     >>> import qed
-    >>> archive = qed.evolve("patrolling", evaluations=60, initial=20, trials=1, seconds=20.0)
+    >>> archive = qed.evolve(
+    ...     "patrolling", evaluations=60, initial=20, trials=1, seconds=20.0
+    ... )
     >>> broken = qed.Faults(["PMAX"] * 10)
-    >>> found = qed.recover(archive, "patrolling", broken, trials=2, fresh=4, seconds=20.0)
+    >>> found = qed.recover(
+    ...     archive, "patrolling", broken, trials=2, fresh=4, seconds=20.0
+    ... )
     >>> round(found.impact, 2), round(found.resilience, 2)
     (-0.56, -0.08)
     >>> found.controller

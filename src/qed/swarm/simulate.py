@@ -152,7 +152,9 @@ def simulate(
     >>> import qed
     >>> swarms = [qed.Controller.random(seed) for seed in (1, 2)]
     >>> broken = qed.Faults.sample(robots=10, seed=7)
-    >>> outcome = qed.simulate(swarms, tasks="patrolling", trials=3, seconds=10.0, faults=broken)
+    >>> outcome = qed.simulate(
+    ...     swarms, tasks="patrolling", trials=3, seconds=10.0, faults=broken
+    ... )
     >>> outcome.fitness["patrolling"].shape
     (2, 3)
     """

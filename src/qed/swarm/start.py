@@ -25,7 +25,8 @@ class Start:
     >>> import qed
     >>> start = qed.Start([[1.0, 2.0, 0.0], [3.0, 2.0, 3.14]])
     >>> pair = qed.Environment(robots=2)
-    >>> film = qed.trace(qed.Controller([], bias=[0.0, 0.0]), pair, seconds=1.0, start=start)
+    >>> still = qed.Controller([], bias=[0.0, 0.0])
+    >>> film = qed.trace(still, pair, seconds=1.0, start=start)
     >>> start.trials, film.x[-1].tolist()
     (1, [1.0, 3.0])
     """

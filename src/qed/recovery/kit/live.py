@@ -54,7 +54,9 @@ class Stretch:
     >>> import qed
     >>> kit = qed.Kit.load(Path(qed.__path__[0], "archive/examples/patrolling-kit.npz"))
     >>> broken = qed.Faults(["PMIN"] * 10)
-    >>> found = qed.recover(kit, faults=broken, budget=2, fresh=1, seconds=20.0, reset=False)
+    >>> found = qed.recover(
+    ...     kit, faults=broken, budget=2, fresh=1, seconds=20.0, reset=False
+    ... )
     >>> [stretch.moment for stretch in found.lived][:3]
     ['normal', 'fault', 'trial']
     """

@@ -136,8 +136,12 @@ def prepare(
     --------
     >>> import qed
     >>> from qed.recovery.kit.prepare import Effort
-    >>> archive = qed.evolve("patrolling", evaluations=60, initial=20, trials=1, seconds=5.0)
-    >>> little = Effort(surveyed=2, controllers=8, faults=4, twice=2, validation=2, teams=0)
+    >>> archive = qed.evolve(
+    ...     "patrolling", evaluations=60, initial=20, trials=1, seconds=5.0
+    ... )
+    >>> little = Effort(
+    ...     surveyed=2, controllers=8, faults=4, twice=2, validation=2, teams=0
+    ... )
     >>> qed.prepare(archive, effort=little)
     <Kit: patrolling, 8 controllers>
     """

@@ -96,7 +96,9 @@ class SearchedTeam(Searched):
     >>> import qed
     >>> kit = qed.Kit.load(Path(qed.__path__[0], "archive/examples/patrolling-kit.npz"))
     >>> broken = qed.Faults(["PMIN"] * 5 + ["NONE"] * 5)
-    >>> found = qed.recover(kit, faults=broken, by="fault", budget=3, fresh=4, seconds=20.0)
+    >>> found = qed.recover(
+    ...     kit, faults=broken, by="fault", budget=3, fresh=4, seconds=20.0
+    ... )
     >>> len(found.team), found.diagnoses == broken
     (10, True)
     """
