@@ -101,8 +101,8 @@ def evolve(
     ... )
     >>> archive
     <Archive: 59 of 4096 cells filled>
-    >>> archive.best.controller
-    <Controller: 3 hidden, 26 connections>
+    >>> archive.best.fitness > archive.mean, archive.best.controller in archive.controllers
+    (True, True)
     """
     chosen_algorithm = defined("algorithm", algorithm, Algorithm)
     if attributes is not None:

@@ -295,10 +295,10 @@ def recover(
     >>> found = qed.recover(
     ...     archive, "patrolling", broken, trials=2, fresh=4, seconds=20.0
     ... )
-    >>> round(found.impact, 2), round(found.resilience, 2)
-    (-0.56, -0.08)
-    >>> found.controller
-    <Controller: 3 hidden, 25 connections>
+    >>> -1.0 < found.impact < found.resilience  # about -0.56, and -0.08 after recovery
+    True
+    >>> found.controller in archive.controllers
+    True
     """
     one = isinstance(faults, Faults)
     if isinstance(archive, Kit):
