@@ -54,9 +54,9 @@ class Kit:
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> import qed
-    >>> kit = qed.Kit.load(Path(qed.__path__[0], "archive/examples/patrolling-kit.npz"))
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
     >>> kit
     <Kit: patrolling, 510 controllers>
     >>> search = kit.search()
@@ -136,9 +136,9 @@ class Kit:
 
         Examples
         --------
-        >>> from pathlib import Path
         >>> import qed
-        >>> kit = qed.Kit.load(Path(qed.__path__[0], "archive/examples/patrolling-kit.npz"))
+        >>> from qed.archive.examples import FOLDER  # what comes with QED
+        >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
         >>> team = kit.search(diagnoses=["PMIN"] * 5 + ["NONE"] * 5).ask()
         >>> len(team)
         10

@@ -41,9 +41,9 @@ class Step:
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> import qed
-    >>> kit = qed.Kit.load(Path(qed.__path__[0], "archive/examples/patrolling-kit.npz"))
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
     >>> broken = qed.Faults(["PMIN"] * 10)
     >>> found = qed.recover(kit, faults=broken, budget=2, fresh=1, seconds=20.0)
     >>> step = found.trace[1]

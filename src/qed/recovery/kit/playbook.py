@@ -33,9 +33,9 @@ class Play:
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> import qed
-    >>> kit = qed.Kit.load(Path(qed.__path__[0], "archive/examples/patrolling-kit.npz"))
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
     >>> play = kit.playbook.plays["PMIN"]
     >>> play.gain == play.fitness - play.kept
     True
@@ -74,9 +74,9 @@ class Playbook:
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> import qed
-    >>> kit = qed.Kit.load(Path(qed.__path__[0], "archive/examples/patrolling-kit.npz"))
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
     >>> broken = qed.Faults(["PMIN"] * 5 + ["NONE"] * 5)
     >>> kit.playbook.trusted, kit.playbook.team(broken)
     (True, <Team of 10 robots, 2 different controllers>)

@@ -53,9 +53,9 @@ class Searched(Recovery):
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> import qed
-    >>> kit = qed.Kit.load(Path(qed.__path__[0], "archive/examples/patrolling-kit.npz"))
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
     >>> broken = qed.Faults(["PMIN"] * 10)
     >>> found = qed.recover(kit, faults=broken, budget=3, fresh=4, seconds=20.0)
     >>> found.trials <= 3, found.trace[0].free
@@ -92,9 +92,9 @@ class SearchedTeam(Searched):
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> import qed
-    >>> kit = qed.Kit.load(Path(qed.__path__[0], "archive/examples/patrolling-kit.npz"))
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
     >>> broken = qed.Faults(["PMIN"] * 5 + ["NONE"] * 5)
     >>> found = qed.recover(
     ...     kit, faults=broken, by="fault", budget=3, fresh=4, seconds=20.0

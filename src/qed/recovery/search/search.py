@@ -83,9 +83,9 @@ class Search(Generic[Arm]):
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> import qed
-    >>> kit = qed.Kit.load(Path(qed.__path__[0], "archive/examples/patrolling-kit.npz"))
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
     >>> search = kit.search()
     >>> search.tell(0.41, search.present)
     >>> for fitness in (0.55, 0.62):

@@ -106,9 +106,9 @@ class TeamSearch(Search[Team]):
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> import qed
-    >>> kit = qed.Kit.load(Path(qed.__path__[0], "archive/examples/patrolling-kit.npz"))
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
     >>> search = kit.search(diagnoses=["PMIN"] * 5 + ["NONE"] * 5, wrong=0.1)
     >>> team = search.ask()
     >>> search.tell(0.6)
