@@ -183,6 +183,11 @@ def test_nothing_is_missing_in_the_docstring_of_a_public_name() -> None:
     assert not found, "\n".join(f"{name}: {'; '.join(told)}" for name, told in found.items())
 
 
+def test_the_package_lists_its_names() -> None:
+    listed = set(re.findall(r"\w+", qed.__doc__ or ""))
+    assert set(qed.__all__) <= listed
+
+
 @pytest.mark.parametrize(
     "name", [name for name in NAMES if ">>>" in name.text], ids=lambda name: name.full
 )

@@ -96,4 +96,6 @@ def test_pre_commit_runs_what_make_runs() -> None:
 
 def test_ci_tests_and_then_releases() -> None:
     lines = (HERE / ".ci" / "run").read_text("utf-8").splitlines()
-    assert [line for line in lines if line.startswith("make ")] == ["make test", "make release"]
+    made = [line for line in lines if line.startswith("make ")]
+    assert made[0] == "make test"
+    assert "make release" in made
