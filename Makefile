@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: help study explore test lint types unit release fidelity throughput clean
+.PHONY: help study explore test lint types unit fidelity throughput clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -42,15 +42,16 @@ types: .venv/installed  ## check types
 unit: .venv/installed  ## run the tests
 	$(BIN)/pytest --numprocesses=logical --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
+fidelity: .venv/installed  ## compare with recordings of the original simulator
+	$(BIN)/python benchmarks/fidelity.py
+
 .venv/releasable: pyproject.toml .venv/installed
 	$(INSTALL) --editable '.[release]'
 	touch $@
 
+.PHONY: release
 release: .venv/releasable  ## build sdist and wheel in dist/, check them, recover a swarm with them
 	$(BIN)/python tools/release.py
-
-fidelity: .venv/installed  ## compare with recordings of the original simulator
-	$(BIN)/python benchmarks/fidelity.py
 
 throughput: .venv/installed  ## measure the simulator's speed
 	$(BIN)/python benchmarks/throughput.py
