@@ -45,6 +45,14 @@ unit: .venv/installed  ## run the tests
 fidelity: .venv/installed  ## compare with recordings of the original simulator
 	$(BIN)/python benchmarks/fidelity.py
 
+.venv/releasable: pyproject.toml .venv/installed
+	$(INSTALL) --editable '.[release]'
+	touch $@
+
+.PHONY: release
+release: .venv/releasable  ## build sdist and wheel in dist/, check them, recover a swarm with them
+	$(BIN)/python tools/release.py
+
 throughput: .venv/installed  ## measure the simulator's speed
 	$(BIN)/python benchmarks/throughput.py
 

@@ -1,12 +1,12 @@
 """QED: evolve resilient robot swarms, break them, and find the controller that recovers them.
 
-simulate     simulate swarms and score tasks
-trace        watch one trial, cycle by cycle
+simulate     simulate swarms and score tasks: an Outcome
+trace        watch one trial, cycle by cycle: a Trace
 World        a world that goes on: swap controllers, break robots, without reset
 Controller   a recurrent network that drives every robot of a swarm
-Team         a controller for each robot
+Team         a controller per robot
 Environment  robots, arena, obstacles, speeds and ranges;  Attributes  the options to draw from
-Faults       what is broken, robot by robot;  Fault  a fault of your own
+Faults       a fault per robot;  Fault  a fault of your own
 Start        start poses of your own
 Task         a task of your own, made of a law
 law          marks a function of a robot, or of a pair, in one cycle
@@ -14,7 +14,7 @@ evolve       evolve an archive of controllers for a task
 Algorithm    what a cell of the archive is, with laws of your own;  Grid  its cells
 Archive      the best controller known for each cell
 load_example an evolved archive that comes with QED
-recover      find the controller of an archive that works when robots break
+recover      find the controller of an archive that works when robots break: a Recovery
 prepare      learn from simulated faults how to recover within ten trials
 Kit          what a swarm carries to recover by itself: ask and tell, no simulator
 """
@@ -24,7 +24,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive

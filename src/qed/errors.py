@@ -9,7 +9,17 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """An argument or a file is not valid; the message names it and says what is allowed."""
+    """An argument or a file is not valid; the message names it and says what is allowed.
+
+    Examples
+    --------
+    >>> import qed
+    >>> try:
+    ...     qed.Environment(robots=0)
+    ... except ValueError as error:
+    ...     print(error)
+    robots must be a whole number from 1 to 64, got 0
+    """
 
 
 class StoppedError(Exception):

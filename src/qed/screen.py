@@ -29,8 +29,8 @@ def console(stderr: bool = False) -> Console:
 def duration(seconds: float) -> str:
     """Return a duration as people say it.
 
-    >>> duration(42.3), duration(200), duration(5400), duration(1e6)
-    ('42 s', '3.3 min', '1.5 h', '12 days')
+    >>> duration(42.3), duration(200), duration(9000), duration(1e6)
+    ('42 s', '3.3 min', '2.5 h', '12 days')
     """
     unit, length = next((unit, length) for unit, length, end in UNITS if seconds < end)
     value = seconds / length

@@ -1,6 +1,7 @@
 """Archives: the best solution known for each cell of a space.
 
-archive   Archive, Elite: what is kept, and the one way in
+archive   Archive: what is kept, and the one way in; Elite (elite): the best of a cell
+contest   who gets a cell
 space     Space: what an archive needs to know about its cells
 grid      Grid: cells by rounding; Categories: a cell is a choice of options; Environments:
           options with names, that a search draws itself
@@ -20,8 +21,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from qed.archive.archive import Archive, Elite
+    from qed.archive.archive import Archive
     from qed.archive.cvt import Centroids
+    from qed.archive.elite import Elite
     from qed.archive.grid import Categories, Environments, Grid
     from qed.archive.space import Space
 
@@ -30,7 +32,7 @@ _HOMES = {
     "Archive": "archive",
     "Categories": "grid",
     "Centroids": "cvt",
-    "Elite": "archive",
+    "Elite": "elite",
     "Environments": "grid",
     "Grid": "grid",
     "Space": "space",

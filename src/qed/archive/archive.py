@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,39 +11,44 @@ import numpy as np
 
 from qed.archive import export, stored
 from qed.archive.columns import Columns
+from qed.archive.contest import as_objective, contest
+from qed.archive.elite import Elite
 from qed.archive.space import Space, as_measures, same_bits, same_space
 from qed.controller.genome import Genomes
 from qed.controller.network import Controller
 from qed.errors import InputError
 
-REJECTED, IMPROVED, NEW = 0, 1, 2  # what became of a solution
-
-
-@dataclass(frozen=True, eq=False)
-class Elite:
-    """The best solution known for a cell."""
-
-    cell: int
-    fitness: float
-    measures: np.ndarray  # float32 (dimensions,)
-    solution: dict[str, np.ndarray]  # its row of each column
-
-    @cached_property
-    def controller(self) -> Controller | None:
-        """The solution as a controller; None if it is not a genome."""
-        if tuple(self.solution) != Genomes._fields:
-            return None
-        return Genomes(**{name: row[None] for name, row in self.solution.items()}).controller(0)
-
 
 class Archive:
-    """An archive over a space, dense: one row a cell.
+    """The best solution known for each cell of a space, its elite.
+
+    ``qed.evolve`` and ``qed.evolution.Run`` fill one; ``len(archive)`` is the number of filled
+    cells.
 
     Parameters
     ----------
-    space : finds the cell of a solution from its measures: Grid, Categories or Centroids
-    header : what there is to know about the archive, as JSON can hold it; kept in its file
-    offset : the lowest objective there can be; ``qd_score`` adds up what elites have above it
+    space : Grid, Categories, Environments or Centroids
+        Finds the cell of a solution from its measures.
+    header : dict, optional
+        What there is to know about the archive, as JSON can hold it; kept in its file.
+    offset : float, default 0.0
+        The lowest objective there can be; ``qd_score`` adds up what elites have above it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> archive = qed.Archive(qed.Grid((4, 4)))
+    >>> solutions = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> measures = [[0.1, 0.1], [0.1, 0.1], [0.9, 0.5]]
+    >>> archive.add(solutions, [0.5, 0.7, 0.6], measures).tolist()
+    [2, 1, 2]
+    >>> len(archive), archive.coverage, archive.best.fitness, archive.occupied.tolist()
+    (2, 0.125, 0.7, [0, 14])
+    >>> archive.take([14]).tolist()
+    [[5.0, 6.0]]
+    >>> [elite.cell for elite in archive.elites()]
+    [0, 14]
     """
 
     def __init__(
@@ -63,27 +66,35 @@ class Archive:
         """Offer solutions, with the same result as one by one, in order.
 
         A solution takes its cell if the cell is empty or its objective is strictly better; so
-        the first of equals stays.  If anything given is wrong, ValueError is raised and nothing
-        has changed.
+        the first of equals stays.
 
         Parameters
         ----------
-        solutions : an array with n rows, or a NamedTuple or a mapping of such arrays; narrower
-            rows than those stored are filled up with zeros, wider ones widen what is stored
-        objective : (n,), larger is better
-        measures : (n, dimensions)
+        solutions : array with n rows, or a NamedTuple or a mapping of such arrays
+            Narrower rows than those stored are filled up with zeros, wider ones widen what is
+            stored.
+        objective : array of shape ``(n,)``
+            Larger is better.
+        measures : array of shape ``(n, dimensions)``
+            What their cells are found by.
 
         Returns
         -------
-        status : int64 (n,): 0 rejected, 1 improved its cell, 2 filled an empty cell
+        array of shape ``(n,)``
+            0 rejected, 1 improved its cell, 2 filled an empty cell.
+
+        Raises
+        ------
+        ValueError
+            If anything given is wrong; then nothing has changed.
         """
-        values = _as_objective(objective)
+        values = as_objective(objective)
         rows = as_measures(measures, self.space.dimensions)
         if len(rows) != len(values):
             raise ValueError(f"measures has {len(rows)} rows, objective {len(values)}")
         batch = self._columns.checked(solutions, len(values))
         cells = self.space.find(rows)
-        status, winners = _contest(cells, values, self._filled, self._objective)
+        status, winners = contest(cells, values, self._filled, self._objective)
         self._columns.make_room(solutions, batch)
         won = {name: column[winners] for name, column in batch.items()}
         self._put(cells[winners], won, values[winners], rows[winners])
@@ -157,7 +168,13 @@ class Archive:
         return float((self._objective[self._filled] - self.offset).sum())
 
     def elites(self) -> Iterator[Elite]:
-        """Yield the elites in the order of their cells."""
+        """Yield the elites in the order of their cells.
+
+        Yields
+        ------
+        Elite
+            Cell, fitness, measures and solution.
+        """
         for cell in self.occupied.tolist():
             yield self._elite(cell)
 
@@ -172,8 +189,16 @@ class Archive:
     def take(self, cells: np.ndarray | Sequence[int]) -> Any:
         """Return the solutions of filled cells, one row each, in the container they came in.
 
-        That is the NamedTuple's type, or an array, or dict.  An archive from a file returns
-        ``Genomes`` if it holds genomes, otherwise dict, unless it is told by ``adopt``.
+        Parameters
+        ----------
+        cells : array or sequence of int
+            Filled cells.
+
+        Returns
+        -------
+        array, NamedTuple or dict
+            As they were added.  An archive from a file returns ``Genomes`` if it holds genomes,
+            otherwise dict, unless it is told by ``adopt``.
         """
         wanted = np.asarray(cells)
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
@@ -193,11 +218,41 @@ class Archive:
         self._columns.adopt(solutions)
 
     def solutions(self) -> dict[str, np.ndarray]:
-        """Return the elites' solutions as columns, in the order of their cells."""
+        """Return the elites' solutions as columns, in the order of their cells.
+
+        Returns
+        -------
+        dict of str to array
+            Columns with one row per elite.
+
+        Examples
+        --------
+        >>> import qed
+        >>> list(qed.load_example("patrolling").solutions())
+        ['hidden', 'links', 'bias', 'source', 'target', 'weight']
+        """
         return self._columns.take(self.occupied)
 
     def genomes(self) -> Genomes:
-        """Return the elites' genomes in the order of their cells."""
+        """Return the elites' genomes in the order of their cells.
+
+        Returns
+        -------
+        Genomes
+            Networks as flat arrays, one row per elite; ``controllers`` has them as controllers.
+
+        Raises
+        ------
+        ValueError
+            If the archive holds other solutions than networks.
+
+        Examples
+        --------
+        >>> import qed
+        >>> archive = qed.load_example("patrolling")
+        >>> archive.genomes().controller(0) == archive.controllers[0]
+        True
+        """
         columns = self.solutions()
         if tuple(columns) != Genomes._fields:
             held = f"the columns {', '.join(columns)}" if columns else "nothing yet"
@@ -212,7 +267,15 @@ class Archive:
     def equal(self, other: Archive) -> bool:
         """Tell whether two archives have the same cells and the same elites, to the bit.
 
-        Headers may differ.
+        Parameters
+        ----------
+        other : Archive
+            The one to compare with; its header may differ.
+
+        Returns
+        -------
+        bool
+            Whether they are the same.
         """
         mine, theirs = stored.elites_as_arrays(self), stored.elites_as_arrays(other)
         return (
@@ -223,70 +286,91 @@ class Archive:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the archive to an npz file, whole or not at all; equal archives, equal bytes."""
+        """Write the archive to an npz file, whole or not at all; equal archives, equal bytes.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Examples
+        --------
+        >>> import qed
+        >>> archive = qed.load_example("flocking")
+        >>> archive.save("flocking.npz")
+        >>> qed.Archive.load("flocking.npz").equal(archive)
+        True
+        """
         stored.save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Archive:
-        """Return the archive of a file; ValueError says what is wrong with the file, if so."""
+        """Return the archive of a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Archive
+            As it was saved, to the bit.
+
+        Raises
+        ------
+        ValueError
+            If the file is not an archive, or not whole; the message says what is wrong with it.
+        """
         return stored.load(path)
 
     def to_dataframe(self, names: Sequence[str] | None = None) -> Any:
-        """Return a pandas table, one row an elite.
+        """Return the elites as a pandas table, one row each.
 
-        Its columns are cell, fitness, the measures (by ``names``, or measure_0 and so on), and
-        what a solution has one number of: of a genome hidden and links.
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the measures (default: measure_0 and so on).
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns cell, fitness, the measures, and what a solution has one number of: of
+            a genome hidden and links.
+
+        Examples
+        --------
+        >>> import qed
+        >>> table = qed.load_example("patrolling").to_dataframe(
+        ...     ["speed", "robots", "arena", "obstacles", "rab", "proximity"]
+        ... )
+        >>> len(table), list(table)[:4]
+        (4096, ['cell', 'fitness', 'speed', 'robots'])
         """
         return export.to_dataframe(self, names)
 
     def to_ribs(self) -> Any:
         """Return a pyribs archive with the same cells and elites (needs the extra ``ribs``).
 
-        A solution is the flat vector of its columns, one after the other.
+        Returns
+        -------
+        ribs.archives.ArchiveBase
+            A solution is the flat vector of its columns, one after the other.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import qed
+        >>> archive = qed.Archive(qed.Grid((4, 4)))
+        >>> archive.add(np.array([[1.0, 2.0]]), [0.5], [[0.1, 0.1]]).tolist()
+        [2]
+        >>> archive.to_ribs().stats.num_elites
+        1
         """
         return export.to_ribs(self)
 
     def __repr__(self) -> str:
         return f"<Archive: {len(self)} of {self.cells} cells filled>"
-
-
-def _contest(
-    cells: np.ndarray, objective: np.ndarray, filled: np.ndarray, standing: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return each row's status, and the rows that hold a cell in the end.
-
-    Sorted by cell, with the elite first if there is one and then the rows in order, a row is
-    better if its rank is above all before it in its cell.  Ranks of later cells are lifted
-    above those of earlier cells, so that one running maximum serves all cells.
-    """
-    held = np.unique(cells)
-    held = held[filled[held]]
-    place = np.concatenate([held, cells])
-    order = np.argsort(place, kind="stable")
-    place = place[order]
-    rank = np.unique(np.concatenate([standing[held], objective]), return_inverse=True)[1]
-    first = np.diff(place, prepend=-1) > 0
-    lifted = np.cumsum(first) * len(place) + rank[order]
-    better = np.diff(np.maximum.accumulate(lifted), prepend=-1) > 0
-    status = np.empty(len(place), np.int64)
-    status[order] = np.where(better, np.where(first, NEW, IMPROVED), REJECTED)
-    steps = np.flatnonzero(better)
-    last = np.diff(place[steps], append=-1) != 0
-    winners = order[steps[last]] - len(held)
-    return status[len(held) :], winners[winners >= 0]
-
-
-def _as_objective(objective: Any) -> np.ndarray:
-    """Return objectives as float64 (n,), none of them NaN."""
-    try:
-        values = np.asarray(objective, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("objective must be an array of numbers") from None
-    if values.ndim != 1:
-        raise ValueError(f"objective must have shape (n,), got {values.shape}")
-    if np.isnan(values).any():
-        raise ValueError(f"objective[{np.flatnonzero(np.isnan(values))[0]}] is NaN")
-    return values
 
 
 def _as_json(header: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,20 @@ from qed.archive.recipes import Progress, SpiritRecipe, digest
 
 
 class Centroids:
-    """Cells around points (cells, dimensions): the nearest wins, the lowest index of equals."""
+    """Cells around points: the nearest wins, the lowest index of equals.
+
+    Parameters
+    ----------
+    points : array of shape ``(cells, dimensions)``
+        A point per cell; kept as float32.
+
+    Examples
+    --------
+    >>> from qed.archive import Centroids
+    >>> cells = Centroids([[0.0, 0.0], [1.0, 1.0]])
+    >>> cells.cells, cells.find([[0.2, 0.1], [0.9, 0.6]]).tolist()
+    (2, [0, 1])
+    """
 
     def __init__(self, points: Any) -> None:
         self._own = Nearest(points)
@@ -38,7 +51,18 @@ class Centroids:
         return self._all().dimensions
 
     def find(self, measures: Any) -> np.ndarray:
-        """Return the cell (int64, (n,)) of each row of measures (n, dimensions)."""
+        """Return the cells of solutions.
+
+        Parameters
+        ----------
+        measures : array of shape ``(n, dimensions)``
+            One row per solution.
+
+        Returns
+        -------
+        array of shape ``(n,)``
+            The nearest point of each.
+        """
         return self._all().find(measures)
 
     def describe(self) -> dict[str, Any]:

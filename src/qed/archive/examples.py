@@ -23,8 +23,21 @@ def load_example(name: str = "patrolling") -> Archive:
 
     Parameters
     ----------
-    name : a task; each has a QED archive of 4,096 environments, whose ``header`` tells how it was
-        made: patrolling's with the paper's budget of 2,402,000 evaluations, the others with 80,000
+    name : str, default "patrolling"
+        A task; each has a QED archive of 4,096 environments, whose ``header`` tells how it was
+        made: patrolling's with the paper's budget of 2,402,000 evaluations, the others with 80,000.
+
+    Returns
+    -------
+    Archive
+        Controllers, one for each environment.
+
+    Examples
+    --------
+    >>> import qed
+    >>> archive = qed.load_example("patrolling")
+    >>> archive, archive.coverage
+    (<Archive: 4096 of 4096 cells filled>, 1.0)
     """
     path = FOLDER / f"{choice('name', name, examples())}{ENDING}"
     return stored.loads(gzip.decompress(path.read_bytes()), path)

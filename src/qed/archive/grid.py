@@ -66,12 +66,35 @@ class Grid(_Box):
 
     Halves are rounded up, and measures below 0 count as 0.  So the first cell is half as wide
     as the others, and the last half as wide again.
+
+    Parameters
+    ----------
+    shape : tuple of int, default (16, 16, 16)
+        Cells along each dimension.
+
+    Examples
+    --------
+    >>> import qed
+    >>> grid = qed.Grid((16, 16))
+    >>> grid.cells, grid.dimensions, grid.find([[0.0, 0.0], [0.5, 1.0]]).tolist()
+    (256, 2, [0, 143])
     """
 
     shape: tuple[int, ...] = (16, 16, 16)
 
     def find(self, measures: Any) -> np.ndarray:
-        """Return the cell (int64, (n,)) of each row of measures (n, dimensions)."""
+        """Return the cells of solutions.
+
+        Parameters
+        ----------
+        measures : array of shape ``(n, dimensions)``
+            One row per solution, 0 to 1.
+
+        Returns
+        -------
+        array of shape ``(n,)``
+            The cell of each; the first dimension is most significant.
+        """
         rows = as_measures(measures, self.dimensions).astype(np.float64)
         sizes = np.array(self.shape)
         scaled = np.clip(rows * sizes, 0.0, sizes - 1)  # exact: float32 times a small number
@@ -85,12 +108,35 @@ class Grid(_Box):
 
 @dataclass(frozen=True)
 class Categories(_Box):
-    """Choices of options: measure k is the index of an option, a whole number below shape[k]."""
+    """Choices of options: measure k is the index of an option, a whole number below shape[k].
+
+    Parameters
+    ----------
+    shape : tuple of int, default (4, 4, 4, 4, 4, 4)
+        Options of each dimension.
+
+    Examples
+    --------
+    >>> from qed.archive import Categories
+    >>> Categories((2, 3)).find([[0, 0], [1, 2]]).tolist()
+    [0, 5]
+    """
 
     shape: tuple[int, ...] = (4,) * 6
 
     def find(self, measures: Any) -> np.ndarray:
-        """Return the cell (int64, (n,)) of each row of option indices (n, dimensions)."""
+        """Return the cells of solutions.
+
+        Parameters
+        ----------
+        measures : array of shape ``(n, dimensions)``
+            The index of an option in each dimension, one row per solution.
+
+        Returns
+        -------
+        array of shape ``(n,)``
+            The cell of each; the first dimension is most significant.
+        """
         options = as_measures(measures, self.dimensions)
         sizes = np.array(self.shape)
         wrong = (options != np.floor(options)) | (options < 0) | (options >= sizes)
@@ -113,7 +159,16 @@ class Environments(Categories):
     A search over them draws an environment for each solution and evaluates it there, so that
     the elite of a cell is the best solution known for that environment.
 
-    >>> damages = Environments({"shoulder": ("healthy", "stuck"), "grip": ("firm", "weak", "none")})
+    Parameters
+    ----------
+    options : mapping of str to sequence of str, int or float
+        The options of each attribute.
+
+    Examples
+    --------
+    >>> from qed.archive import Environments
+    >>> options = {"shoulder": ("healthy", "stuck"), "grip": ("firm", "weak", "none")}
+    >>> damages = Environments(options)
     >>> damages.cells, damages.named((1, 2))
     (6, {'shoulder': 'stuck', 'grip': 'none'})
     """
@@ -130,7 +185,18 @@ class Environments(Categories):
         object.__setattr__(self, "options", listed)
 
     def named(self, chosen: Sequence[int]) -> dict[str, str | int | float]:
-        """Return the options of an environment, attribute by attribute, from their indices."""
+        """Return the options of an environment, attribute by attribute.
+
+        Parameters
+        ----------
+        chosen : sequence of int
+            The index of an option for each attribute.
+
+        Returns
+        -------
+        dict of str to str, int or float
+            The option of each attribute.
+        """
         pairs = zip(self.options.items(), chosen, strict=True)
         return {name: options[int(index)] for (name, options), index in pairs}
 

@@ -11,7 +11,18 @@ MAX_CELLS = 2**24
 
 
 class Space(Protocol):
-    """A space of measures, cut into cells; ``describe`` and ``arrays`` are enough to rebuild it."""
+    """What an archive needs to know of its cells: a space of measures, cut into cells.
+
+    ``Grid``, ``Categories``, ``Environments`` and ``Centroids`` are spaces.  ``describe`` and
+    ``arrays`` are enough to rebuild one from a file.
+
+    Examples
+    --------
+    >>> import qed
+    >>> space = qed.Grid((8, 8))
+    >>> space.cells, space.dimensions, space.describe()
+    (64, 2, {'kind': 'grid', 'shape': [8, 8]})
+    """
 
     @property
     def cells(self) -> int:

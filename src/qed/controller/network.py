@@ -45,9 +45,26 @@ class Network:
 
 
 class Controller:
-    """A controller from its connections (source, target, weight) and biases.
+    """A recurrent network that drives every robot of a swarm, from sixteen inputs to two wheels.
 
-    ``bias`` holds the bias of the left wheel, the right wheel, and each hidden neuron.
+    Nodes are 0 to 6 proximity, 7 to 14 range and bearing (inputs are 1 where there is nothing and
+    -1 where something touches), 15 a constant 1, 16 the left and 17 the right wheel (1: full
+    speed ahead), 18 and up hidden neurons.
+
+    Parameters
+    ----------
+    connections : iterable of (source, target, weight)
+        From an input or a hidden neuron to a wheel or a hidden neuron.
+    bias : iterable of float
+        The bias of the left wheel, the right wheel, and each hidden neuron.
+
+    Examples
+    --------
+    >>> import qed
+    >>> ahead = qed.Controller([], bias=[1.0, 1.0])
+    >>> avoid = qed.Controller([(0, 17, 1.0), (4, 16, 1.0)], bias=[1.0, 1.0])
+    >>> avoid
+    <Controller: 0 hidden, 2 connections>
     """
 
     def __init__(self, connections: Iterable[Sequence[Any]], bias: Iterable[float]) -> None:
@@ -101,7 +118,26 @@ class Controller:
 
     @classmethod
     def random(cls, seed: int) -> Controller:
-        """Return a network of the paper's initial sizes: 0-20 hidden, 0-40 connections."""
+        """Return a random network of the paper's initial sizes.
+
+        It has 0 to 20 hidden neurons and 0 to 40 connections.
+
+        Parameters
+        ----------
+        seed : int
+            Decides everything random.
+
+        Returns
+        -------
+        Controller
+            The same for the same seed.
+
+        Examples
+        --------
+        >>> import qed
+        >>> qed.Controller.random(seed=1)
+        <Controller: 18 hidden, 5 connections>
+        """
         rng = np.random.default_rng([0x9ED, seed])
         hidden = int(rng.integers(0, 21))
         wanted = int(rng.integers(0, 41))
@@ -116,7 +152,19 @@ class Controller:
         return cls(connections, rng.uniform(-2.0, 2.0, 2 + hidden).tolist())
 
     def pruned(self) -> Controller:
-        """Return the same behaviour without the hidden neurons that reach no wheel."""
+        """Return the same behaviour without the hidden neurons that reach no wheel.
+
+        Returns
+        -------
+        Controller
+            With the same or fewer neurons and connections.
+
+        Examples
+        --------
+        >>> import qed
+        >>> qed.Controller([(0, 18, 1.0)], bias=[1.0, 1.0, 0.0]).pruned()
+        <Controller: 0 hidden, 0 connections>
+        """
         useful = {LEFT, RIGHT}
         while True:
             more = {source for source, target, _ in self.connections if target in useful}

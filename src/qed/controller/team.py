@@ -9,11 +9,25 @@ from qed.errors import InputError
 
 
 class Team:
-    """A controller for each robot; it goes wherever a controller goes.
+    """A controller per robot; it goes wherever a controller goes in simulate, trace and World.
 
-    >>> team = Team([Controller([], [1.0, 1.0]), Controller([], [1.0, -1.0])])
-    >>> len(team)
-    2
+    Parameters
+    ----------
+    controllers : iterable of Controller
+        One per robot, in the order of the robots.
+
+    Examples
+    --------
+    >>> import qed
+    >>> ahead = qed.Controller([], bias=[1.0, 1.0])
+    >>> turning = qed.Controller([], bias=[1.0, -1.0])
+    >>> team = qed.Team([ahead, turning, ahead])
+    >>> team, team.parts
+    (<Team of 3 robots, 2 different controllers>, (0, 1, 0))
+    >>> trio = qed.Environment(robots=3)
+    >>> outcome = qed.simulate(team, trio, tasks="flocking", trials=2, seconds=2.0)
+    >>> outcome.fitness["flocking"].shape
+    (1, 2)
     """
 
     def __init__(self, controllers: Iterable[Controller]) -> None:

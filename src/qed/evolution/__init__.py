@@ -1,6 +1,7 @@
 """Evolution: MAP-Elites with environments or behaviours as cells, for any domain.
 
-map_elites  Domain: what is evolved; MapElites: a search; search: to its end, in memory
+domain      Domain: what is evolved; Batch: what waits for evaluation
+map_elites  MapElites: a search; search: to its end, in memory
 run         Run: a search in a folder that can be resumed; drive: evolve runs side by side
 watch       the same, with a progress bar
 folder      the files of a run
@@ -11,7 +12,8 @@ algorithms  what QED, HBD, SDBC and SPIRIT differ in
 evolve      evolve(): an archive of controllers for a task
 """
 
-from qed.evolution.map_elites import Batch, Domain, MapElites, SideBySide, search
+from qed.evolution.domain import Batch, Domain, SideBySide
+from qed.evolution.map_elites import MapElites, search
 from qed.evolution.run import Run, drive
 from qed.evolution.watch import watch
 

@@ -35,18 +35,38 @@ class Algorithm(Definition):
 
     Parameters
     ----------
-    name : a name of its own
-    words : what a cell is, in a few words
-    features : a cell is a behaviour: laws, as of a ``qed.Task``, of robots or of pairs, each
-        averaged over these, cycles and trials
-    ranges : the smallest and the largest value that each feature can have
-    cells : how the features, scaled to 0 to 1 by their ranges, are cut into cells: a ``qed.Grid``
+    name : str
+        A name of its own.
+    words : str
+        What a cell is, in a few words.
+    features : sequence of law
+        A cell is a behaviour: laws, as of a ``qed.Task``, of robots or of pairs, each averaged over
+        these, cycles and trials.
+    ranges : sequence of (low, high)
+        The smallest and the largest value that each feature can have.
+    cells : Grid, Centroids or Attributes, optional
+        How the features, scaled to 0 to 1 by their ranges, are cut into cells: a ``qed.Grid``
         (default: 16 along each feature), or ``Centroids`` of ``qed.archive``.  Without features
-        ``qed.Attributes``: a cell is an environment
+        ``qed.Attributes``: a cell is an environment.
 
-    >>> few = Algorithm("few", cells=Attributes({"robots": (5, 10, 20), "obstacles": (0, 4)}))
+    Examples
+    --------
+    >>> import qed
+    >>> options = qed.Attributes({"robots": (5, 10, 20), "obstacles": (0, 4)})
+    >>> few = qed.Algorithm("few", cells=options)
     >>> few.environments
     (3, 2)
+    >>> few.with_attributes({"arena": (2.0, 4.0)}).environments
+    (2,)
+
+    >>> @qed.law
+    ... def briskness(speed):
+    ...     return min(abs(speed), 1.0)
+    >>> mine = qed.Algorithm(
+    ...     "mine", features=[briskness], ranges=[(0, 1)], cells=qed.Grid((8,))
+    ... )
+    >>> mine
+    <Algorithm mine: a cell is a behaviour (briskness)>
     """
 
     kind = "algorithm"
@@ -159,7 +179,18 @@ class Algorithm(Definition):
         return sum(options) / len(options)
 
     def with_attributes(self, attributes: Any) -> Algorithm:
-        """Return this algorithm over other environments."""
+        """Return this algorithm over other environments.
+
+        Parameters
+        ----------
+        attributes : str, Attributes or mapping
+            The options that environments are drawn from.
+
+        Returns
+        -------
+        Algorithm
+            With the same name, for algorithms whose cells are environments.
+        """
         if self.attributes is None:
             raise InputError(
                 f"attributes are for algorithms whose cells are environments, such as qed; "

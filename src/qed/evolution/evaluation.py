@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qed.definitions import defined
+from qed.evolution.domain import Batch, Evaluated
 from qed.evolution.giving_up import behind, hopes, next_stop
-from qed.evolution.map_elites import Batch, Evaluated
 from qed.swarm.job import Job, Ready
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
 from qed.swarm.simulate import Pending, cores

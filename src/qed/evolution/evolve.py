@@ -41,29 +41,68 @@ def evolve(
 
     Parameters
     ----------
-    task : aggregation, dispersion, flocking, patrolling or border-patrolling, or a ``qed.Task``
-    algorithm : "qed" (a cell is an environment), "hbd", "sdbc" or "spirit" (a behaviour), or a
-        ``qed.Algorithm``
-    attributes : ``qed.Attributes`` that environments are drawn from, or the name of some (default:
-        the paper's); for algorithms whose cells are environments
-    evaluations : controllers to evaluate, the random ones at the start included
-    trials : trials of an evaluation; its fitness is their mean
-    seconds : simulated time of a trial (s)
-    seed : decides everything random
-    batch : children of a generation
-    initial : random controllers to begin with
-    race : give up children that are three standard errors behind the incumbent of their cell,
-        trial by trial: several times as fast, with another archive that is about as good; for
-        algorithms whose cells are environments.  Those that cannot win are given up in any case
-    threads : CPU threads (default: all cores)
-    out : folder for the run, with checkpoints (default: none)
-    resume : go on with the run in ``out``
-    checkpoint : seconds between checkpoints
-    progress : called with the run after each generation
-    backend : "cpu", "cuda" (an NVIDIA GPU), or "auto": the GPU where it can be used, else the
-        CPU; a run may be resumed with another one
+    task : str or Task
+        Aggregation, dispersion, flocking, patrolling or border-patrolling, or a ``qed.Task``.
+    algorithm : str or Algorithm, default "qed"
+        "qed" (a cell is an environment), "hbd", "sdbc" or "spirit" (a behaviour), or a
+        ``qed.Algorithm``.
+    attributes : str or Attributes, optional
+        What environments are drawn from (default: the paper's), for algorithms whose cells are
+        environments.
+    evaluations : int, default 20000
+        Controllers to evaluate, the random ones at the start included.
+    trials : int, default 50
+        Trials of an evaluation; its fitness is their mean.
+    seconds : float, default 400.0
+        Simulated time of a trial (s).
+    seed : int, default 1
+        Decides everything random.
+    batch : int, default 80
+        Children of a generation.
+    initial : int, default 2000
+        Random controllers to begin with.
+    race : bool, default False
+        Give up children that are three standard errors behind the incumbent of their cell, trial
+        by trial: several times as fast, with another archive that is about as good; for
+        algorithms whose cells are environments.  Those that cannot win are given up in any case.
+    threads : int, optional
+        CPU threads (default: all cores).
+    out : str or Path, optional
+        Folder for the run, with checkpoints (default: none).
+    resume : bool, default False
+        Go on with the run in ``out``; it ends with the same archive, bit for bit.
+    checkpoint : float, default 30.0
+        Time between checkpoints (s).
+    progress : callable, optional
+        Called with the run after each generation.
+    backend : {"auto", "cpu", "cuda"}
+        "cuda" is an NVIDIA GPU; "auto" takes it where it can be used, else the CPU.  A run may be
+        resumed with another one.
 
+    Returns
+    -------
+    Archive
+        The best controller found for each cell.
+
+    Raises
+    ------
+    ValueError
+        If an argument is wrong, or the folder holds another run; the message says what to do.
+
+    Notes
+    -----
     The results of the two engines differ in rounding; each alone is reproducible.
+
+    Examples
+    --------
+    >>> import qed
+    >>> archive = qed.evolve(
+    ...     "patrolling", evaluations=60, initial=20, batch=20, trials=2, seconds=5.0
+    ... )
+    >>> archive
+    <Archive: 59 of 4096 cells filled>
+    >>> archive.best.fitness > archive.mean, archive.best.controller in archive.controllers
+    (True, True)
     """
     chosen_algorithm = defined("algorithm", algorithm, Algorithm)
     if attributes is not None:

@@ -12,100 +12,87 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
 import numpy as np
 
 from qed.archive.archive import Archive
 from qed.chance import fold
+from qed.evolution.domain import Batch, Domain
 
-Evaluated = tuple[np.ndarray, np.ndarray | None]  # objective, and measures if cells need them
 RANDOM, PARENT, VARIATION, ENVIRONMENT = 11, 12, 13, 14  # purposes of random keys
-
-
-class Domain(Protocol):
-    """What a search needs to know about a domain.
-
-    Solutions are an array with one row a solution, or a NamedTuple or a mapping of such arrays;
-    they go into files as they are.  Keys are 32-bit seeds, one a solution: what is random must
-    follow from them alone, so that a search can be stopped and gone on with.
-
-    A domain may say more about itself; a run reads these where they are there:
-
-    - ``describe()`` returns what makes it the domain it is, as a table of words, numbers and
-      lists of them.  It goes into the run's ``config.toml``, and a run is resumed only with a
-      domain that says the same.  A dataclass says its fields by default.
-    - ``features`` holds the names of the measures, for pictures.
-    - ``together`` and ``begin`` (``SideBySide``) evaluate batches of several searches in one go.
-    """
-
-    def random(self, keys: np.ndarray) -> Any:
-        """Return random solutions."""
-
-    def vary(self, parents: Any, keys: np.ndarray) -> Any:
-        """Return a changed copy of each parent."""
-
-    def evaluate(
-        self, solutions: Any, environments: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the objective (n,), larger is better, and the measures (n, dimensions).
-
-        ``environments`` (n, attributes) holds the index of an option of each attribute for each
-        solution, with environment diversity; the measures are then not looked at and may be
-        None.
-        """
-
-
-class Pending(Protocol):
-    """An evaluation under way."""
-
-    def ready(self) -> bool:
-        """Tell whether its results need not be waited for, or will not come without waiting."""
-
-    def results(self) -> Sequence[Evaluated]:
-        """Wait for its end; return the objective and the measures of each batch."""
-
-
-class SideBySide(Domain, Protocol):
-    """A domain that gains from evaluating batches of several searches in one go."""
-
-    @staticmethod
-    def together(domains: Sequence[Any], batch: int) -> list[list[int]]:
-        """Return which of several domains, with so large batches, are best evaluated in one go."""
-
-    @staticmethod
-    def begin(domains: Sequence[Any], batches: Sequence[Batch]) -> Pending:
-        """Begin to evaluate a batch of each domain; each gets what it would get alone."""
-
-
-@dataclass
-class Batch:
-    """Solutions that wait for evaluation, and the environments to evaluate them in."""
-
-    solutions: Any
-    environments: np.ndarray | None
-    cells: np.ndarray | None = None  # with environments: the cell of each solution,
-    incumbents: np.ndarray | None = None  # the objective to beat there, -inf where none,
-    archive: Archive | None = None  # and where the incumbents are
 
 
 @dataclass
 class MapElites:
-    """The state of a search: an archive, and how many solutions have been evaluated."""
+    """The state of a search: an archive, and how many solutions have been evaluated.
+
+    Ask for a batch, evaluate it anywhere, tell the result.  ``Run`` does so, with files.
+
+    Parameters
+    ----------
+    domain : Domain
+        What is evolved.
+    archive : Archive
+        What is filled.
+    seed : int
+        Decides everything random.
+    evaluations : int
+        Solutions to evaluate, the random ones at the start included.
+    initial : int, default 2000
+        Random solutions to begin with.
+    batch : int, default 80
+        Children of a generation.
+    environments : sequence of int, optional
+        Options of each attribute: environment diversity (default: cells are behaviours).
+    done : int, default 0
+        Solutions evaluated so far.
+    history : list of tuple
+        Evaluations, filled cells, best, mean and QD score, now and then.
+    records : int, default 1000
+        Rows of the history, at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> from qed.evolution import MapElites
+    >>> class Sphere:
+    ...     def random(self, keys):
+    ...         return np.array([np.random.default_rng(key).random(2) for key in keys])
+    ...     def vary(self, parents, keys):
+    ...         steps = [np.random.default_rng(key).normal(0.0, 0.1, 2) for key in keys]
+    ...         return np.clip(parents + np.array(steps), 0.0, 1.0)
+    ...     def evaluate(self, solutions, environments):
+    ...         return -(solutions**2).sum(1), solutions
+    >>> archive = qed.Archive(qed.Grid((4, 4)), offset=-2.0)
+    >>> sizes = {"evaluations": 200, "initial": 40, "batch": 20}
+    >>> one = MapElites(Sphere(), archive, seed=1, **sizes)
+    >>> while not one.finished:
+    ...     batch = one.ask()
+    ...     one.tell(batch, *one.domain.evaluate(batch.solutions, None))
+    >>> one.done, archive
+    (200, <Archive: 16 of 16 cells filled>)
+    """
 
     domain: Domain
     archive: Archive
     seed: int
-    evaluations: int  # in all
-    initial: int = 2000  # random solutions to begin with
-    batch: int = 80  # children of a generation
-    environments: Sequence[int] | None = None  # options of each attribute: environment diversity
-    done: int = 0  # solutions evaluated
-    history: list[tuple[float, ...]] = field(default_factory=list)  # of ``standing``
-    records: int = 1000  # rows of history, at most
+    evaluations: int
+    initial: int = 2000
+    batch: int = 80
+    environments: Sequence[int] | None = None
+    done: int = 0
+    history: list[tuple[float, ...]] = field(default_factory=list)
+    records: int = 1000
 
     def ask(self) -> Batch:
-        """Return the next batch: random solutions at first, then children of elites."""
+        """Return the next batch: random solutions at first, then children of elites.
+
+        Returns
+        -------
+        Batch
+            Solutions to evaluate, with their environments.
+        """
         limit = self.initial if self.done < self.initial else self.evaluations
         numbers = np.arange(self.done, min(self.done + self.batch, limit, self.evaluations))
         if self.done < self.initial:
@@ -135,7 +122,17 @@ class MapElites:
         return drawn
 
     def tell(self, batch: Batch, objective: np.ndarray, measures: np.ndarray | None) -> None:
-        """Offer an evaluated batch to the archive, one solution after the other."""
+        """Offer an evaluated batch to the archive, one solution after the other.
+
+        Parameters
+        ----------
+        batch : Batch
+            As it was asked for.
+        objective : array of shape ``(n,)``
+            Larger is better.
+        measures : array of shape ``(n, dimensions)``, or None
+            What cells are found by; None with environment diversity.
+        """
         cells = measures if batch.environments is None else batch.environments
         self.archive.add(batch.solutions, objective, cells)
         before = self.done * self.records // self.evaluations
@@ -166,7 +163,35 @@ class MapElites:
 
 
 def search(one: MapElites) -> Iterator[MapElites]:
-    """Run a search to its end, yielding it after each batch."""
+    """Run a search to its end, yielding it after each batch.
+
+    Parameters
+    ----------
+    one : MapElites
+        The search, in memory; ``Run`` and ``drive`` do the same with files.
+
+    Yields
+    ------
+    MapElites
+        The same search, after each batch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> from qed.evolution import MapElites, search
+    >>> class Line:
+    ...     def random(self, keys):
+    ...         return np.array([[np.random.default_rng(key).random()] for key in keys])
+    ...     def vary(self, parents, keys):
+    ...         return (parents + self.random(keys)) / 2
+    ...     def evaluate(self, solutions, environments):
+    ...         return solutions[:, 0], solutions
+    >>> archive = qed.Archive(qed.Grid((8,)))
+    >>> one = MapElites(Line(), archive, seed=1, evaluations=60, initial=20, batch=20)
+    >>> [state.done for state in search(one)]
+    [20, 40, 60]
+    """
     while not one.finished:
         batch = one.ask()
         one.tell(batch, *one.domain.evaluate(batch.solutions, batch.environments))

@@ -17,7 +17,8 @@ from qed.archive.grid import Environments
 from qed.archive.recipes import digest
 from qed.archive.space import Space
 from qed.errors import InputError
-from qed.evolution.map_elites import Domain, MapElites
+from qed.evolution.domain import Domain
+from qed.evolution.map_elites import MapElites
 from qed.streams import STREAMS, stream
 
 

@@ -19,6 +19,7 @@ from qed.archive.archive import Archive
 from qed.archive.space import Space
 from qed.errors import InputError, StoppedError
 from qed.evolution import folder as files
+from qed.evolution.domain import Batch, Domain, Evaluated, Pending
 from qed.evolution.folder import (
     ARCHIVE,
     CHECKPOINT,
@@ -29,7 +30,7 @@ from qed.evolution.folder import (
     evaluations_done,
     forget_checkpoints,
 )
-from qed.evolution.map_elites import Batch, Domain, Evaluated, MapElites, Pending
+from qed.evolution.map_elites import MapElites
 from qed.evolution.record import Record, sizes
 
 __all__ = [
@@ -43,17 +44,60 @@ class Run:
 
     Parameters
     ----------
-    folder : folder of the run, a new one; None keeps the run in memory
-    domain : what is evolved: random solutions, their variation, their evaluation (``Domain``)
-    cells : Grid, Categories or Centroids, which find a solution's cell from its measures, or
-        Environments: then each solution is evaluated in a random one, which is its cell
-    evaluations : solutions to evaluate, the random ones at the start included
-    initial : random solutions to begin with
-    batch : children of a generation
-    seed : with the domain and the kind of cells it decides everything random
-    resume : go on with the run in the folder
+    folder : str, Path or None
+        Folder of the run, a new one; None keeps the run in memory.
+    domain : Domain
+        What is evolved: random solutions, their variation, their evaluation.
+    cells : Grid, Categories, Centroids or Environments
+        The first three find a solution's cell from its measures.  With ``Environments`` each
+        solution is evaluated in a random one, which is its cell.
+    evaluations : int, default 20000
+        Solutions to evaluate, the random ones at the start included.
+    initial : int, default 2000
+        Random solutions to begin with.
+    batch : int, default 80
+        Children of a generation.
+    seed : int, default 1
+        With the domain and the kind of cells it decides everything random.
+    resume : bool, default False
+        Go on with the run in the folder.
 
-    ``drive`` evolves runs, ``watch`` with a progress bar.
+    Attributes
+    ----------
+    search : MapElites
+        The search itself, with ``done`` and ``history``.
+    notes : list of str
+        What a user should know about how it began.
+    kept : bool
+        Whether its archive is in the folder.
+
+    See Also
+    --------
+    qed.evolution.drive : Evolves runs.
+    qed.evolution.watch : Evolves runs and shows how far they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> from qed.evolution import Run, drive
+    >>> class Line:
+    ...     def random(self, keys):
+    ...         return np.array([[np.random.default_rng(key).random()] for key in keys])
+    ...     def vary(self, parents, keys):
+    ...         return (parents + self.random(keys)) / 2
+    ...     def evaluate(self, solutions, environments):
+    ...         return solutions[:, 0], solutions
+    ...     def describe(self):
+    ...         return {"what": "a line"}
+    >>> sizes = {"evaluations": 100, "initial": 20, "batch": 20}
+    >>> run = Run("line", Line(), qed.Grid((8,)), **sizes)
+    >>> generations = list(drive([run]))
+    >>> run.archive
+    <Archive: 8 of 8 cells filled>
+    >>> again = Run("line", Line(), qed.Grid((8,)), **sizes, resume=True)
+    >>> again.search.finished, again.archive.equal(run.archive)
+    (True, True)
     """
 
     def __init__(
@@ -142,6 +186,40 @@ def drive(runs: Sequence[Run], every: float = 30.0) -> Iterator[list[Run]]:
     their domain can, with the same result as one after the other.  Where evaluation goes on by
     itself, as on a GPU, the next generations are evaluated while the host looks after this one.
     A checkpoint is made every so many seconds, at the end, and when interrupted.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Runs that are finished already do nothing.
+    every : float, default 30.0
+        Time between checkpoints (s).
+
+    Yields
+    ------
+    list of Run
+        Those whose generation has ended.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> from qed.evolution import Run, drive
+    >>> class Line:
+    ...     def random(self, keys):
+    ...         return np.array([[np.random.default_rng(key).random()] for key in keys])
+    ...     def vary(self, parents, keys):
+    ...         return (parents + self.random(keys)) / 2
+    ...     def evaluate(self, solutions, environments):
+    ...         return solutions[:, 0], solutions
+    ...     def describe(self):
+    ...         return {"what": "a line"}
+    >>> sizes = {"evaluations": 100, "initial": 20, "batch": 20}
+    >>> cells = qed.Grid((8,))
+    >>> runs = [Run(None, Line(), cells, **sizes, seed=seed) for seed in (1, 2)]
+    >>> for moved in drive(runs):
+    ...     pass
+    >>> [run.search.done for run in runs]
+    [100, 100]
     """
     going = [run for run in runs if not run.search.finished]
     try:

@@ -11,9 +11,9 @@ import numpy as np
 from qed.controller.genome import Genomes
 from qed.controller.variation import random_genomes, vary
 from qed.evolution.algorithms import Algorithm
+from qed.evolution.domain import Batch
 from qed.evolution.evaluation import Evaluation
 from qed.evolution.giving_up import SPRINT, Rivals
-from qed.evolution.map_elites import Batch
 from qed.swarm.environment import Attributes, Environment
 from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import Task

@@ -17,7 +17,34 @@ EVERY = 10.0  # s between lines when not on a terminal
 def watch(runs: Sequence[Run], every: float = 30.0) -> None:
     """Evolve runs side by side to their end, and show on stderr how far they are.
 
-    A checkpoint is made every so many seconds.  Ctrl-C saves all runs first.
+    Ctrl-C saves all runs first.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Runs that are finished already do nothing.
+    every : float, default 30.0
+        Time between checkpoints (s).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> from qed.evolution import Run, watch
+    >>> class Line:
+    ...     def random(self, keys):
+    ...         return np.array([[np.random.default_rng(key).random()] for key in keys])
+    ...     def vary(self, parents, keys):
+    ...         return (parents + self.random(keys)) / 2
+    ...     def evaluate(self, solutions, environments):
+    ...         return solutions[:, 0], solutions
+    ...     def describe(self):
+    ...         return {"what": "a line"}
+    >>> sizes = {"evaluations": 100, "initial": 20, "batch": 20}
+    >>> run = Run(None, Line(), qed.Grid((8,)), **sizes)
+    >>> watch([run])
+    >>> run.search.done
+    100
     """
     for run in runs:
         for note in run.notes:

@@ -62,13 +62,39 @@ class TeamRecovery(Recovery):
     ``controller`` and ``cell`` are those of the best controller for all robots, which the team
     began with, and ``distance`` is the mean over robots.  The claimed fitness is that on the trials
     which decided on the last kind of fault.
+
+    Attributes
+    ----------
+    team : Team
+        A controller per robot.
+    cells : tuple of int
+        The archive's cells of these.
+    one_for_all : float
+        Fitness of ``controller`` in all robots with the fault, on fresh trials.
+    gain : float
+        Fitness of the team less that.
+    gain_error : float
+        Standard error of the gain, trial by trial.
+
+    Examples
+    --------
+    >>> import qed
+    >>> archive = qed.evolve(
+    ...     "patrolling", evaluations=20, initial=20, trials=1, seconds=5.0
+    ... )
+    >>> broken = qed.Faults(["LW-H"] * 5 + ["NONE"] * 5)
+    >>> found = qed.recover(
+    ...     archive, "patrolling", broken, by="fault", trials=2, fresh=4, seconds=2.0
+    ... )
+    >>> len(found.team), sorted(found.plays)
+    (10, ['LW-H', 'NONE'])
     """
 
     team: Team
-    cells: tuple[int, ...]  # of the robots' controllers
-    one_for_all: float  # fitness of ``controller`` in all robots with the fault, on fresh trials
-    gain: float  # of the team over it
-    gain_error: float  # standard error of the gain, trial by trial
+    cells: tuple[int, ...]
+    one_for_all: float
+    gain: float
+    gain_error: float
 
     @property
     def one_for_all_resilience(self) -> float:

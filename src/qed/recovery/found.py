@@ -21,23 +21,67 @@ class Recovery:
     The plain numbers come from fresh trials, which took no part in choosing a controller.  Those
     called claimed come from the very trials that chose, as in the paper: they flatter, since the
     best of many on a few trials was in part lucky there.
+
+    Attributes
+    ----------
+    task : str
+        What the swarm does.
+    faults : Faults
+        What is broken.
+    normal : float
+        Fitness of the normal best, the archive's best controller while all robots are healthy.
+    broken : float
+        Its fitness with the fault.
+    performance : float
+        Fitness of the recovery controller with the fault.
+    error : float
+        Standard error of ``performance``; NaN of a single fresh trial.
+    claimed_normal, claimed_broken, claimed : float
+        The same three on the trials that chose.
+    distance : float
+        From the normal best's behaviour to the recovery's, 0 to 1.
+    normal_cell, cell : int
+        The archive's cells of the normal best and of the recovery controller.
+    normal_controller, controller : Controller
+        The normal best, and the one to recover with.
+    fresh_seed : int
+        The seed with which ``qed.simulate`` and ``qed.trace`` repeat the fresh trials.
+
+    Examples
+    --------
+    >>> import qed
+    >>> archive = qed.evolve(
+    ...     "patrolling", evaluations=60, initial=20, trials=1, seconds=20.0
+    ... )
+    >>> broken = qed.Faults(["PMAX"] * 10)
+    >>> found = qed.recover(
+    ...     archive, "patrolling", broken, trials=2, fresh=4, seconds=20.0
+    ... )
+    >>> found.impact == (found.broken - found.normal) / found.normal
+    True
+    >>> again = qed.simulate(
+    ...     found.controller, tasks="patrolling", trials=4, seconds=20.0, faults=broken,
+    ...     seed=found.fresh_seed,
+    ... )
+    >>> bool(again.fitness["patrolling"].mean() == found.performance)
+    True
     """
 
     task: str
     faults: Faults
-    normal: float  # fitness of the normal best while all robots are healthy
-    broken: float  # its fitness with the fault
-    performance: float  # fitness of the recovery controller with the fault
-    error: float  # standard error of performance; NaN of a single fresh trial
+    normal: float
+    broken: float
+    performance: float
+    error: float
     claimed_normal: float
     claimed_broken: float
-    claimed: float  # fitness of the recovery controller on the trials that chose it
-    distance: float  # from the normal best's behaviour to the recovery's, 0 to 1
+    claimed: float
+    distance: float
     normal_cell: int
-    cell: int  # of the recovery controller
+    cell: int
     normal_controller: Controller
-    controller: Controller  # the one to recover with
-    fresh_seed: int  # the seed with which qed.simulate and qed.trace repeat the fresh trials
+    controller: Controller
+    fresh_seed: int
 
     @property
     def impact(self) -> float:

@@ -225,33 +225,80 @@ def recover(
 
     Parameters
     ----------
-    archive : from ``qed.evolve`` or a file; or a kit from ``qed.prepare``, which knows its task
-    task : aggregation, dispersion, flocking, patrolling or border-patrolling, or a ``qed.Task``
-    faults : a combined fault, or several; several give a list of recoveries
-    trials : trials of each controller, healthy and with each fault, to choose by
-    fresh : trials of the chosen controllers, which took no part in choosing
-    seconds : simulated time of a trial (s; default: 400, or the kit's own)
-    seed : decides start poses and noise, the same for every controller; independent of those of
-        evolution, whatever its seed
-    protocol : "independent", or "authors": choose on the very trials of evolution, as the
-        paper's authors did; the fresh trials are the same
-    environment : where the swarm works (default: the normal environment)
-    threads : CPU threads (default: all cores)
-    progress : called with the number of swarms tried so far, and of all
-    backend : "cpu", "cuda" (an NVIDIA GPU, at most 32 robots a swarm), or "auto": the GPU where
-        it can be used, else the CPU
-    full : try every controller of an archive on all trials, without a race
-    by : "fault": a team, in which robots with the same fault share a controller; ``found.team``
-        (default: one controller for all robots).  With a kit each robot tells its own fault
-    wrong : probability that a robot of a kit's search by fault is wrong about itself (default: 0)
-    budget : trials of a kit's search (default: 10)
-    strategy : of a kit's search (default: "learned"); see ``Kit.search``
-    reset : False: a kit's search is played in a world that goes on (``qed.World``, on the CPU):
-        robots stay where they are between trials, and break while the normal best runs
+    archive : Archive or Kit
+        From ``qed.evolve`` or a file; or a kit from ``qed.prepare``, which knows its task.
+    task : str or Task, optional
+        Aggregation, dispersion, flocking, patrolling or border-patrolling, or a ``qed.Task``; for
+        a kit its own by default.
+    faults : Faults or sequence of Faults
+        A combined fault, or several; several give a list of recoveries.
+    trials : int, default 10
+        Trials of each controller, healthy and with each fault, to choose by.
+    fresh : int, default 50
+        Trials of the chosen controllers, which took no part in choosing.
+    seconds : float, optional
+        Simulated time of a trial (s; default: 400, or the kit's own).
+    seed : int, default 1
+        Decides start poses and noise, the same for every controller; independent of those of
+        evolution, whatever its seed.
+    protocol : {"independent", "authors"}
+        "authors": choose on the very trials of evolution, as the paper's authors did; the fresh
+        trials are the same.
+    environment : Environment, optional
+        Where the swarm works (default: the normal environment, or the kit's own).
+    threads : int, optional
+        CPU threads (default: all cores).
+    progress : callable, optional
+        Called with the number of swarms tried so far, and of all.
+    backend : {"auto", "cpu", "cuda"}
+        "cuda" is an NVIDIA GPU (at most 32 robots a swarm); "auto" takes it where it can be used,
+        else the CPU.
+    full : bool, default False
+        Try every controller of an archive on all trials, without a race.
+    by : {None, "fault"}
+        "fault": a team, in which robots with the same fault share a controller; ``found.team``
+        (default: one controller for all robots).  With a kit each robot tells its own fault.
+    wrong : float, optional
+        Probability that a robot of a kit's search by fault is wrong about itself (default: 0).
+    budget : int, optional
+        Trials of a kit's search (default: 10).
+    strategy : str, optional
+        Of a kit's search (default: "learned"); see ``Kit.search``.
+    reset : bool, default True
+        False: a kit's search is played in a world that goes on (``qed.World``, on the CPU): robots
+        stay where they are between trials, and break while the normal best runs.
 
+    Returns
+    -------
+    Recovery, or a list of these
+        One for each combined fault; of an archive by fault ``TeamRecovery``, of a kit ``Searched``,
+        and by fault ``SearchedTeam``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is wrong; the message names it and says what is allowed.
+
+    Notes
+    -----
     The normal best is the archive's best controller in that environment while all robots are
     healthy; impact and resilience are told relative to its fitness.  The results of the two
     engines differ in rounding; each alone is reproducible.
+
+    Examples
+    --------
+    >>> import qed
+    >>> archive = qed.evolve(
+    ...     "patrolling", evaluations=60, initial=20, trials=1, seconds=20.0
+    ... )
+    >>> broken = qed.Faults(["PMAX"] * 10)
+    >>> found = qed.recover(
+    ...     archive, "patrolling", broken, trials=2, fresh=4, seconds=20.0
+    ... )
+    >>> -1.0 < found.impact < found.resilience  # about -0.56, and -0.08 after recovery
+    True
+    >>> found.controller in archive.controllers
+    True
     """
     one = isinstance(faults, Faults)
     if isinstance(archive, Kit):

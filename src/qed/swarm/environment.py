@@ -22,12 +22,24 @@ class Environment:
 
     Parameters
     ----------
-    max_speed : top speed of a wheel (m/s)
-    robots : number of robots
-    arena : side of the square arena (m)
-    obstacles : number of cylinders of radius 0.15 m
-    rab_range : range of the range-and-bearing sensor (m)
-    proximity_range : range of the proximity sensors (m)
+    max_speed : float, default 0.10
+        Top speed of a wheel (m/s), at most 0.4.
+    robots : int, default 10
+        Number of robots, at most 64.
+    arena : float, default 4.0
+        Side of the square arena (m).
+    obstacles : int, default 0
+        Number of cylinders of radius 0.15 m, at most 64.
+    rab_range : float, default 1.0
+        Range of the range-and-bearing sensor (m).
+    proximity_range : float, default 0.11
+        Range of the proximity sensors (m).
+
+    Examples
+    --------
+    >>> import qed
+    >>> qed.Environment(robots=20, obstacles=4).arena
+    4.0
     """
 
     max_speed: float = 0.10
@@ -53,14 +65,55 @@ class Environment:
 
     @classmethod
     def from_options(cls, options: Any, attributes: str | Attributes = "paper") -> Environment:
-        """Return the environment with the given option (0, 1, ...) of each attribute."""
+        """Return the environment with the given option of each attribute.
+
+        Parameters
+        ----------
+        options : sequence of int
+            The number of an option (0, 1, ...) for each attribute, as in ``Elite.measures`` of a
+            QED archive.
+        attributes : str or Attributes, default "paper"
+            The options that they count.
+
+        Returns
+        -------
+        Environment
+            The environment that these options make.
+
+        Examples
+        --------
+        >>> import qed
+        >>> qed.Environment.from_options((1, 1, 2, 0, 2, 1)) == qed.Environment()
+        True
+        """
         return attributes_of(attributes).environment(options)
 
     @classmethod
     def sample(
         cls, count: int, seed: int = 0, attributes: str | Attributes = "paper"
     ) -> list[Environment]:
-        """Return environments with every option drawn independently and uniformly."""
+        """Return environments with every option drawn independently and uniformly.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        seed : int, default 0
+            Decides the draws.
+        attributes : str or Attributes, default "paper"
+            The options to draw from.
+
+        Returns
+        -------
+        list of Environment
+            As many as asked for; a longer list begins with a shorter one.
+
+        Examples
+        --------
+        >>> import qed
+        >>> [where.robots for where in qed.Environment.sample(3, seed=1)]
+        [5, 10, 15]
+        """
         from qed.chance import fold
 
         table = attributes_of(attributes)
@@ -72,7 +125,24 @@ class Environment:
         return [table.environment(row) for row in drawn.tolist()]
 
     def options(self, attributes: str | Attributes = "paper") -> tuple[int, ...] | None:
-        """Return the option (0, 1, ...) of each attribute, or None if one is not an option."""
+        """Return the option of each attribute that makes this environment.
+
+        Parameters
+        ----------
+        attributes : str or Attributes, default "paper"
+            The options to look among.
+
+        Returns
+        -------
+        tuple of int or None
+            The number of an option (0, 1, ...) for each attribute; None if one is not an option.
+
+        Examples
+        --------
+        >>> import qed
+        >>> qed.Environment().options()
+        (1, 1, 2, 0, 2, 1)
+        """
         return attributes_of(attributes).options_of(self)
 
 
@@ -86,9 +156,20 @@ class Attributes(Mapping[str, tuple[float, ...]]):
     An attribute that is not named keeps the value it has in the normal environment.  Any number
     of options will do; each environment they make is a cell of the archive.
 
-    >>> few = Attributes({"robots": (5, 10, 20), "obstacles": (0, 4)})
-    >>> few.shape, few.environment((2, 1)).robots
-    ((3, 2), 20)
+    Parameters
+    ----------
+    options : mapping of str to sequence of float
+        The options of some of max_speed (m/s), robots, arena (m), obstacles, rab_range (m) and
+        proximity_range (m), as ``Environment`` has them.
+
+    Examples
+    --------
+    >>> import qed
+    >>> few = qed.Attributes({"robots": (5, 10, 20), "obstacles": (0, 4)})
+    >>> few.shape, few.count, few.environment((2, 1)).robots
+    ((3, 2), 6, 20)
+    >>> few.options_of(qed.Environment(robots=5, obstacles=4))
+    (0, 1)
     """
 
     def __init__(self, options: Mapping[str, Sequence[float]]) -> None:
@@ -128,7 +209,18 @@ class Attributes(Mapping[str, tuple[float, ...]]):
         return math.prod(self.shape)
 
     def environment(self, options: Any) -> Environment:
-        """Return the environment with the given option (0, 1, ...) of each attribute."""
+        """Return the environment with the given option of each attribute.
+
+        Parameters
+        ----------
+        options : sequence of int
+            The number of an option (0, 1, ...) for each attribute.
+
+        Returns
+        -------
+        Environment
+            The environment that these options make.
+        """
         picked = list(options)
         if len(picked) != len(self):
             raise InputError(f"options must be {len(self)} numbers, got {len(picked)}")
@@ -140,7 +232,18 @@ class Attributes(Mapping[str, tuple[float, ...]]):
         )
 
     def options_of(self, environment: Environment) -> tuple[int, ...] | None:
-        """Return the option of each attribute, or None if the environment is not one of them."""
+        """Return the option of each attribute that makes an environment.
+
+        Parameters
+        ----------
+        environment : Environment
+            One of those that the options make, or any other.
+
+        Returns
+        -------
+        tuple of int or None
+            The number of an option (0, 1, ...) for each attribute; None if it is not one of them.
+        """
         try:
             found = tuple(v.index(getattr(environment, name)) for name, v in self.items())
         except ValueError:

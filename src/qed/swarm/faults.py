@@ -21,18 +21,35 @@ class Fault(Definition):
 
     Parameters
     ----------
-    name : short, as in ``Faults("PMIN,LW-H,...")``
-    words : what it is, in a few words
-    gain, noise, offset : a proximity sensor that is hit reads ``gain * truth + offset`` (0:
-        nothing, 1: touching) with random parts of half width ``noise`` (default: the sensor's own)
-    sensors : the proximity sensors that are hit, of 0 to 6 (default: the five in front)
-    left, right : the wheels turn at this part of what is asked, -1 to 1
-    rab_offset : other robots are heard 0.75 to 1 m off their place, in random directions
-    rab_range : robots are heard within this part of the range only, 0 (deaf) to 1
-    dead : the robot stands still and sends nothing, so that nobody hears it
+    name : str
+        A short name, as in ``Faults("PMIN,LW-H,...")``.
+    words : str
+        What it is, in a few words.
+    gain, offset : float, default 1.0 and 0.0
+        A proximity sensor that is hit reads ``gain * truth + offset`` (0: nothing, 1: touching).
+    noise : float, optional
+        Half width of the random part of that reading (default: the sensor's own).
+    sensors : iterable of int, default (0, 1, 2, 3, 4)
+        The proximity sensors that are hit: 0 to 4 are in front, 5 and 6 at the rear.
+    left, right : float, default 1.0
+        The wheels turn at this part of what is asked, -1 to 1.
+    rab_offset : bool, default False
+        Whether other robots are heard 0.75 to 1 m off their place, in random directions.
+    rab_range : float, default 1.0
+        Robots are heard within this part of the range only, 0 (deaf) to 1.
+    dead : bool, default False
+        Whether the robot stands still and sends nothing, so that nobody hears it.
 
-    >>> Fault("LIMP", "left wheel at a tenth", left=0.1)
+    Examples
+    --------
+    >>> import qed
+    >>> limping = qed.Fault("LIMP", "left wheel at a tenth", left=0.1)
+    >>> limping
     <Fault LIMP: left wheel at a tenth>
+    >>> limping.hits_wheels, limping.hits_sensors
+    (True, False)
+    >>> qed.Faults([limping, "NONE", "PMIN"])
+    Faults('LIMP,NONE,PMIN')
     """
 
     kind = "fault"
@@ -145,10 +162,28 @@ HEALTHY = FAULTS["NONE"]
 
 
 class Faults:
-    """A combined fault: a fault for each robot, by name or as an object.
+    """A combined fault: a fault per robot, by name or as an object.
 
-    >>> Faults(["PMIN", "LW-H", "NONE"])
-    Faults('PMIN,LW-H,NONE')
+    The faults of the paper are NONE (healthy), PMIN, PMAX, PRAND (the front proximity sensors read
+    0, 1 or at random), LW-H, RW-H, BW-H (left, right or both wheels at half speed) and ROFS (range
+    and bearing is off).
+
+    Parameters
+    ----------
+    names : iterable of str and Fault, or str
+        A fault per robot; as a single string with commas between the names.
+
+    Attributes
+    ----------
+    each : tuple of Fault
+        The faults, robot by robot; ``names`` has their plain names.
+
+    Examples
+    --------
+    >>> import qed
+    >>> broken = qed.Faults(["PMIN", "LW-H", "NONE"])
+    >>> broken, len(broken), broken[1]
+    (Faults('PMIN,LW-H,NONE'), 3, 'LW-H')
     """
 
     def __init__(self, names: Iterable[str | Fault]) -> None:
@@ -164,7 +199,24 @@ class Faults:
 
     @classmethod
     def none(cls, robots: int = 10) -> Faults:
-        """Return the combined fault of a healthy swarm."""
+        """Return the combined fault of a healthy swarm.
+
+        Parameters
+        ----------
+        robots : int, default 10
+            Number of robots.
+
+        Returns
+        -------
+        Faults
+            "NONE" for each of them.
+
+        Examples
+        --------
+        >>> import qed
+        >>> qed.Faults.none(robots=3)
+        Faults('NONE,NONE,NONE')
+        """
         return cls([HEALTHY] * whole("robots", robots, 1, 10**6))
 
     @classmethod
@@ -179,12 +231,29 @@ class Faults:
 
         Parameters
         ----------
-        robots : number of robots
-        seed : decides the draws; a larger swarm begins with the faults of a smaller one, unless
-            ``broken`` is given
-        among : the kinds to draw from (default: the paper's eight, "NONE" included)
-        broken : exactly so many robots get a fault (other than "NONE"), any of them equally
-            likely; the others are healthy (default: each robot draws for itself)
+        robots : int, default 10
+            Number of robots.
+        seed : int, default 0
+            Decides the draws; a larger swarm begins with the faults of a smaller one, except where
+            ``broken`` is given.
+        among : iterable of str and Fault, or one of them, optional
+            The kinds to draw from (default: the paper's eight, "NONE" included).
+        broken : int, optional
+            Exactly so many robots get a fault (other than "NONE"), any of them equally likely; the
+            others are healthy (default: each robot draws for itself).
+
+        Returns
+        -------
+        Faults
+            A fault per robot.
+
+        Examples
+        --------
+        >>> import qed
+        >>> qed.Faults.sample(robots=4, seed=7)
+        Faults('PMIN,NONE,RW-H,PRAND')
+        >>> qed.Faults.sample(robots=4, seed=7, among=["LW-H", "RW-H"], broken=2)
+        Faults('NONE,NONE,RW-H,LW-H')
         """
         from qed.chance import fold
 

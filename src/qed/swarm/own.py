@@ -107,8 +107,28 @@ class Law:
 def law(function: Any) -> Any:
     """Let a simulation call this function: the decorator ``@qed.law``.
 
-    The function stays as it is.  It may read what its arguments name, numbers, ``math``, and
-    other laws; which arguments there are is told by ``qed.Task`` and ``qed.Algorithm``.
+    A law is a function of one robot, or of a pair, in one cycle.  It may read what its arguments
+    name, numbers, ``math``, and other laws; which arguments there are is told by ``qed.Task``.
+
+    Parameters
+    ----------
+    function : function
+        A plain function of numbers that returns a number.
+
+    Returns
+    -------
+    function
+        The same one: it can be called as before.
+
+    Examples
+    --------
+    >>> import math
+    >>> import qed
+    >>> @qed.law
+    ... def near_centre(x, y, arena):
+    ...     return max(0.0, 1.0 - math.hypot(x - arena / 2, y - arena / 2) / arena)
+    >>> near_centre(2.0, 2.0, 4.0)
+    1.0
     """
     from qed import compile as compiling
 

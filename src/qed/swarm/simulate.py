@@ -28,19 +28,38 @@ from qed.swarm.tasks import TASKS, Task
 
 @dataclass
 class Outcome:
-    """What a simulation gives: fitness, and the sums that descriptors need where asked for.
+    """What a simulation gives: fitness, and what descriptors need where asked for.
 
-    fitness : for each task, an array (controllers, trials)
-    visits : hbd; for each controller an array (trials, fine cells), the robot-cycles spent in
-        each fine cell; arenas of other sizes have other numbers of cells
-    spread : hbd; (controllers, trials, 4) sum of all visits, number of visited cells, sum and
-        number of those visited more often than the average of the visited
-    radius : hbd; (controllers, trials) mean distance to the arena's centre (m)
-    features : sdbc; (controllers, trials, 5, 2) mean and mean square over cycles of the mean
-        over robots of: speed, turning, distance to the walls' middles (m), distance to other
-        robots (m), distance to the nearest other robot (m)
-    situations : spirit; (controllers, 64, 16) how often an action was taken in a state
-    means : for each law of a user that is a feature, (controllers, trials) its mean
+    Attributes
+    ----------
+    fitness : dict of str to array
+        For each task its fitness, (controllers, trials); larger is better.
+    visits : list of array
+        For "hbd": of each controller (trials, fine cells), the robot-cycles spent in each fine
+        cell of 0.11 m; arenas of other sizes have other numbers of cells.
+    spread : array or None
+        For "hbd": (controllers, trials, 4), the sum of all visits, the number of visited cells,
+        and sum and number of those visited more often than the average of the visited.
+    radius : array or None
+        For "hbd": (controllers, trials), mean distance to the arena's centre (m).
+    features : array or None
+        For "sdbc": (controllers, trials, 5, 2), mean and mean square over cycles of the mean over
+        robots of speed, turning, distance to the walls' middles (m), distance to other robots (m),
+        distance to the nearest other robot (m).
+    situations : array or None
+        For "spirit": (controllers, 64, 16), how often an action was taken in a state.
+    means : dict of str to array
+        For each law of a user that is a feature its mean, (controllers, trials).
+
+    Examples
+    --------
+    >>> import qed
+    >>> swarm = qed.Controller.random(seed=1)
+    >>> outcome = qed.simulate(
+    ...     swarm, tasks="flocking", trials=3, seconds=10.0, descriptors=["sdbc"]
+    ... )
+    >>> outcome.fitness["flocking"].shape, outcome.features.shape
+    ((1, 3), (1, 3, 5, 2))
     """
 
     fitness: dict[str, np.ndarray]
@@ -84,24 +103,60 @@ def simulate(
 
     Parameters
     ----------
-    controllers : one or several controllers, or teams (``qed.Team``, a controller per robot)
-    environment : one for all controllers, or one for each (default: the normal one)
-    tasks : the tasks to score, all in the same simulation: names, or ``qed.Task`` objects
-    trials : trials of each controller (default: 50, or as many as ``start`` has)
-    seconds : simulated time of a trial (s)
-    seed : decides start poses, obstacles and noise; the same for every controller
-    faults : one combined fault for all controllers, or one (or None) for each
-    start : start poses, instead of drawing them
-    noise : half width of the proximity sensors' uniform noise
-    descriptors : of "hbd", "sdbc", "spirit": what to add up for behavioural descriptors
-    threads : CPU threads (default: all cores)
-    progress : called with the number of robot-steps each time a part is done
-    backend : "cpu", "cuda" (an NVIDIA GPU; at most 32 robots, 31 obstacles and 200,000 trials),
-        or "auto": the GPU where it can be used, else the CPU
+    controllers : Controller, Team, or a sequence of these
+        What drives the robots; a team has a controller per robot.
+    environment : Environment or a sequence of these, optional
+        One for all controllers, or one for each (default: the normal environment).
+    tasks : str, Task, or a sequence of these
+        The tasks to score, all in the same simulation.
+    trials : int, optional
+        Trials of each controller (default: 50, or as many as ``start`` has).
+    seconds : float, default 400.0
+        Simulated time of a trial (s).
+    seed : int, default 0
+        Decides start poses, obstacles and noise; the same for every controller.
+    faults : Faults or a sequence of Faults and None, optional
+        One combined fault for all controllers, or one for each (default: all robots are healthy).
+    start : Start, optional
+        Start poses, instead of drawing them.
+    noise : float, default 0.05
+        Half width of the proximity sensors' uniform noise (readings are 0 to 1).
+    descriptors : sequence of str
+        Of "hbd", "sdbc" and "spirit": what to add up for behavioural descriptors.
+    threads : int, optional
+        CPU threads (default: all cores).
+    progress : callable, optional
+        Called with the number of robot-steps each time a part is done.
+    backend : {"auto", "cpu", "cuda"}
+        "cuda" is an NVIDIA GPU (at most 32 robots, 31 obstacles and 200,000 trials); "auto" takes
+        it where it can be used, else the CPU.
 
+    Returns
+    -------
+    Outcome
+        Fitness, task by task, and what was asked for of descriptors.
+
+    Raises
+    ------
+    ValueError
+        If an argument is wrong; the message names it and says what is allowed.
+
+    Notes
+    -----
     The result depends on these arguments alone: not on threads, nor on what else is simulated
     in the same call.  The results of the two engines differ in rounding; each alone is
     reproducible.
+
+    Examples
+    --------
+    >>> import qed
+    >>> swarms = [qed.Controller.random(seed) for seed in (1, 2)]
+    >>> broken = qed.Faults.sample(robots=10, seed=7)
+    >>> outcome = qed.simulate(
+    ...     swarms, tasks="patrolling", trials=3, seconds=10.0, faults=broken
+    ... )
+    >>> outcome.fitness["patrolling"].shape
+    (2, 3)
     """
     job = checked(
         controllers, environment, trials=trials, seconds=seconds, seed=seed, faults=faults,

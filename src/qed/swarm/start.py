@@ -15,8 +15,20 @@ class Start:
 
     Parameters
     ----------
-    poses : (trials, robots, 3), or (robots, 3) for one trial; x (m), y (m), heading (rad)
-    obstacles : (trials, n, 2), or (n, 2) for the same in every trial; centres (m)
+    poses : array of shape ``(trials, robots, 3)``, or ``(robots, 3)`` for one trial
+        x (m), y (m) and heading (rad) of each robot; the arena begins at 0.
+    obstacles : array of shape ``(trials, n, 2)`` or ``(n, 2)``, optional
+        Centres (m) of the obstacles, or of those of every trial (default: there are none).
+
+    Examples
+    --------
+    >>> import qed
+    >>> start = qed.Start([[1.0, 2.0, 0.0], [3.0, 2.0, 3.14]])
+    >>> pair = qed.Environment(robots=2)
+    >>> still = qed.Controller([], bias=[0.0, 0.0])
+    >>> film = qed.trace(still, pair, seconds=1.0, start=start)
+    >>> start.trials, film.x[-1].tolist()
+    (1, [1.0, 3.0])
     """
 
     def __init__(self, poses: Any, obstacles: Any = None) -> None:

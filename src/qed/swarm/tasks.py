@@ -26,18 +26,36 @@ class Task(Definition):
 
     Parameters
     ----------
-    name : a name of its own
-    words : what it is about, in a few words
-    robot : a law of one robot in one cycle, averaged over robots and cycles; its arguments are
-        any of x, y (m), heading (rad), speed (part of max_speed), turn (rad/s), arena (m),
-        robots, max_speed (m/s), nearest (m), proximity (0 to 1), heard (cones), time (s)
-    pair : or a law of two robots in one cycle, averaged over pairs and cycles; of distance (m),
-        turn (rad, from one's heading to the other's), speed_i, speed_k (parts of max_speed)
-    score : turns the mean of a trial into its fitness (default: it is the fitness), a function
-        of the mean, or of the mean and the ``qed.Environment``; larger is better
+    name : str
+        A name of its own.
+    words : str
+        What it is about, in a few words.
+    robot : law, optional
+        A law of one robot in one cycle, averaged over robots and cycles.  Its arguments are any
+        of x, y (m), heading (rad), speed (part of max_speed), turn (rad/s), arena (m), robots,
+        max_speed (m/s), nearest (m), proximity (0 to 1), heard (cones), time (s).
+    pair : law, optional
+        Or a law of two robots in one cycle, averaged over pairs and cycles, of distance (m), turn
+        (rad, from one's heading to the other's), speed_i, speed_k (parts of max_speed).
+    score : function, optional
+        Turns the mean of a trial into its fitness (default: it is the fitness); of the mean, or
+        of the mean and the ``qed.Environment``.  Larger is better.
 
+    Notes
+    -----
     Laws are plain functions of numbers with the decorator ``@qed.law``; they are compiled for CPU
-    and GPU.
+    and GPU.  A task equals its name, and goes wherever the name of a task goes.
+
+    Examples
+    --------
+    >>> import qed
+    >>> @qed.law
+    ... def slowness(speed):
+    ...     return 1.0 - min(abs(speed), 1.0)
+    >>> rest = qed.Task("rest", "stand still", robot=slowness)
+    >>> swarm = qed.Controller([], bias=[0.0, 0.0])
+    >>> qed.simulate(swarm, tasks=rest, trials=1, seconds=2.0).fitness["rest"].tolist()
+    [[1.0]]
     """
 
     kind = "task"

@@ -24,17 +24,43 @@ class Trace:
     """What happened in a trial; the first axis is the cycle, the second the robot.
 
     A row holds the pose after the motion of that cycle, what the robot sensed there, and the
-    wheel command it then gave, which acts in the next cycle.
+    wheel command it then gave, which acts in the next cycle.  A cycle is 0.2 s.
 
-    x, y : position (m)
-    heading : (rad), -pi to pi
-    proximity : (..., 7) as the network reads it: 1 nothing, -1 touching
-    rab : (..., 8) as the network reads it: 1 nobody, -1 here
-    wheels : (..., 2) left and right, as commanded after faults (m/s)
-    score : (cycles,) fitness of the trial if it ended here
-    start : (robots, 3) x (m), y (m), heading (rad) before the first cycle
-    obstacles : (n, 2) centres (m)
-    parts : of a team, which of its controllers each robot runs (``Team.parts``); else empty
+    Attributes
+    ----------
+    task : str
+        The task that ``score`` is of.
+    environment : Environment
+        Where the swarm was.
+    faults : Faults or None
+        What was broken.
+    x, y : array of shape ``(cycles, robots)``
+        Position (m); the arena begins at 0.
+    heading : array of shape ``(cycles, robots)``
+        Heading (rad), -pi to pi.
+    proximity : array of shape ``(cycles, robots, 7)``
+        As the network reads it: 1 nothing, -1 touching.
+    rab : array of shape ``(cycles, robots, 8)``
+        Range and bearing as the network reads it, a cone each: 1 nobody, -1 here.
+    wheels : array of shape ``(cycles, robots, 2)``
+        Left and right wheel, as commanded after faults (m/s).
+    score : array of shape ``(cycles,)``
+        Fitness of the trial if it ended here.
+    start : array of shape ``(robots, 3)``
+        x (m), y (m) and heading (rad) before the first cycle.
+    obstacles : array of shape ``(n, 2)``
+        Centres (m).
+    parts : tuple of int
+        Of a team, which of its controllers each robot runs (``Team.parts``); else empty.
+
+    Examples
+    --------
+    >>> import qed
+    >>> film = qed.trace(qed.Controller.random(seed=1), seconds=10.0)
+    >>> film.x.shape, film.rab.shape, film.score.shape
+    ((50, 10), (50, 10, 8), (50,))
+    >>> round(float(film.time[-1]), 3)
+    10.0
     """
 
     task: str
@@ -71,7 +97,42 @@ def trace(
 ) -> Trace:
     """Simulate one trial of a controller or a team; return what every robot did in every cycle.
 
-    It is the trial number ``trial`` of ``simulate`` with the same arguments, to the bit.
+    It is the trial number ``trial`` of ``simulate`` on the CPU with the same arguments, to the bit.
+
+    Parameters
+    ----------
+    controller : Controller or Team
+        What drives the robots.
+    environment : Environment, optional
+        Where the swarm is (default: the normal environment).
+    task : str or Task, default "patrolling"
+        What ``Trace.score`` is of.
+    seconds : float, default 400.0
+        Simulated time (s).
+    seed : int, default 0
+        Decides start poses, obstacles and noise.
+    trial : int, default 0
+        Which of the trials with this seed.
+    faults : Faults, optional
+        A fault per robot (default: all robots are healthy).
+    start : Start, optional
+        Start poses, instead of drawing them.
+    noise : float, default 0.05
+        Half width of the proximity sensors' uniform noise (readings are 0 to 1).
+
+    Returns
+    -------
+    Trace
+        Poses, sensors, wheels and score, cycle by cycle.
+
+    Examples
+    --------
+    >>> import qed
+    >>> swarm = qed.Controller.random(seed=1)
+    >>> film = qed.trace(swarm, task="flocking", seconds=10.0, seed=5, trial=1)
+    >>> outcome = qed.simulate(swarm, tasks="flocking", trials=2, seconds=10.0, seed=5)
+    >>> bool(film.score[-1] == outcome.fitness["flocking"][0, 1])
+    True
     """
     from qed.errors import whole
     from qed.swarm.cpu import engine

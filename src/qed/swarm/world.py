@@ -25,21 +25,40 @@ if TYPE_CHECKING:
 
 
 class World:
-    """One swarm in one arena, on the CPU.
+    """One swarm in one arena that is never reset: controllers change and robots break meanwhile.
 
-    environment : default: the normal one
-    task : what ``run`` scores
-    seed : decides start poses, obstacles and noise
-    faults : a fault for each robot (default: none); may be set at any time
-    start : start poses, instead of drawing them (one trial)
-    noise : half width of the proximity sensors' uniform noise
+    It runs on the CPU.
 
-    >>> world = World(seed=1)
-    >>> score = world.run(Controller([], [1.0, 0.8]), seconds=2.0)
-    >>> world.faults = Faults.sample(10, seed=7)
-    >>> score = world.run(Controller([], [1.0, 0.8]), seconds=2.0)
-    >>> round(world.time, 6)
-    4.0
+    Parameters
+    ----------
+    environment : Environment, optional
+        Where the swarm is (default: the normal environment).
+    task : str or Task, default "patrolling"
+        What ``run`` scores.
+    seed : int, default 0
+        Decides start poses, obstacles and noise.
+    faults : Faults, optional
+        A fault per robot (default: all robots are healthy); may be set at any time.
+    start : Start, optional
+        Start poses, instead of drawing them (one trial).
+    noise : float, default 0.05
+        Half width of the proximity sensors' uniform noise (readings are 0 to 1).
+
+    Attributes
+    ----------
+    cycle : int
+        Control cycles of 0.2 s so far.
+
+    Examples
+    --------
+    >>> import qed
+    >>> world = qed.World(task="patrolling", seed=1)
+    >>> swarm = qed.Controller([], bias=[1.0, 0.8])  # drives in a circle
+    >>> score = world.run(swarm, seconds=2.0)
+    >>> world.faults = qed.Faults.sample(robots=10, seed=7)
+    >>> score = world.run(swarm, seconds=2.0)
+    >>> round(world.time, 6), world.poses.shape
+    (4.0, (10, 3))
     """
 
     def __init__(
@@ -62,10 +81,22 @@ class World:
         self._world = self._checked(still, faults, seed=seed, start=start, noise=noise)
 
     def run(self, controller: Controller | Team, seconds: float) -> float:
-        """Let a controller, or a team, drive the robots on from where they are (s).
+        """Let a controller, or a team, drive the robots on from where they are.
 
-        Returns the fitness of this stretch alone.  Networks begin anew, robots do not: they keep
-        their places, their motion and what they push against.
+        Networks begin anew, robots do not: they keep their places, their motion and what they
+        push against.
+
+        Parameters
+        ----------
+        controller : Controller or Team
+            What drives the robots from now on.
+        seconds : float
+            For how long (s).
+
+        Returns
+        -------
+        float
+            The fitness of this stretch alone.
         """
         from qed.swarm.cpu.packing import results, run
 
@@ -77,7 +108,27 @@ class World:
         return float(self.task.fitness(sums, cycles, self.environment)[0])
 
     def trace(self, controller: Controller | Team, seconds: float) -> Trace:
-        """Do as ``run`` does, to the bit, and return what every robot did in every cycle."""
+        """Do as ``run`` does, to the bit, and return what every robot did in every cycle.
+
+        Parameters
+        ----------
+        controller : Controller or Team
+            What drives the robots from now on.
+        seconds : float
+            For how long (s).
+
+        Returns
+        -------
+        Trace
+            Poses, sensors, wheels and score of this stretch.
+
+        Examples
+        --------
+        >>> import qed
+        >>> world = qed.World(seed=1)
+        >>> world.trace(qed.Controller.random(seed=1), seconds=2.0).x.shape
+        (10, 10)
+        """
         from qed.swarm.cpu.engine import record
         from qed.swarm.trace import empty, parts_of
 
@@ -108,7 +159,7 @@ class World:
 
     @property
     def faults(self) -> Faults | None:
-        """The robots' faults; those that are set strike at once."""
+        """The robots' faults (None: all healthy); those that are set strike at once."""
         return self._faults
 
     @faults.setter

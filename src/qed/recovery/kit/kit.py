@@ -28,18 +28,58 @@ class Kit:
     """All that a swarm needs to search by itself when robots break; no simulator, no archive.
 
     ``qed.prepare`` makes one; ``save`` and ``load`` keep it in a small file.
+
+    Attributes
+    ----------
+    task : str
+        What the swarm does.
+    environment : Environment
+        Where it was learned.
+    seconds : float
+        Length of a trial (s).
+    controllers : tuple of Controller
+        The short list.
+    cells : array of shape ``(n,)``
+        Their cells in the archive that they come from.
+    present : int
+        The number of the controller that a healthy swarm runs, the normal best.
+    known : Known
+        What is known of the controllers before a search.
+    playbook : Playbook
+        A controller for each fault, for robots that know theirs.
+    library : mapping
+        What was simulated.
+    findings : mapping
+        What validation said; ``words`` tells it.
+
+    Examples
+    --------
+    >>> import qed
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> kit
+    <Kit: patrolling, 510 controllers>
+    >>> search = kit.search()
+    >>> search.tell(0.41, search.present)  # what the broken swarm gives now
+    >>> controller = search.ask()  # try this one for kit.seconds
+    >>> search.tell(0.60)
+    >>> search.worthwhile  # to go on with search.best is expected to pay
+    True
+    >>> kit.save("kit.npz")
+    >>> qed.Kit.load("kit.npz").digest == kit.digest
+    True
     """
 
     task: str
-    environment: Environment  # that it was learned in
-    seconds: float  # of a trial (s)
+    environment: Environment
+    seconds: float
     controllers: tuple[Controller, ...]
-    cells: np.ndarray  # int64 (n,): of the archive they come from
-    present: int  # the controller that a healthy swarm runs: the normal best
+    cells: np.ndarray
+    present: int
     known: Known
     playbook: Playbook
-    library: Mapping[str, Any] = field(default_factory=dict)  # what was simulated
-    findings: Mapping[str, Any] = field(default_factory=dict)  # what validation said
+    library: Mapping[str, Any] = field(default_factory=dict)
+    findings: Mapping[str, Any] = field(default_factory=dict)
 
     @overload
     def search(
@@ -76,13 +116,32 @@ class Kit:
 
         Parameters
         ----------
-        strategy : "learned" (from simulated faults), "map" (map-based Bayesian optimisation),
-            "portfolio", "random" or "exhaustive"
-        seed : decides what "random" tries
-        present : the controller that the swarm runs (default: the normal best)
-        state : of a search to go on with; strategy, seed and present are then its own
-        diagnoses : what each robot says is broken in it; the search is then over teams
-        wrong : probability that a robot's diagnosis is wrong, 0 to 1
+        strategy : {"learned", "map", "portfolio", "random", "exhaustive"}
+            "learned" is from simulated faults, "map" is map-based Bayesian optimisation.
+        seed : int, default 0
+            Decides what "random" tries.
+        present : Controller, optional
+            The controller that the swarm runs (default: the normal best).
+        state : dict, optional
+            ``Search.state`` of a search to go on with; strategy, seed and present are then its own.
+        diagnoses : Faults or sequence of str, optional
+            What each robot says is broken in it; the search is then over teams.
+        wrong : float, default 0.0
+            Probability that a robot's diagnosis is wrong, 0 to 1.
+
+        Returns
+        -------
+        Search or TeamSearch
+            Ask it for a controller, or a team, and tell it what that gave.
+
+        Examples
+        --------
+        >>> import qed
+        >>> from qed.archive.examples import FOLDER  # what comes with QED
+        >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+        >>> team = kit.search(diagnoses=["PMIN"] * 5 + ["NONE"] * 5).ask()
+        >>> len(team)
+        10
         """
         row = self.present
         if state is not None:
@@ -175,14 +234,36 @@ class Kit:
             )
 
     def save(self, path: str | Path) -> None:
-        """Write the kit to an npz file, whole or not at all; equal kits, equal bytes."""
+        """Write the kit to an npz file, whole or not at all; equal kits, equal bytes.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; it stays below 200 kB.
+        """
         from qed.recovery.kit import stored
 
         stored.save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Kit:
-        """Return the kit of a file; ValueError says what is wrong with the file, if so."""
+        """Return the kit of a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Kit
+            As it was saved, to the bit.
+
+        Raises
+        ------
+        ValueError
+            If the file is not a kit, or not whole; the message says what is wrong with it.
+        """
         from qed.recovery.kit import stored
 
         return stored.load(path)

@@ -28,16 +28,47 @@ NORMAL, STRUCK, TRIAL, AFTER = "normal", "fault", "trial", "after"  # what a str
 
 @dataclass(frozen=True)
 class Stretch:
-    """A stretch of a swarm's life, as long as a trial, under one controller."""
+    """A stretch of a swarm's life, as long as a trial, under one controller.
 
-    moment: str  # before the fault, as it struck, a trial of the search, or after the search
-    row: int  # the controller, by its number in the search
-    cell: int  # and by its cell in the archive; -1: a team of several
-    controller: Controller | Team  # itself
-    fitness: float  # of this stretch
-    best: int  # the controller that the search would use when it ended
-    believed: Belief  # of that controller's fitness with the fault
-    kept: Belief  # of the fitness of the controller that the swarm ran before
+    Attributes
+    ----------
+    moment : {"normal", "fault", "trial", "after"}
+        Before the fault, as it struck, a trial of the search, or after the search.
+    row, cell : int
+        The controller, by its number in the search and by its cell in the archive (-1: a team of
+        several).
+    controller : Controller or Team
+        The controller itself.
+    fitness : float
+        Of this stretch.
+    best : int
+        The controller that the search would use when it ended, by its number.
+    believed : Belief
+        Of that controller's fitness with the fault.
+    kept : Belief
+        Of the fitness of the controller that the swarm ran before.
+
+    Examples
+    --------
+    >>> import qed
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> broken = qed.Faults(["PMIN"] * 10)
+    >>> found = qed.recover(
+    ...     kit, faults=broken, budget=2, fresh=1, seconds=20.0, reset=False
+    ... )
+    >>> [stretch.moment for stretch in found.lived][:3]
+    ['normal', 'fault', 'trial']
+    """
+
+    moment: str
+    row: int
+    cell: int
+    controller: Controller | Team
+    fitness: float
+    best: int
+    believed: Belief
+    kept: Belief
 
 
 class Life:

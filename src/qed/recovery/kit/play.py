@@ -17,18 +17,50 @@ World = Callable[[int, Sequence[int], Sequence[int]], np.ndarray]
 
 @dataclass(frozen=True)
 class Step:
-    """One trial of a search, and what was believed after it."""
+    """One trial of a search, and what was believed after it.
 
-    row: int  # the controller tried, by its number in the kit
-    cell: int  # and by its cell in the archive; -1: a team of several
-    fitness: float  # what it gave
-    free: bool  # the present controller's trial in which the fault was noticed
-    best: int  # the controller to use after it, by its number
+    Attributes
+    ----------
+    row, cell : int
+        The controller tried, by its number in the kit and by its cell in the archive (-1: a team of
+        several).
+    fitness : float
+        What it gave.
+    free : bool
+        Whether it is the present controller's trial in which the fault was noticed.
+    best, best_cell : int
+        The controller to use after it, by its number and its cell.
+    believed : Belief
+        Of that controller's fitness.
+    gain : Belief
+        Of the leader over the present controller.
+    worthwhile : bool
+        Whether the gain is clear.
+    done : bool
+        Whether further trials are not expected to pay.
+
+    Examples
+    --------
+    >>> import qed
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> broken = qed.Faults(["PMIN"] * 10)
+    >>> found = qed.recover(kit, faults=broken, budget=2, fresh=1, seconds=20.0)
+    >>> step = found.trace[1]
+    >>> step.free, step.believed.low <= step.believed.mean <= step.believed.high
+    (False, True)
+    """
+
+    row: int
+    cell: int
+    fitness: float
+    free: bool
+    best: int
     best_cell: int
-    believed: Belief  # of that controller's fitness
-    gain: Belief  # of the leader over the present controller
-    worthwhile: bool  # the gain is clear
-    done: bool  # further trials are not expected to pay
+    believed: Belief
+    gain: Belief
+    worthwhile: bool
+    done: bool
 
 
 def play(

@@ -17,13 +17,35 @@ class Play:
     """What the playbook holds for a fault, with what validation said on fresh trials.
 
     The swarms of the validation are alike: all their robots have the fault.
+
+    Attributes
+    ----------
+    fault : str
+        Its name.
+    row : int
+        The controller's number in the kit.
+    fitness : float
+        Of a swarm with the fault that runs it.
+    kept : float
+        Of that swarm when it keeps the normal best.
+    error : float
+        Standard error of the difference, trial by trial.
+
+    Examples
+    --------
+    >>> import qed
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> play = kit.playbook.plays["PMIN"]
+    >>> play.gain == play.fitness - play.kept
+    True
     """
 
     fault: str
-    row: int  # the controller's number in the kit
-    fitness: float  # of a swarm with the fault that runs it
-    kept: float  # of that swarm when it keeps the normal best
-    error: float  # standard error of the difference, trial by trial
+    row: int
+    fitness: float
+    kept: float
+    error: float
 
     @property
     def gain(self) -> float:
@@ -33,18 +55,41 @@ class Play:
 
 @dataclass(frozen=True)
 class Playbook:
-    """A controller for each fault.
+    """A controller for each fault: what robots that know their faults run, without a search.
 
     Each was chosen in swarms whose robots all have the fault, and need not be right beside robots
-    with other faults: ``mixed`` is what validation in swarms of different faults said, the mean
-    gain over the best controller for all robots and its standard error; None as long as nobody
-    validated it there.
+    with other faults, which ``mixed`` tells.
+
+    Attributes
+    ----------
+    plays : mapping of str to Play
+        What it holds for each fault, by name.
+    controllers : sequence of Controller
+        The kit's.
+    mixed : tuple of float or None
+        What validation in swarms of different faults said: the mean gain over the best controller
+        for all robots, and its standard error; None as long as nobody validated it there.
+    present : int
+        The controller of a healthy swarm, by its number.
+
+    Examples
+    --------
+    >>> import qed
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> broken = qed.Faults(["PMIN"] * 5 + ["NONE"] * 5)
+    >>> kit.playbook.trusted, kit.playbook.team(broken)
+    (True, <Team of 10 robots, 2 different controllers>)
+    >>> kit.playbook.team(broken)[0] == kit.playbook.look_up(broken)[0]
+    True
+    >>> kit.playbook.rows(broken)
+    [470, 470, 470, 470, 470, 73, 73, 73, 73, 73]
     """
 
     plays: Mapping[str, Play]
     controllers: Sequence[Controller]
     mixed: tuple[float, float] | None = None
-    present: int = 0  # the controller of a healthy swarm, by its number
+    present: int = 0
 
     @property
     def trusted(self) -> bool:
@@ -52,11 +97,33 @@ class Playbook:
         return self.mixed is not None and self.mixed[0] >= -self.mixed[1]
 
     def look_up(self, faults: Faults) -> list[Controller]:
-        """Return the controller for each robot, in the order of the faults."""
+        """Return the controller for each robot.
+
+        Parameters
+        ----------
+        faults : Faults
+            What each robot says is broken in it.
+
+        Returns
+        -------
+        list of Controller
+            In the order of the faults.
+        """
         return [self.controllers[row] for row in self.rows(faults)]
 
     def rows(self, faults: Faults) -> list[int]:
-        """Return the number of the controller for each robot."""
+        """Return the number of the controller for each robot.
+
+        Parameters
+        ----------
+        faults : Faults
+            What each robot says is broken in it.
+
+        Returns
+        -------
+        list of int
+            Numbers of the kit's controllers, in the order of the faults.
+        """
         if not isinstance(faults, Faults):
             raise InputError(f"faults must be qed.Faults, got {type(faults).__name__}")
         for name in faults:
@@ -69,7 +136,19 @@ class Playbook:
         """Return the team for these faults, without a search: each robot knows its own.
 
         Robots with different faults keep the normal best if the playbook is not ``trusted``, since
-        it may do harm there; ``anyway`` looks them up all the same.
+        it may do harm there.
+
+        Parameters
+        ----------
+        faults : Faults
+            What each robot says is broken in it.
+        anyway : bool, default False
+            Look the controllers up even if the playbook is not trusted.
+
+        Returns
+        -------
+        Team
+            A controller per robot.
         """
         found = self.look_up(faults)
         if self.trusted or anyway or len(set(faults)) == 1:

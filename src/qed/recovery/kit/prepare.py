@@ -39,15 +39,39 @@ PLAYS, PLAY_TRIALS, PLAY_FRESH = 24, 10, 40  # of the playbook
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is simulated for a kit."""
+    """How much is simulated for a kit.
 
-    surveyed: int = 20  # faults that every controller meets, in one trial each
-    controllers: int = 512  # on the short list
-    faults: int = 160  # of the library that the short list meets, in one trial each
-    twice: int = 32  # of these faults in two trials, to know the noise
-    validation: int = 16  # faults that took no part
-    teams: int = 3  # of these, uniform ones, in which teams by fault are found
-    portfolio: int = 30  # controllers
+    Parameters
+    ----------
+    surveyed : int, default 20
+        Faults that every controller meets, in one trial each.
+    controllers : int, default 512
+        Controllers on the short list.
+    faults : int, default 160
+        Faults of the library that the short list meets, in one trial each.
+    twice : int, default 32
+        Of these faults, those that it meets in two trials, to know the noise.
+    validation : int, default 16
+        Faults for validation, which took no part.
+    teams : int, default 3
+        Of these, uniform ones, in which teams by fault are found.
+    portfolio : int, default 30
+        Controllers of the portfolio.
+
+    Examples
+    --------
+    >>> from qed.recovery.kit.prepare import Effort
+    >>> Effort(controllers=128).faults
+    160
+    """
+
+    surveyed: int = 20
+    controllers: int = 512
+    faults: int = 160
+    twice: int = 32
+    validation: int = 16
+    teams: int = 3
+    portfolio: int = 30
 
     def __post_init__(self) -> None:
         for name, low in (
@@ -75,17 +99,51 @@ def prepare(
 
     Parameters
     ----------
-    archive : from ``qed.evolve`` or a file
-    task : what the swarm does, by name or as a ``qed.Task`` (default: the archive's own)
-    faults : combined faults of your own that join the library; their kinds are drawn too
-    seed : decides the library, start poses and noise
-    seconds : simulated time of a trial (s; default: the archive's own)
-    environment : where the swarm works (default: the normal environment)
-    effort : how much is simulated (``qed.recovery.kit.prepare.Effort``)
-    notes : a file that keeps what was simulated; after Ctrl-C the same call goes on from there
-    threads : CPU threads (default: all cores)
-    progress : called with the number of trials done, and of all
-    backend : "cpu", "cuda" or "auto", as in ``qed.simulate``
+    archive : Archive
+        From ``qed.evolve`` or a file.
+    task : str or Task, optional
+        What the swarm does (default: the archive's own).
+    faults : sequence of Faults
+        Combined faults of your own that join the library; their kinds are drawn too.
+    seed : int, default 1
+        Decides the library, start poses and noise.
+    seconds : float, optional
+        Simulated time of a trial (s; default: the archive's own).
+    environment : Environment, optional
+        Where the swarm works (default: the normal environment).
+    effort : qed.recovery.kit.prepare.Effort, optional
+        How much is simulated (default: some minutes' worth).
+    notes : str or Path, optional
+        A file that keeps what was simulated; after Ctrl-C the same call goes on from there.
+    threads : int, optional
+        CPU threads (default: all cores).
+    progress : callable, optional
+        Called with the number of trials done, and of all.
+    backend : {"auto", "cpu", "cuda"}
+        As in ``qed.simulate``.
+
+    Returns
+    -------
+    Kit
+        A short list of controllers, and what simulated faults taught about them.
+
+    Raises
+    ------
+    ValueError
+        If an argument is wrong; the message names it and says what is allowed.
+
+    Examples
+    --------
+    >>> import qed
+    >>> from qed.recovery.kit.prepare import Effort
+    >>> archive = qed.evolve(
+    ...     "patrolling", evaluations=60, initial=20, trials=1, seconds=5.0
+    ... )
+    >>> little = Effort(
+    ...     surveyed=2, controllers=8, faults=4, twice=2, validation=2, teams=0
+    ... )
+    >>> qed.prepare(archive, effort=little)
+    <Kit: patrolling, 8 controllers>
     """
     if not isinstance(archive, Archive):
         raise InputError(f"archive must be a qed.Archive, got {type(archive).__name__}")

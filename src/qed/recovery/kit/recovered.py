@@ -34,14 +34,39 @@ NOTICED = 1  # trials of the present controller in which the fault was noticed; 
 
 @dataclass(frozen=True)
 class Searched(Recovery):
-    """What a search found that did not know the fault; claimed numbers are its beliefs."""
+    """What a kit's search found, which did not know the fault; claimed numbers are its beliefs.
+
+    Attributes
+    ----------
+    strategy : str
+        How it searched.
+    trace : tuple of Step
+        What was tried, what it gave, and what was believed then.
+    gain : Belief
+        Of the leader over the controller that the swarm ran.
+    worthwhile : bool
+        Whether the gain was clear, so that the controller was changed.
+    row : int
+        The recovery controller's number in the kit.
+    lived : tuple of Stretch
+        The swarm's life where nothing was reset, else nothing.
+
+    Examples
+    --------
+    >>> import qed
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> broken = qed.Faults(["PMIN"] * 10)
+    >>> found = qed.recover(kit, faults=broken, budget=3, fresh=4, seconds=20.0)
+    >>> found.trials <= 3, found.trace[0].free
+    (True, True)
+    """
 
     strategy: str
-    trace: tuple[Step, ...]  # what was tried, what it gave, and what was believed then
-    gain: Belief  # of the leader over the controller that the swarm ran
-    worthwhile: bool  # whether the gain was clear, so that the controller was changed
-    row: int  # the recovery controller's number in the kit
-    # The swarm's life where nothing was reset, else nothing.
+    trace: tuple[Step, ...]
+    gain: Belief
+    worthwhile: bool
+    row: int
     lived: tuple[Stretch, ...] = field(default=(), kw_only=True)
 
     @property
@@ -52,12 +77,36 @@ class Searched(Recovery):
 
 @dataclass(frozen=True)
 class SearchedTeam(Searched):
-    """What a search over teams found; ``controller`` is the one that most robots run."""
+    """What a search over teams found; ``controller`` is the one that most robots run.
+
+    Attributes
+    ----------
+    team : Team
+        A controller per robot.
+    cells : tuple of int
+        The archive's cells of these.
+    diagnoses : Faults
+        What the robots said is broken in them.
+    wrong : float
+        How often they are wrong, as the search was told, 0 to 1.
+
+    Examples
+    --------
+    >>> import qed
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> broken = qed.Faults(["PMIN"] * 5 + ["NONE"] * 5)
+    >>> found = qed.recover(
+    ...     kit, faults=broken, by="fault", budget=3, fresh=4, seconds=20.0
+    ... )
+    >>> len(found.team), found.diagnoses == broken
+    (10, True)
+    """
 
     team: Team
-    cells: tuple[int, ...]  # of the robots' controllers
-    diagnoses: Faults  # what the robots said is broken in them
-    wrong: float  # how often they are wrong, as the search was told
+    cells: tuple[int, ...]
+    diagnoses: Faults
+    wrong: float
 
     @property
     def plays(self) -> dict[str, int]:

@@ -32,16 +32,45 @@ Arm = TypeVar(
 
 @dataclass(frozen=True)
 class Belief:
-    """What is believed of a number: its mean, and an interval that holds it with 90 %."""
+    """What is believed of a number: its mean, and an interval that holds it with 90 %.
+
+    Parameters
+    ----------
+    mean : float
+        What is expected.
+    low, high : float
+        Ends of the interval.
+    trials : int, default 0
+        Trials that it rests on directly.
+
+    Examples
+    --------
+    >>> from qed.recovery.search.search import Belief
+    >>> Belief.of(0.5, deviation=0.1)
+    Belief(mean=0.5, low=0.3355, high=0.6645, trials=0)
+    """
 
     mean: float
     low: float
     high: float
-    trials: int = 0  # that it rests on directly
+    trials: int = 0
 
     @classmethod
     def of(cls, mean: float, deviation: float, trials: int = 0) -> Belief:
-        """Return the belief of a Gaussian."""
+        """Return the belief of a Gaussian.
+
+        Parameters
+        ----------
+        mean, deviation : float
+            Its mean and its standard deviation.
+        trials : int, default 0
+            Trials that it rests on directly.
+
+        Returns
+        -------
+        Belief
+            With the interval of 90 %.
+        """
         return cls(mean, mean - NINETY * deviation, mean + NINETY * deviation, trials)
 
 
@@ -51,6 +80,24 @@ class Search(Generic[Arm]):
     ``Kit.search`` makes one.  The swarm tries ``ask()`` and tells what it gave with ``tell``,
     until ``done`` or out of trials, and goes on with ``best``: the present controller unless the
     gain of another is clear.
+
+    Examples
+    --------
+    >>> import qed
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> search = kit.search()
+    >>> search.tell(0.41, search.present)
+    >>> for fitness in (0.55, 0.62):
+    ...     controller = search.ask()  # the robots run it for kit.seconds
+    ...     search.tell(fitness)
+    >>> search.trials, search.worthwhile, round(search.gain, 2)
+    (3, True, 0.21)
+    >>> belief = search.belief(controller)
+    >>> belief.low < belief.mean < belief.high
+    True
+    >>> kit.search(state=search.state).best == search.best
+    True
     """
 
     def __init__(
@@ -73,7 +120,13 @@ class Search(Generic[Arm]):
     # What the swarm does
 
     def ask(self) -> Arm:
-        """Return the controller to try next; the same until its fitness is told."""
+        """Return the controller to try next; the same until its fitness is told.
+
+        Returns
+        -------
+        Controller or Team
+            For all robots, or a controller per robot.
+        """
         if self._asked is None:
             self._asked = self._how.choose(self._seen, self._posterior, self._present)
         return self.controllers[self._asked]
@@ -83,6 +136,13 @@ class Search(Generic[Arm]):
 
         What the present controller gave since the fault struck is worth telling before the first
         ``ask``: ``search.tell(0.41, search.present)``.
+
+        Parameters
+        ----------
+        fitness : float
+            What the trial gave, as the kit's task scores it.
+        controller : Controller or Team, optional
+            What was tried (default: what was asked).
         """
         value = number("fitness", fitness, -1e9, 1e9)
         row = self._asked if controller is None else self.row(controller)
@@ -152,7 +212,18 @@ class Search(Generic[Arm]):
         return self.promise < ENOUGH * self._known.prior.scale
 
     def belief(self, controller: Arm | None = None) -> Belief:
-        """Return what is believed of a controller's fitness now (default: of the best)."""
+        """Return what is believed of a controller's fitness with the fault.
+
+        Parameters
+        ----------
+        controller : Controller or Team, optional
+            One of the search's (default: the best).
+
+        Returns
+        -------
+        Belief
+            Mean, interval of 90 %, and the trials of this controller.
+        """
         row = self.best_row if controller is None else self.row(controller)
         deviation = math.sqrt(float(self._posterior.variance[row]))
         trials = int(self._seen.trials_of(len(self.controllers))[row])

@@ -103,6 +103,17 @@ class TeamSearch(Search[Team]):
     """A search for the team that works best; ``ask`` returns teams.
 
     ``Kit.search(diagnoses=...)`` makes one.
+
+    Examples
+    --------
+    >>> import qed
+    >>> from qed.archive.examples import FOLDER  # what comes with QED
+    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> search = kit.search(diagnoses=["PMIN"] * 5 + ["NONE"] * 5, wrong=0.1)
+    >>> team = search.ask()
+    >>> search.tell(0.6)
+    >>> len(search.best), search.trials
+    (10, 1)
     """
 
     def __init__(
