@@ -12,6 +12,7 @@ import qed
 import qed.swarm.tasks
 from qed.archive import examples
 from qed.errors import InputError
+from qed.recovery.kit.stored import is_kit
 
 
 @pytest.mark.parametrize("task", qed.swarm.tasks.TASKS)
@@ -48,6 +49,17 @@ def test_an_unknown_example_names_those_there_are() -> None:
     assert examples.examples() == sorted(qed.swarm.tasks.TASKS)
     with pytest.raises(InputError, match=r"name must be one of aggregation, .*; got 'flying'"):
         qed.load_example("flying")
+
+
+def test_a_kit_comes_with_qed_and_is_found_by_its_name() -> None:
+    kit = qed.Kit.load("example:patrolling-kit")
+    assert kit.task == "patrolling"
+    assert is_kit("example:patrolling-kit")
+    assert not is_kit("example:patrolling")
+    assert not is_kit("example:flying-kit")
+    with pytest.raises(FileNotFoundError, match="flying-kit"):
+        qed.Kit.load("example:flying-kit")
+    assert examples.kit_file("example:../../secret").parent == examples.FOLDER
 
 
 def test_the_command_line_knows_examples() -> None:

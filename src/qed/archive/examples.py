@@ -1,4 +1,4 @@
-"""Evolved archives that come with QED, to try recovery and replay without evolving."""
+"""Evolved archives, and a kit, that come with QED, to try recovery and replay without evolving."""
 
 from __future__ import annotations
 
@@ -9,13 +9,23 @@ from qed.archive import stored
 from qed.archive.archive import Archive
 from qed.errors import choice
 
+EXAMPLE = "example:"  # before the name of what comes with QED, where a path goes
 FOLDER = Path(__file__).with_name("examples")
 ENDING = ".npz.gz"
+KIT_ENDING = ".npz"
 
 
 def examples() -> list[str]:
     """Return the names of the archives that come with QED."""
     return sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))
+
+
+def kit_file(path: str | Path) -> Path:
+    """Return where a kit is: ``example:TASK-kit`` comes with QED, all else is a path."""
+    name = str(path)
+    if name.startswith(EXAMPLE):
+        return FOLDER / f"{Path(name.removeprefix(EXAMPLE)).name}{KIT_ENDING}"
+    return Path(path)
 
 
 def load_example(name: str = "patrolling") -> Archive:

@@ -13,15 +13,15 @@ from qed.cli.own import With, bring
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
 
-EXAMPLE = "example:"  # before the name of an archive that comes with QED
 SOURCE = "Folder of a run, an archive file, or example:TASK, which comes with QED."
+KIT = "Or a kit, such as example:patrolling-kit, which comes with QED too."
 
 
 def info(
-    path: Annotated[Path, typer.Argument(help=SOURCE)],
+    path: Annotated[Path, typer.Argument(help=f"{SOURCE} {KIT}")],
     files: With = None,
 ) -> None:
-    """Say what a run or an archive is, how it was made, and its numbers."""
+    """Say what a run, an archive or a kit is, how it was made, and its numbers."""
     from qed.cli.kit import loaded, print_kit
     from qed.evolution.algorithms import ALGORITHMS
     from qed.recovery.kit.stored import is_kit
@@ -72,7 +72,7 @@ def _print_definition(kind: str, how: dict[str, Any]) -> None:
 def opened(path: Path) -> tuple[Archive, dict[str, Any], Path]:
     """Return an archive, its run's state if it is unfinished, and the file it came from."""
     from qed.archive.archive import Archive
-    from qed.archive.examples import load_example
+    from qed.archive.examples import EXAMPLE, load_example
     from qed.errors import InputError
 
     if str(path).startswith(EXAMPLE):

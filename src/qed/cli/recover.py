@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from qed.cli import show
-from qed.cli.info import SOURCE, opened
+from qed.cli.info import KIT, SOURCE, opened
 from qed.cli.own import With, bring
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def recover(
-    path: Annotated[Path, typer.Argument(help=f"{SOURCE[:-1]}; or a kit (qed prepare).")],
+    path: Annotated[Path, typer.Argument(help=f"{SOURCE} {KIT}")],
     faults: Annotated[
         list[str] | None,
         typer.Option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qed.cli.info import SOURCE, opened
+from qed.cli.info import KIT, SOURCE, opened
 from qed.cli.own import With, bring
 from qed.cli.replay_kit import refuse, replay_kit
 from qed.cli.show import console, table, waiting
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 def replay(
     paths: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="ARCHIVE", help=f"{SOURCE} Up to 8 of a task, side by side; or a kit."
-        ),
+        typer.Argument(metavar="ARCHIVE", help=f"{SOURCE} Up to 8 of a task, side by side. {KIT}"),
     ],
     out: Annotated[
         Path, typer.Option(help="The film (mp4 or gif), or a page for the browser (html).")

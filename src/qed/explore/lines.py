@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from qed.archive.examples import FOLDER as EXAMPLES
-from qed.cli.info import EXAMPLE
+from qed.archive.examples import EXAMPLE
+from qed.explore.sources import Shown
 from qed.explore.starts import DIGITS
 from qed.explore.state import Scene
 from qed.swarm.environment import Environment
@@ -47,21 +46,15 @@ def _quoted(value: Any) -> str:
     return f'"{text}"'
 
 
-def _kit(path: Path) -> list[str]:
-    """Return the lines that load a kit; one that comes with QED is found wherever QED is."""
-    if path.parent == EXAMPLES:
-        return [
-            "from qed.archive.examples import FOLDER",
-            f"kit = qed.Kit.load(FOLDER / {_quoted(path.name)})",
-        ]
-    return [f"kit = qed.Kit.load({_quoted(path)})"]
+def _kit(one: Shown) -> str:
+    return f"kit = qed.Kit.load({_quoted(one.kit_source)})"
 
 
 def _controller(scene: Scene) -> list[str]:
     """Return the lines that fetch the controller, or the team."""
     one = scene.shown
     if not one.source:  # a kit without its archive
-        lines = _kit(Path(one.kit_source))
+        lines = [_kit(one)]
         get = "kit.controllers[{}]"
     else:
         example = one.source.startswith(EXAMPLE)
@@ -121,7 +114,7 @@ def _recovery(scene: Scene, way: str) -> list[str]:
     faults = f"faults = qed.Faults({_quoted(','.join(scene.faults))})"
     more = f"environment=environment, seconds={scene.seconds:g}"
     if way == "kit":
-        kit = _kit(Path(scene.shown.kit_source)) if scene.shown.source else []
+        kit = [_kit(scene.shown)] if scene.shown.source else []
         call = f"found = qed.recover(kit, faults=faults, {more})"
     else:
         kit = []

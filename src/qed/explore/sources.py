@@ -13,9 +13,8 @@ import numpy as np
 
 from qed.archive.archive import Archive
 from qed.archive.cvt import Centroids
-from qed.archive.examples import FOLDER as EXAMPLES
-from qed.archive.examples import examples
-from qed.cli.info import EXAMPLE, opened
+from qed.archive.examples import EXAMPLE, examples
+from qed.cli.info import opened
 from qed.controller.genome import from_controllers
 from qed.controller.network import Controller
 from qed.definitions import known
@@ -115,12 +114,12 @@ class Shown:
 
 def shown(paths: Sequence[Path]) -> list[Shown]:
     """Open all that is named; without a name, what comes with QED."""
-    kits = [path for path in paths if _is_kit(path)]
+    kits = [path for path in paths if is_kit(path)]
     archives = [found for path in paths if path not in kits for found in _archives(path)]
     loaded = list(_kits(kits))
     if not archives:
         # Those that come with a kit first: with them everything can be tried.
-        shipped = sorted(examples(), key=lambda name: (not _kit_of(name).exists(), name))
+        shipped = sorted(examples(), key=lambda name: (not is_kit(_kit_of(name)), name))
         archives = [Path(f"{EXAMPLE}{name}") for name in shipped]
     if len(archives) > MOST:
         raise InputError(f"{len(archives)} archives are too many to explore: at most {MOST}")
@@ -150,8 +149,8 @@ def shown(paths: Sequence[Path]) -> list[Shown]:
 
 
 def _kit_of(example: str) -> Path:
-    """Return where the kit of an example is, if it has one."""
-    return EXAMPLES / f"{example}-kit.npz"
+    """Return the name of an example's kit, if it has one."""
+    return Path(f"{EXAMPLE}{example}-kit")
 
 
 def _titled(name: str, archive: Archive) -> str:
@@ -160,10 +159,6 @@ def _titled(name: str, archive: Archive) -> str:
     settings = archive.header.get("settings", {})
     task = str(settings.get("task", "")) if isinstance(settings, dict) else ""
     return name if not task or task in name else f"{task}, {name}" if name else task
-
-
-def _is_kit(path: Path) -> bool:
-    return not str(path).startswith(EXAMPLE) and is_kit(path)
 
 
 def _archives(path: Path) -> list[Path]:
@@ -192,7 +187,7 @@ def _shipped(given: Sequence[Shown]) -> Iterator[tuple[Path, Kit]]:
     """Yield the kits that come with the examples that are shown."""
     for one in given:
         path = _kit_of(one.source.removeprefix(EXAMPLE))
-        if one.source.startswith(EXAMPLE) and path.exists():
+        if one.source.startswith(EXAMPLE) and is_kit(path):
             with suppress(ValueError):  # of another version: the explorer can do without
                 yield path, Kit.load(path)
 

@@ -55,8 +55,7 @@ class Kit:
     Examples
     --------
     >>> import qed
-    >>> from qed.archive.examples import FOLDER  # what comes with QED
-    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> kit = qed.Kit.load("example:patrolling-kit")
     >>> kit
     <Kit: patrolling, 510 controllers>
     >>> search = kit.search()
@@ -137,8 +136,7 @@ class Kit:
         Examples
         --------
         >>> import qed
-        >>> from qed.archive.examples import FOLDER  # what comes with QED
-        >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+        >>> kit = qed.Kit.load("example:patrolling-kit")
         >>> team = kit.search(diagnoses=["PMIN"] * 5 + ["NONE"] * 5).ask()
         >>> len(team)
         10
@@ -252,7 +250,7 @@ class Kit:
         Parameters
         ----------
         path : str or Path
-            The file.
+            The file; "example:patrolling-kit" comes with QED.
 
         Returns
         -------

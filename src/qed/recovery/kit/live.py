@@ -51,8 +51,7 @@ class Stretch:
     Examples
     --------
     >>> import qed
-    >>> from qed.archive.examples import FOLDER  # what comes with QED
-    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> kit = qed.Kit.load("example:patrolling-kit")
     >>> broken = qed.Faults(["PMIN"] * 10)
     >>> found = qed.recover(
     ...     kit, faults=broken, budget=2, fresh=1, seconds=20.0, reset=False

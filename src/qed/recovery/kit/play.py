@@ -42,8 +42,7 @@ class Step:
     Examples
     --------
     >>> import qed
-    >>> from qed.archive.examples import FOLDER  # what comes with QED
-    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> kit = qed.Kit.load("example:patrolling-kit")
     >>> broken = qed.Faults(["PMIN"] * 10)
     >>> found = qed.recover(kit, faults=broken, budget=2, fresh=1, seconds=20.0)
     >>> step = found.trace[1]

@@ -34,8 +34,7 @@ class Play:
     Examples
     --------
     >>> import qed
-    >>> from qed.archive.examples import FOLDER  # what comes with QED
-    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> kit = qed.Kit.load("example:patrolling-kit")
     >>> play = kit.playbook.plays["PMIN"]
     >>> play.gain == play.fitness - play.kept
     True
@@ -75,8 +74,7 @@ class Playbook:
     Examples
     --------
     >>> import qed
-    >>> from qed.archive.examples import FOLDER  # what comes with QED
-    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> kit = qed.Kit.load("example:patrolling-kit")
     >>> broken = qed.Faults(["PMIN"] * 5 + ["NONE"] * 5)
     >>> kit.playbook.trusted, kit.playbook.team(broken)
     (True, <Team of 10 robots, 2 different controllers>)

@@ -54,8 +54,7 @@ class Searched(Recovery):
     Examples
     --------
     >>> import qed
-    >>> from qed.archive.examples import FOLDER  # what comes with QED
-    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> kit = qed.Kit.load("example:patrolling-kit")
     >>> broken = qed.Faults(["PMIN"] * 10)
     >>> found = qed.recover(kit, faults=broken, budget=3, fresh=4, seconds=20.0)
     >>> found.trials <= 3, found.trace[0].free
@@ -93,8 +92,7 @@ class SearchedTeam(Searched):
     Examples
     --------
     >>> import qed
-    >>> from qed.archive.examples import FOLDER  # what comes with QED
-    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> kit = qed.Kit.load("example:patrolling-kit")
     >>> broken = qed.Faults(["PMIN"] * 5 + ["NONE"] * 5)
     >>> found = qed.recover(
     ...     kit, faults=broken, by="fault", budget=3, fresh=4, seconds=20.0

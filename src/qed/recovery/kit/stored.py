@@ -14,6 +14,7 @@ import numpy as np
 
 import qed
 from qed.archive import files
+from qed.archive.examples import kit_file
 from qed.controller.network import Controller
 from qed.errors import number, whole
 from qed.recovery.kit.kit import Kit
@@ -80,7 +81,7 @@ def save(kit: Kit, path: str | Path) -> None:
 
 def load(path: str | Path) -> Kit:
     """Return the kit of a file, or raise ValueError that says what is wrong with it."""
-    header, arrays = files.read(path, FORMAT, VERSION)
+    header, arrays = files.read(kit_file(path), FORMAT, VERSION)
     try:
         return _rebuilt(header, arrays)
     except (ValueError, TypeError, KeyError) as error:
@@ -91,7 +92,7 @@ def load(path: str | Path) -> Kit:
 def is_kit(path: str | Path) -> bool:
     """Tell whether a file says that it is a kit; whether it is a usable one, ``load`` tells."""
     try:
-        with open(path, "rb") as handle:
+        with open(kit_file(path), "rb") as handle:
             # The header is the first member, and its format the first thing in it.
             return f'"format": "{FORMAT}"'.encode() in handle.read(1024)
     except OSError:

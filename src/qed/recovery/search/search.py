@@ -84,8 +84,7 @@ class Search(Generic[Arm]):
     Examples
     --------
     >>> import qed
-    >>> from qed.archive.examples import FOLDER  # what comes with QED
-    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> kit = qed.Kit.load("example:patrolling-kit")
     >>> search = kit.search()
     >>> search.tell(0.41, search.present)
     >>> for fitness in (0.55, 0.62):

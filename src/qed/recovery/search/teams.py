@@ -107,8 +107,7 @@ class TeamSearch(Search[Team]):
     Examples
     --------
     >>> import qed
-    >>> from qed.archive.examples import FOLDER  # what comes with QED
-    >>> kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    >>> kit = qed.Kit.load("example:patrolling-kit")
     >>> search = kit.search(diagnoses=["PMIN"] * 5 + ["NONE"] * 5, wrong=0.1)
     >>> team = search.ask()
     >>> search.tell(0.6)
