@@ -5,7 +5,7 @@
 FOLDER holds the recordings (default: tests/data, a part of them).  Prints what was found and saves
 it, each part with the time it took and a digest of the code that was compared, as JSON under
 benchmarks/results: fidelity.json, or fidelity-part.json for tests/data.  The parts that are not
-named stay as they are.  benchmarks/transfer.py makes README's table and a page from it.
+named stay as they are.  benchmarks/transfer.py makes a page from it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""README's table of what was compared with the original simulator, from fidelity.json."""
+"""The table of what was compared with the original simulator, from fidelity.json."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def grid(header: list[str], rows: list[list[Any]]) -> list[str]:
 
 
 def fidelity_table(found: dict[str, Any]) -> list[str]:
-    """Return README's table of what was compared with the original."""
+    """Return the table of what was compared with the original."""
     free = found["motion"].values()
     contacts = found["contacts"]
     left = contacts["left_out"]

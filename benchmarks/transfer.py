@@ -1,10 +1,9 @@
-"""Tell what benchmarks/fidelity.py found: a page on transfer, its figures, and README's table.
+"""Tell what benchmarks/fidelity.py found: a page on transfer, and its figures.
 
     python benchmarks/transfer.py
 
 Reads benchmarks/results/fidelity.json and writes docs/results/transfer.md, transfer-fitness.png
-and transfer-resilience.png there, and the parts of README.md between marks (<!-- fidelity -->).
-Takes some seconds.
+and transfer-resilience.png there.  Takes some seconds.
 """
 
 from __future__ import annotations
@@ -16,11 +15,10 @@ from typing import Any
 
 import fidelity
 import transfer_figures
-from fidelity_table import fidelity_table, grid, joined, mm, small, turning_row
+from fidelity_table import grid, joined, mm, small, turning_row
 from recordings import TASKS
 
 ROOT = Path(__file__).parent.parent
-README = ROOT / "README.md"
 TEMPLATE = Path(__file__).with_name("transfer_page.md")
 PAGE = ROOT / "docs" / "results" / "transfer.md"
 CASES = {
@@ -29,34 +27,6 @@ CASES = {
     "aggregation": "aggregation bests, 10 robots",
     "crowd20": "20 robots, 6 obstacles",
 }
-
-
-def transfer_line(found: dict[str, Any]) -> list[str]:
-    """Return README's line on transfer."""
-    part = found["recoveries"]
-    every, whole = part["all"], part["whole_recording"]
-    return wrapped(
-        "**Recoveries found here hold in ARGoS itself**: "
-        f"{every['better_in_argos']} of {every['another_controller']} recovery controllers beat "
-        f"the broken swarm's normal best there too ({whole['better_in_argos']} of "
-        f"{whole['another_controller']} of all that were recorded), with a mean resilience of "
-        f"{small(every['resilience']['argos'], 2)} (ours {small(every['resilience']['ours'], 2)}): "
-        "`docs/results/transfer.md`."
-    )
-
-
-def speed_line(found: dict[str, Any]) -> list[str]:
-    """Return README's line on the original's speed."""
-    cases = found["speed"]["default"].values()
-    argos = sorted(case["argos"] / 1e6 for case in cases)
-    ours = sorted(case["ours"] / 1e6 for case in cases)
-    times = sorted(case["times_as_fast"] for case in cases)
-    return wrapped(
-        f"ARGoS did {argos[0]:.2f} to {argos[-1]:.2f} on one core of another machine, where ours, "
-        f"as it was then and in turns with it, did {ours[0]:.1f} to {ours[-1]:.0f}: "
-        f"{times[0]:.0f} to {times[-1]:.0f} times as many (`speed` in "
-        "`benchmarks/results/fidelity.json`; the cases are in `docs/results/transfer.md`)."
-    )
 
 
 def wrapped(text: str) -> list[str]:
@@ -176,42 +146,21 @@ def speed_table(speed: dict[str, Any]) -> list[str]:
     return grid(["", "build of ARGoS", "repeats", "ARGoS", "ours", "times as fast"], rows)
 
 
-def texts(known: dict[str, Any]) -> dict[Path, str]:
-    """Return README and the page as they are to be."""
+def text(known: dict[str, Any]) -> str:
+    """Return the page as it is to be."""
     found = {part: entry["found"] for part, entry in known.items()}
-    marked = {
-        "fidelity": ["", *fidelity_table(found), ""],
-        "transfer": transfer_line(found),
-        "argos-speed": speed_line(found),
-    }
-    readme = README.read_text()
-    for mark, lines in marked.items():
-        readme = replaced(readme, mark, lines)
-    return {
-        README: readme,
-        PAGE: page(found, {part: entry["seconds"] for part, entry in known.items()}),
-    }
-
-
-def replaced(text: str, mark: str, lines: list[str]) -> str:
-    """Return a text with other lines between two marks."""
-    before, opening, rest = text.partition(f"<!-- {mark} -->\n")
-    _, closing, after = rest.partition(f"<!-- /{mark} -->\n")
-    if not closing:
-        raise SystemExit(f"lines <!-- {mark} --> and <!-- /{mark} --> are missing in the text")
-    return before + opening + "".join(f"{line}\n" for line in lines) + closing + after
+    return page(found, {part: entry["seconds"] for part, entry in known.items()})
 
 
 def main() -> None:
-    """Write the page, its figures and README's parts."""
+    """Write the page and its figures."""
     known = json.loads((fidelity.RESULTS / "fidelity.json").read_text())
     if missing := sorted(set(fidelity.PARTS) - set(known)):
         raise SystemExit(
             f"fidelity.json lacks {joined(missing)}: run benchmarks/fidelity.py FOLDER"
         )
-    for path, text in texts(known).items():
-        path.write_text(text)
-        print(f"wrote {path.name}")
+    PAGE.write_text(text(known))
+    print(f"wrote {PAGE.name}")
     transfer_figures.fitness(known["evolved"]["found"], PAGE.with_name("transfer-fitness.png"))
     transfer_figures.resilience(
         known["recoveries"]["found"], PAGE.with_name("transfer-resilience.png")

@@ -10,6 +10,7 @@ import fidelity
 import fidelity_table
 import numpy as np
 import pytest
+import readme
 import recordings
 import transfer
 
@@ -74,11 +75,15 @@ def test_speed_is_the_median_of_the_repeats() -> None:
     assert found["times_as_fast"] == pytest.approx(found["ours"] / found["argos"])
 
 
-def test_pages_tell_what_was_measured() -> None:
+def test_the_page_tells_what_was_measured() -> None:
     known = json.loads((fidelity.RESULTS / "fidelity.json").read_text())
     assert set(known) == set(fidelity.PARTS)
-    for path, text in transfer.texts(known).items():
-        assert path.read_text() == text, f"{path.name}: run benchmarks/transfer.py"
+    assert transfer.PAGE.read_text() == transfer.text(known), "run benchmarks/transfer.py"
+
+
+def test_the_readme_tells_what_was_measured() -> None:
+    there = readme.README.read_text("utf-8")
+    assert there == readme.replaced(there, readme.numbers()), "run benchmarks/readme.py"
 
 
 def test_numbers_that_bound_are_rounded_up() -> None:
@@ -98,9 +103,13 @@ def test_enumerations() -> None:
 
 
 def test_text_between_marks_is_replaced() -> None:
-    page = "a\n<!-- x -->\nold\n<!-- /x -->\nb\n"
-    assert transfer.replaced(page, "x", ["new", "lines"]) == (
-        "a\n<!-- x -->\nnew\nlines\n<!-- /x -->\nb\n"
+    page = "a\n<!-- numbers -->\nold\n<!-- /numbers -->\nb\n"
+    assert readme.replaced(page, ["new", "lines"]) == (
+        "a\n<!-- numbers -->\nnew\nlines\n<!-- /numbers -->\nb\n"
     )
-    with pytest.raises(SystemExit, match="<!-- y -->"):
-        transfer.replaced(page, "y", [])
+    with pytest.raises(SystemExit, match="<!-- numbers -->"):
+        readme.replaced("a\n", [])
+
+
+def test_the_readme_is_one_page() -> None:
+    assert len(readme.README.read_text("utf-8").splitlines()) <= 120

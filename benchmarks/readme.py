@@ -1,0 +1,102 @@
+"""Write README's three numbers from what was measured: fidelity, speed, recovery.
+
+    python benchmarks/readme.py
+
+Reads fidelity.json, throughput.json and recovery.json in benchmarks/results, and writes the part of
+README.md between the lines <!-- numbers --> and <!-- /numbers -->.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from fidelity_table import small
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+RESULTS = Path(__file__).with_name("results")
+MARK = "numbers"
+SEARCH = "learned"  # the default strategy of a kit's search
+
+
+def fidelity(found: dict[str, Any]) -> str:
+    """Tell how near fitness is to the original simulator's, and whether recoveries hold there."""
+    error = {
+        name: small(part["mean_absolute_error"]) for name, part in found["fitness"]["found"].items()
+    }
+    whole = found["recoveries"]["found"]["whole_recording"]
+    return (
+        f"**Fidelity**: mean fitness differs from that in ARGoS, the paper's simulator, by "
+        f"{error['normal']} on average over tasks and controllers (ARGoS from other start poses "
+        f"differs from itself by {error['ARGoS against itself']}). {whole['better_in_argos']} of "
+        f"{whole['another_controller']} recoveries found here also help the broken swarm in ARGoS "
+        "([fidelity](docs/results/fidelity.md), [transfer](docs/results/transfer.md))."
+    )
+
+
+def speed(throughput: dict[str, Any], found: dict[str, Any]) -> str:
+    """Tell how fast one core is, and how much faster than the original."""
+    most = max(throughput["bar"], key=lambda case: case["trials"])
+    times = sorted(case["times_as_fast"] for case in found["speed"]["found"]["default"].values())
+    return (
+        f"**Speed**: {most['speed']['1'] / 1e6:.0f} million robot-steps a second on one core "
+        f"({throughput['machine']['cpu']}; random networks, 10 robots, full physics). Side by side "
+        f"on one machine an earlier version was {times[0]:.0f} to {times[-1]:.0f} times as fast "
+        "as ARGoS; contacts have become more exact since, and slower "
+        "([performance](docs/performance.md))."
+    )
+
+
+def recovery(search: dict[str, Any]) -> str:
+    """Tell what a search of few trials loses against the best of all controllers."""
+    cases = search["patrolling"]["cases"]
+    kept = mean(case["winner"] - case["kept"] for case in cases)
+    lost = {
+        trials: small(mean(case["winner"] - case["found"][SEARCH][trials] for case in cases), 3)
+        for trials in ("3", "10")
+    }
+    return (
+        f"**Recovery**: on {len(cases)} faults of a patrolling swarm that had no part in any "
+        f"choice, a kit's search ends {lost['3']} below the best of 4,096 controllers after 3 trials and "
+        f"{lost['10']} after 10. Without recovery {small(kept, 3)} is lost "
+        "([recovery](docs/how/recovery.md))."
+    )
+
+
+def numbers() -> list[str]:
+    """Return the lines between the marks."""
+    found, throughput, searches = (
+        json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+        for name in ("fidelity", "throughput", "recovery")
+    )
+    items = (fidelity(found), speed(throughput, found), recovery(searches["search"]))
+    return [
+        line
+        for item in items
+        for line in textwrap.wrap(
+            f"- {item}", 104, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+        )
+    ]
+
+
+def replaced(text: str, lines: list[str]) -> str:
+    """Return a text with other lines between the marks."""
+    before, opening, rest = text.partition(f"<!-- {MARK} -->\n")
+    _, closing, after = rest.partition(f"<!-- /{MARK} -->\n")
+    if not closing:
+        raise SystemExit(f"lines <!-- {MARK} --> and <!-- /{MARK} --> are missing in the text")
+    return before + opening + "".join(f"{line}\n" for line in lines) + closing + after
+
+
+def main() -> None:
+    """Write the numbers into README.md."""
+    README.write_text(replaced(README.read_text("utf-8"), numbers()), "utf-8")
+    print(f"wrote {README.name}")
+
+
+if __name__ == "__main__":
+    main()
