@@ -1,8 +1,8 @@
 """Publish a finished study in the repository: a page, its figures, and its tables as CSV.
 
-    python benchmarks/publish_study.py STUDY [docs/results]
+    python benchmarks/publish_study.py STUDY [docs/results] [--name study]
 
-Writes study.md and the folder study/ into the target; all numbers come from STUDY/tables.
+Writes NAME.md and the folder NAME/ into the target; all numbers come from STUDY/tables.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("study", type=Path, help="folder of a finished study")
     parser.add_argument("target", type=Path, nargs="?", default=DOCS, help="default: docs/results")
+    parser.add_argument("--name", default=markdown.STUDY, help="of the page (default: study)")
     given = parser.parse_args()
-    page = markdown.write(given.study, given.target)
-    beside = sorted((given.target / markdown.BESIDE).iterdir())
+    page = markdown.write(given.study, given.target, name=given.name)
+    beside = sorted(page.with_suffix("").iterdir())
     size = sum(path.stat().st_size for path in beside)
     print(f"{page}, and {len(beside)} files of {size / 1e6:.1f} MB beside it")
 

@@ -21,17 +21,17 @@ from qed.study.summary import (
     sentences,
 )
 
-PAGE, BESIDE = "study.md", "study"
+STUDY = "study"  # name of the page, and of the folder beside it
 RAW = ("runs", "recoveries")  # progress.csv is long, and only figures need it
 
 
-def write(study: Path, target: Path, results: Results | None = None) -> Path:
+def write(study: Path, target: Path, results: Results | None = None, name: str = STUDY) -> Path:
     """Write a finished study's page into a folder, its CSV files and figures beside it.
 
-    ``study`` is the study's folder, ``target`` gets study.md and a folder study/; returns the page.
+    ``study`` is the study's folder, ``target`` gets NAME.md and a folder NAME/; returns the page.
     """
     results = results or Results.load(study)
-    beside = target / BESIDE
+    beside = target / name
     beside.mkdir(parents=True, exist_ok=True)
     made, found = all_tables(results), judged(results)
     for table in made:
@@ -39,10 +39,10 @@ def write(study: Path, target: Path, results: Results | None = None) -> Path:
     write_whole(
         beside / "statements.csv", verdicts.frame(found).to_csv(index=False, lineterminator="\n")
     )
-    for name in RAW:
-        frame = getattr(results, name)
+    for raw in RAW:
+        frame = getattr(results, raw)
         write_whole(
-            beside / f"{name}.csv",
+            beside / f"{raw}.csv",
             frame.to_csv(index=False, lineterminator="\n", float_format="%.7g"),
         )
     drawn = draw(results, beside, dpi=DPI // 2, pdf=False)
@@ -61,18 +61,19 @@ def write(study: Path, target: Path, results: Results | None = None) -> Path:
         "\n".join(f"- {text}" for text in luck.sentences(results)) or "Not measured.",
         *_beyond(results),
         "## Tables",
-        *(f"{table.markdown()}\n[CSV]({BESIDE}/{table.name}.csv)" for table in made),
+        *(f"{table.markdown()}\n[CSV]({name}/{table.name}.csv)" for table in made),
         "## Figures",
         *(
-            f"![{each.title}]({BESIDE}/{each.png.name})\n\n"
+            f"![{each.title}]({name}/{each.png.name})\n\n"
             f"**Figure {number}. {each.title}.** {each.caption}"
             for number, each in enumerate(drawn, 1)
         ),
         "## Files",
-        _files(),
+        _files(name),
     ]
-    write_whole(target / PAGE, "\n\n".join(part.strip("\n") for part in parts) + "\n")
-    return target / PAGE
+    page = target / f"{name}.md"
+    write_whole(page, "\n\n".join(part.strip("\n") for part in parts) + "\n")
+    return page
 
 
 def _beyond(results: Results) -> list[str]:
@@ -94,11 +95,11 @@ def _scale(results: Results) -> str:
     return "\n\n".join([*(text for text in told if text), table])
 
 
-def _files() -> str:
-    raw = ", ".join(f"[{name}.csv]({BESIDE}/{name}.csv)" for name in RAW)
+def _files(beside: str) -> str:
+    raw = ", ".join(f"[{name}.csv]({beside}/{name}.csv)" for name in RAW)
     left = ", ".join(f"{name}.csv" for name in TABLES if name not in RAW)
     return (
         f"Every number is made from {raw} and the study's {left}; "
-        f"[statements.csv]({BESIDE}/statements.csv) has each statement with how it was measured, "
+        f"[statements.csv]({beside}/statements.csv) has each statement with how it was measured, "
         "both numbers, what counts as holding, and the verdict."
     )
