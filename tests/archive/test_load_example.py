@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
+import commands
 import numpy as np
 import pytest
 
@@ -51,11 +49,8 @@ def test_an_unknown_example_names_those_there_are() -> None:
 
 
 def test_the_command_line_knows_examples() -> None:
-    def info(path: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "qed", "info", path]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    known, unknown = info("example:patrolling"), info("example:flying")
+    known = commands.new("info", "example:patrolling")
+    unknown = commands.run("info", "example:flying")
     assert known.returncode == 0, known.stderr
     assert "4,096 of 4,096 cells" in known.stdout
     assert unknown.returncode == 2
