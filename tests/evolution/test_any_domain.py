@@ -452,7 +452,7 @@ def test_runs_that_have_not_begun_do_not_stop_the_display() -> None:
     words = display.words(40, display.begin + 1.0)
     assert words == (
         f"40: {len(runs[0].archive) / 2:,.0f} cells, best {runs[0].archive.best.fitness:.3f}, "
-        f"mean {runs[0].archive.mean:.3f}, 40/s, 16 s left"
+        f"mean {runs[0].archive.mean:.3f}, 40/s, 10 s left"
     )
 
 
