@@ -52,6 +52,15 @@ def test_help_fits_the_terminal(command):
     assert fits(done.stdout)
 
 
+@pytest.mark.parametrize("words", [["--version"], ["study", "--preset", "papper"], ["bnech"]])
+def test_a_fork_is_what_a_new_interpreter_is(words):
+    """Otherwise the tests of commands would not tell of commands."""
+    fork, fresh = commands.run(*words, NO_COLOR="1"), commands.new(*words, NO_COLOR="1")
+    assert fork.returncode == fresh.returncode
+    assert fork.stdout == fresh.stdout
+    assert fork.stderr == fresh.stderr.replace("python -m qed", "qed")
+
+
 def test_help_lists_the_verbs():
     assert "bench" in run([*QED, "--help"]).stdout
 
