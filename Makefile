@@ -30,7 +30,9 @@ study: .venv/usable  ## install, run the quick study, and say where its report l
 explore: .venv/usable  ## install, and open the explorer with the archives that come with QED
 	$(BIN)/qed explore
 
-test: lint types unit  ## install what is needed and run all checks and tests
+# Types are checked while code is compiled for the tests, which keeps one core busy.
+test: .venv/installed  ## install what is needed and run all checks and tests
+	@$(MAKE) --no-print-directory --jobs=2 lint types unit
 
 lint: .venv/installed  ## check style and format
 	$(BIN)/ruff check .

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 from qed import bring, definitions
 from qed.errors import InputError
 
 OWN = Path(__file__).with_name("own_swarm.py")
-QED = [sys.executable, "-m", "qed"]
 SMALL = [
     "--evaluations", "40", "--initial", "20", "--trials", "1", "--seconds", "2", "--threads", "1",
     "--backend", "cpu",
@@ -28,11 +25,8 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bring, "brought", definitions.brought)
 
 
-def qed(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*QED, *map(str, words)], cwd=cwd, capture_output=True, text=True, check=False,
-        env=os.environ | {"COLUMNS": "80", "NO_COLOR": "1"},
-    )  # fmt: skip
+def qed(*words: str | Path, cwd: Path) -> commands.Done:
+    return commands.run(*words, cwd=cwd, NO_COLOR="1")
 
 
 def test_a_file_brings_what_it_defines() -> None:
@@ -105,8 +99,11 @@ def test_processes_of_a_study_get_the_file_too(tmp_path: Path) -> None:
         "--broken", "3", *SMALL,
     ]  # fmt: skip
     tables = []
-    for folder, more in (("here", []), ("there", ["--executor", "processes:2"])):
-        done = qed(*words, "--out", folder, *more, cwd=tmp_path)
+    for start, folder, more in (
+        (commands.run, "here", []),
+        (commands.new, "there", ["--executor", "processes:2"]),
+    ):
+        done = start(*words, "--out", folder, *more, cwd=tmp_path, NO_COLOR="1")
         assert done.returncode == 0, done.stderr
         tables.append((tmp_path / folder / "tables" / "recoveries.csv").read_bytes())
         assert (tmp_path / folder / "report.html").exists()

@@ -2,11 +2,11 @@
 
 import csv
 import json
-import os
 import re
 import subprocess
 import sys
 
+import commands
 import pytest
 
 import qed
@@ -29,11 +29,10 @@ HELPS = [
 
 
 def run(command, **environment):
-    """Run a command as in a terminal of 80 columns."""
-    clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    """Run a command in a new interpreter, as in a terminal of 80 columns."""
     return subprocess.run(
         command,
-        env=clean | {"COLUMNS": "80"} | environment,
+        env=commands.around(environment),
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -51,6 +50,15 @@ def test_help_fits_the_terminal(command):
     assert done.stderr == ""
     assert "Usage:" in done.stdout
     assert fits(done.stdout)
+
+
+@pytest.mark.parametrize("words", [["--version"], ["study", "--preset", "papper"], ["bnech"]])
+def test_a_fork_is_what_a_new_interpreter_is(words):
+    """Otherwise the tests of commands would not tell of commands."""
+    fork, fresh = commands.run(*words, NO_COLOR="1"), commands.new(*words, NO_COLOR="1")
+    assert fork.returncode == fresh.returncode
+    assert fork.stdout == fresh.stdout
+    assert fork.stderr == fresh.stderr.replace("python -m qed", "qed")
 
 
 def test_help_lists_the_verbs():
@@ -108,7 +116,7 @@ def test_bench_measures_and_saves(tmp_path):
     "wrong", [["--threads", "0"], ["--seconds", "-1"], ["--json", "no/such/folder/x.json"]]
 )
 def test_bench_refuses_at_once(wrong):
-    done = run([*QED, "bench", *wrong])
+    done = commands.run("bench", *wrong)
     assert done.returncode == 2
     assert wrong[0] in done.stderr
     assert "Traceback" not in done.stderr
@@ -132,7 +140,7 @@ def test_durations_read_humanly(seconds, text):
 
 def test_study_dry_run_tells_the_plan_and_writes_nothing(tmp_path):
     folder = tmp_path / "study"
-    done = run([*QED, "study", "--preset", "paper", "--dry-run", "--out", str(folder)])
+    done = commands.run("study", "--preset", "paper", "--dry-run", "--out", folder)
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout)
     for words in ("100: 5 of each", "2,402,000", "250 combined", "days", "spirit"):
@@ -143,7 +151,7 @@ def test_study_dry_run_tells_the_plan_and_writes_nothing(tmp_path):
 def test_study_dry_run_for_a_gpu_that_is_not_here(tmp_path):
     size = ["--preset", "paper", "--replicates", "3", "--evaluations", "80000"]
     folder = tmp_path / "study"
-    done = run([*QED, "study", *size, "--dry-run", "--backend", "cuda", "--out", str(folder)])
+    done = commands.run("study", *size, "--dry-run", "--backend", "cuda", "--out", folder)
     assert done.returncode == 0, done.stderr
     assert "No NVIDIA GPU can be used here:" in done.stdout
     told = re.search(r"About ([\d.]+) h on one NVIDIA H200", " ".join(done.stdout.split()))
@@ -163,7 +171,7 @@ def test_study_dry_run_for_a_gpu_that_is_not_here(tmp_path):
     ],
 )
 def test_study_refuses_at_once(wrong, words, tmp_path):
-    done = run([*QED, "study", *wrong, "--out", str(tmp_path / "study")])
+    done = commands.run("study", *wrong, "--out", tmp_path / "study")
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
@@ -174,7 +182,7 @@ def test_study_refuses_at_once(wrong, words, tmp_path):
 def small_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "patrol"
     size = ["--evaluations", "60", "--initial", "40", "--trials", "1", "--seconds", "10"]
-    done = run([*QED, "evolve", "patrolling", "--algorithm", "hbd", *size, "--out", str(folder)])
+    done = commands.new("evolve", "patrolling", "--algorithm", "hbd", *size, "--out", folder)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -183,7 +191,7 @@ def test_recover_breaks_and_finds(small_run, tmp_path):
     table = tmp_path / "found.csv"
     given = ["--faults", "3", "--faults", ",".join(["PMAX"] * 10), "--out", str(table)]
     given += ["--trials", "2", "--fresh", "4"]
-    done = run([*QED, "recover", str(small_run), *given])
+    done = commands.new("recover", small_run, *given)
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout.rsplit("All numbers", 1)[0])
     assert "after recovery" in done.stdout
@@ -202,7 +210,7 @@ def test_recover_breaks_and_finds(small_run, tmp_path):
     ):  # fmt: skip
         assert float(rows[1][name]) == getattr(found, name), name
     # The authors' way chooses on the trials of evolution.
-    done = run([*QED, "recover", str(small_run), *given, "--protocol", "authors"])
+    done = commands.run("recover", small_run, *given, "--protocol", "authors")
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader(table.read_text().splitlines()))
     theirs = qed.recover(archive, "patrolling", faults, protocol="authors", **how)
@@ -213,7 +221,7 @@ def test_recover_by_fault_finds_teams(small_run, tmp_path):
     table = tmp_path / "found.csv"
     mixed = ",".join(["PMAX"] * 4 + ["NONE"] * 5 + ["LW-H"])
     given = ["--by", "fault", "--trials", "2", "--fresh", "4"]
-    done = run([*QED, "recover", str(small_run), *given, "--faults", mixed, "--out", str(table)])
+    done = commands.run("recover", small_run, *given, "--faults", mixed, "--out", table)
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout.rsplit("All numbers", 1)[0])
     assert "with a team by fault" in " ".join(done.stdout.split())
@@ -227,7 +235,7 @@ def test_recover_by_fault_finds_teams(small_run, tmp_path):
     for name in ("performance", "one_for_all", "gain", "gain_error"):
         assert float(row[name]) == getattr(found, name), name
     assert row["cells"] == " ".join(map(str, found.cells))
-    done = run([*QED, "recover", str(small_run), *given, "--faults", "2"])
+    done = commands.run("recover", small_run, *given, "--faults", "2")
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout)
 
@@ -259,7 +267,7 @@ def test_other_seeds_draw_other_faults():
     ],
 )
 def test_recover_refuses(small_run, wrong, words, code):
-    done = run([*QED, "recover", str(small_run), "--trials", "1", *wrong])
+    done = commands.run("recover", small_run, "--trials", "1", *wrong)
     assert done.returncode == code
     assert words in done.stderr
     assert "Traceback" not in done.stderr

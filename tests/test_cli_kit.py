@@ -4,8 +4,9 @@ import csv
 import sys
 from pathlib import Path
 
+import commands
 import pytest
-from test_cli import QED, fits, run, small_run  # noqa: F401 (a fixture)
+from test_cli import fits, small_run  # noqa: F401 (a fixture)
 
 sys.path.append(str(Path(__file__).parent / "recovery" / "kit"))
 import kits
@@ -19,7 +20,7 @@ SIZE = ["--controllers", "10", "--library", "4", "--survey", "2", "--validation"
 def prepared(small_run, tmp_path_factory):  # noqa: F811
     path = tmp_path_factory.mktemp("kits") / "kit.npz"
     own = ",".join(["PMIN"] * 10)
-    done = run([*QED, "prepare", str(small_run), "--out", str(path), *SIZE, "--faults", own])
+    done = commands.new("prepare", small_run, "--out", path, *SIZE, "--faults", own)
     assert done.returncode == 0, done.stderr
     return path, done
 
@@ -40,7 +41,7 @@ def test_recover_with_a_kit_tells_what_was_tried(prepared, tmp_path):
     table = tmp_path / "found.csv"
     fault = ",".join(["PMAX"] * 10)
     given = ["--faults", fault, "--budget", "2", "--fresh", "3"]
-    done = run([*QED, "recover", str(path), *given, "--out", str(table)])
+    done = commands.run("recover", path, *given, "--out", table)
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout.rsplit("All numbers", 1)[0])
     assert "before" in done.stdout
@@ -54,14 +55,14 @@ def test_recover_with_a_kit_tells_what_was_tried(prepared, tmp_path):
 def test_recover_without_reset(prepared):
     path, _ = prepared
     given = ["--faults", "2", "--budget", "2", "--fresh", "2", "--seconds", "5", "--no-reset"]
-    done = run([*QED, "recover", str(path), *given])
+    done = commands.run("recover", path, *given)
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout)
     assert "2 swarms went on without reset" in done.stdout
 
 
 def test_an_archive_has_no_world_that_goes_on(small_run):  # noqa: F811
-    done = run([*QED, "recover", str(small_run), "--no-reset"])
+    done = commands.run("recover", small_run, "--no-reset")
     assert done.returncode == 2
     assert "--no-reset is for a kit" in done.stderr
 
@@ -71,7 +72,7 @@ def test_recover_by_fault_with_a_kit(prepared, tmp_path):
     table = tmp_path / "found.csv"
     fault = ",".join(["PMAX"] * 5 + ["LW-H"] * 5)
     given = ["--by", "fault", "--wrong", "0.2", "--budget", "2", "--fresh", "3"]
-    done = run([*QED, "recover", str(path), *given, "--faults", fault, "--out", str(table)])
+    done = commands.run("recover", path, *given, "--faults", fault, "--out", table)
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout.rsplit("All numbers", 1)[0])
     assert "Diagnoses of the robots" in done.stdout
@@ -86,7 +87,7 @@ def test_recover_by_fault_with_a_kit(prepared, tmp_path):
 
 def test_info_of_a_kit(prepared):
     path, _ = prepared
-    done = run([*QED, "info", str(path)])
+    done = commands.run("info", path)
     assert done.returncode == 0, done.stderr
     assert "10 controllers on the short list" in done.stdout
     assert "PRAND" in done.stdout
@@ -106,7 +107,7 @@ def test_info_of_a_kit(prepared):
 def test_recover_refuses_with_a_kit(tmp_path, wrong, words):
     path = tmp_path / "kit.npz"
     kits.made().save(path)
-    done = run([*QED, "recover", str(path), *wrong])
+    done = commands.run("recover", path, *wrong)
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
@@ -117,10 +118,10 @@ def test_damaged_kits_and_wrong_names_are_refused(tmp_path, small_run):  # noqa:
     kits.made().save(path)
     path.write_bytes(path.read_bytes()[:3000])
     for verb in ("recover", "info"):
-        done = run([*QED, verb, str(path)])
+        done = commands.run(verb, path)
         assert done.returncode == 2
         assert "not a usable qed-kit file" in done.stderr
     for out, words in (("kit.txt", "must end in .npz"), ("no/such/kit.npz", "there is no folder")):
-        done = run([*QED, "prepare", str(small_run), "--out", str(tmp_path / out)])
+        done = commands.run("prepare", small_run, "--out", str(tmp_path / out))
         assert done.returncode == 2
         assert words in done.stderr

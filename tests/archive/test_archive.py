@@ -37,7 +37,7 @@ def pairs(first: int, count: int) -> Pair:
 
 @kinds
 @given(given_batches=batches)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_a_batch_is_as_good_as_one_by_one(kind: str, given_batches: Any) -> None:
     whole, single, plain = Archive(SPACES[kind]), Archive(SPACES[kind]), PlainArchive()
     came = 0

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
+import commands
 import numpy as np
 import pytest
 
@@ -63,11 +61,8 @@ def test_a_kit_comes_with_qed_and_is_found_by_its_name() -> None:
 
 
 def test_the_command_line_knows_examples() -> None:
-    def info(path: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "qed", "info", path]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    known, unknown = info("example:patrolling"), info("example:flying")
+    known = commands.new("info", "example:patrolling")
+    unknown = commands.run("info", "example:flying")
     assert known.returncode == 0, known.stderr
     assert "4,096 of 4,096 cells" in known.stdout
     assert unknown.returncode == 2

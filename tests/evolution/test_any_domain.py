@@ -21,8 +21,8 @@ from qed.evolution import Batch, Run, drive, watch
 from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PROGRESS
 from qed.evolution.watch import Display
 
-SMALL: dict[str, Any] = {"evaluations": 340, "initial": 100, "batch": 40}
-GENERATIONS = 9  # 40 + 40 + 20 random ones, then 6 of 40
+SMALL: dict[str, Any] = {"evaluations": 220, "initial": 100, "batch": 40}
+GENERATIONS = 6  # 40 + 40 + 20 random ones, then 3 of 40
 SLOPES = Environments({"slope": ("flat", "steep"), "load (kg)": (0, 1, 2.5)})
 
 
@@ -207,7 +207,7 @@ def test_a_run_tells_what_made_it(tmp_path: Path) -> None:
     assert config["made_by"].pop("qed") == qed.__version__
     del config["made_by"]
     assert config == {
-        "run": {"domain": "Walker", "evaluations": 340, "initial": 100, "batch": 40, "seed": 7},
+        "run": {"domain": "Walker", "evaluations": 220, "initial": 100, "batch": 40, "seed": 7},
         "domain": {"legs": 4, "friction": 0.7},
         "cells": {"kind": "environments"},
         "environments": {"slope": ["flat", "steep"], "load (kg)": [0, 1, 2.5]},
@@ -452,16 +452,16 @@ def test_runs_that_have_not_begun_do_not_stop_the_display() -> None:
     words = display.words(40, display.begin + 1.0)
     assert words == (
         f"40: {len(runs[0].archive) / 2:,.0f} cells, best {runs[0].archive.best.fitness:.3f}, "
-        f"mean {runs[0].archive.mean:.3f}, 40/s, 16 s left"
+        f"mean {runs[0].archive.mean:.3f}, 40/s, 10 s left"
     )
 
 
 def test_watching_says_what_a_user_should_know(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    watch([Run(tmp_path / "run", Plain(), SLOPES, **{**SMALL, "initial": 340})])
+    watch([Run(tmp_path / "run", Plain(), SLOPES, **{**SMALL, "initial": 220})])
     assert "nothing will evolve" in capsys.readouterr().err
-    watch([Run(tmp_path / "run", Plain(), SLOPES, **{**SMALL, "initial": 340}, resume=True)])
+    watch([Run(tmp_path / "run", Plain(), SLOPES, **{**SMALL, "initial": 220}, resume=True)])
     assert "is finished" in capsys.readouterr().err
 
 
@@ -491,7 +491,7 @@ def test_watching_tells_how_far_runs_are(capsys: pytest.CaptureFixture[str]) -> 
     watch([run])
     assert run.search.finished
     [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("340: 6 cells, best 0.")
+    assert line.startswith("220: 6 cells, best 0.")
     assert "steps/s" not in line
     assert len(line) < 80
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from browser import Browser
 
 from qed.study import report
-from qed.study.figures import FIGURES
+from qed.study.figures import FIGURES, draw
 from qed.study.plan import PRESETS
 
 
@@ -24,7 +25,9 @@ def results() -> Any:
 
 @pytest.fixture(scope="module")
 def page(results: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return report.write(tmp_path_factory.mktemp("study"), results)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "draw", partial(draw, pdf=False))  # a page shows none
+        return report.write(tmp_path_factory.mktemp("study"), results)
 
 
 def test_the_page_loads_whole_and_without_complaint(

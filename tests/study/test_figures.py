@@ -101,7 +101,7 @@ def test_equal_results_make_equal_files(tmp_path: Path) -> None:
 def test_without_any_recovery_all_figures_are_still_drawn(tmp_path: Path) -> None:
     results = STUDIES["quick"]
     bare = without(results, recoveries=results.recoveries.iloc[:0])
-    assert len(draw(bare, tmp_path)) == len(FIGURES)
+    assert len(draw(bare, tmp_path, dpi=50, pdf=False)) == len(FIGURES)
     assert texts(signatures.impact_resilience(bare)).count("no point left") == 4
 
 

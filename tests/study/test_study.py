@@ -2,10 +2,9 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 
+import commands
 import numpy as np
 import pandas as pd
 import pretend_gpu
@@ -173,17 +172,12 @@ def test_a_finished_study_is_done_again_at_once(undisturbed):
     assert {path: path.stat().st_mtime_ns for path in undisturbed.rglob("*.npz")} == before
 
 
-def command(folder, *more):
-    return [sys.executable, "-m", "qed", "study", *OPTIONS, "--out", str(folder), *more]
-
-
 def test_killed_at_random_moments_it_ends_with_the_same_tables(undisturbed, tmp_path):
     chance = random.Random(4)
     folder = tmp_path / "killed"
+    command = ["study", *OPTIONS, "--out", folder, "--threads", "1"]
     for kills in range(5):
-        process = subprocess.Popen(
-            command(folder, "--threads", "1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        process = commands.Running(*command)
         # By what it has done, not by the clock: all five leave less than the study's 49 files.
         enough = count(folder) + (chance.randint(1, 9) if kills else 1)
         deadline = time.monotonic() + 120
@@ -194,7 +188,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_tables(undisturbed, tmp_
         time.sleep(chance.uniform(0.0, 0.03))
         process.send_signal(signal.SIGKILL if kills % 3 else signal.SIGTERM)
         assert process.wait(60) != 0
-    done = subprocess.run(command(folder, "--threads", "1"), capture_output=True, text=True)
+    done = commands.run(*command)
     assert done.returncode == 0, done.stderr
     assert tables(folder) == tables(undisturbed)
     assert (folder / "report.html").exists()

@@ -13,6 +13,7 @@ import numpy as np
 sys.path.append(str(Path(__file__).parents[1]))
 
 import behaviours
+import patience
 
 import qed
 from qed.swarm.cpu import engine as cpu
@@ -92,6 +93,7 @@ def compare(name, environment, networks, sums=ALL, seconds=0.6, trials=2, faults
 
 
 def main() -> None:
+    patience.install()
     np.seterr(all="ignore")  # laws count on infinities
     small = qed.Environment(robots=3, arena=2.0)
     compare("all sums", small, NETWORKS[1:], seconds=0.6)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import commands
 import numpy as np
 import pytest
 
@@ -47,14 +46,8 @@ class Damaged(Hopper):
 DAMAGE = Environments({"leg": ("whole", "cracked"), "ground": ("rock", "sand", "ice")})
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "qed", *arguments],
-        capture_output=True,
-        text=True,
-        env={"NO_COLOR": "1", "COLUMNS": "80", "PATH": "", "HOME": str(Path.home())}
-        | {"PYTHONPATH": ":".join(sys.path)},
-    )
+def command(*arguments: str) -> commands.Done:
+    return commands.run(*arguments, NO_COLOR="1")
 
 
 @pytest.mark.parametrize("finished", [True, False])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import numpy as np
 import pytest
 
@@ -58,13 +57,8 @@ def test_the_nested_map_puts_each_environment_in_its_place() -> None:
     assert column == 16 * 1 + 4 * 3 + 2
 
 
-def qed_command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "qed", *arguments],
-        capture_output=True,
-        text=True,
-        env={"NO_COLOR": "1", "COLUMNS": "80", "PATH": "", "HOME": str(Path.home())},
-    )
+def qed_command(*arguments: str) -> commands.Done:
+    return commands.run(*arguments, NO_COLOR="1")
 
 
 def test_the_commands_map_and_info(tmp_path: Path) -> None:
@@ -75,7 +69,7 @@ def test_the_commands_map_and_info(tmp_path: Path) -> None:
     for word in ("flocking", "hbd", "coverage", "best fitness", "QD score", "hidden neurons"):
         assert word in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80 or str(path) in done.stdout
-    done = qed_command("map", str(path))
+    done = commands.new("map", path, NO_COLOR="1", PATH="")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "map.png").read_bytes().startswith(PNG)
     assert str(tmp_path / "map.png") in done.stdout

@@ -1,0 +1,23 @@
+"""What the commands of tests find done: libraries imported, the simulator's machine code loaded.
+
+Imported by the server that ``commands`` forks processes from.
+"""
+
+import typer
+from typer.testing import CliRunner
+
+import qed.archive
+import qed.evolution.swarm_run
+import qed.recovery.kit.prepare
+import qed.study.report
+import qed.study.study
+import qed.view.maps
+import qed.view.replay
+import qed.view.story_film  # noqa: F401
+from qed import speed
+
+# Not qed.cli, which looks at NO_COLOR when it is imported: any command makes Typer ready.
+some = typer.Typer()
+some.command()(lambda: None)
+CliRunner().invoke(some, [])
+speed.warm_up()
