@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from IPython.display import HTML
 
-ROOT = Path(__file__).parents[1]  # of the repository
+ROOT = Path(__file__).resolve().parents[1]  # of the repository
 RESULTS = ROOT / "benchmarks" / "results"
 
 # Okabe and Ito's colours, which the colour-blind tell apart.
