@@ -23,7 +23,9 @@ BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY = (
 def begin() -> None:
     """Work in a new folder, find ``qed`` where this Python is, and draw alike on all pages."""
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    os.environ.update(NO_COLOR="1", COLUMNS="80", PYTHONUNBUFFERED="1")
+    os.environ.update(NO_COLOR="1", COLUMNS="80")
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):  # which Jupyter sets for commands
+        os.environ.pop(name, None)
     os.chdir(tempfile.mkdtemp(prefix="qed-page-"))
     plt.rcParams.update(
         {
