@@ -1,32 +1,28 @@
-"""What the executed pages share: a folder of their own, the command, and the look of figures."""
+"""What executed pages share: measured results, the look of figures, tables.
+
+``conf.py`` has the rest: a folder of its own for each page, and the command ``qed``.
+"""
 
 from __future__ import annotations
 
 import os
-import sys
-import tempfile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
+from cycler import cycler
 from IPython.display import HTML
 
-ROOT = Path(__file__).resolve().parents[1]  # of the repository
-RESULTS = ROOT / "benchmarks" / "results"
-
-# Okabe and Ito's colours, which the colour-blind tell apart.
-BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY = (
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c",
-)  # fmt: skip
+RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results"
+# Okabe and Ito's colours, which the colour-blind tell apart, and a grey.  In figures they are "C0"
+# to "C6": blue, orange, green, pink, sky, red, grey.
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c")
 
 
 def begin() -> None:
-    """Work in a new folder, find ``qed`` where this Python is, and draw alike on all pages."""
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    os.environ.update(NO_COLOR="1", COLUMNS="80")
-    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):  # which Jupyter sets for commands
+    """Make figures of all pages look alike, and let commands print without colours."""
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):  # which Jupyter sets
         os.environ.pop(name, None)
-    os.chdir(tempfile.mkdtemp(prefix="qed-page-"))
     plt.rcParams.update(
         {
             "figure.dpi": 200,
@@ -34,6 +30,7 @@ def begin() -> None:
             "savefig.facecolor": "white",
             "font.size": 11,
             "axes.titlesize": 11,
+            "axes.prop_cycle": cycler(color=COLOURS),
             "axes.spines.top": False,
             "axes.spines.right": False,
             "legend.frameon": False,
