@@ -18,7 +18,7 @@ SMALLER = (
     (re.compile(r"\b(recover\(.*)\)$", re.MULTILINE), r"\1, fresh=1)"),
 )
 # Needs a cluster.
-ELSEWHERE = {"docs/cluster.md"}
+ELSEWHERE = {"docs/tutorials/cluster_and_gpu.md"}
 
 
 def documents() -> list[str]:

@@ -63,7 +63,7 @@ def study(
         str | None,
         typer.Option(
             help="Who works (default: this process): processes, processes:NUMBER or "
-            "dask:ADDRESS (docs/cluster.md)."
+            "dask:ADDRESS (docs/tutorials/cluster_and_gpu.md)."
         ),
     ] = None,
     threads: Annotated[
