@@ -62,6 +62,8 @@ html_title = f"QED {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
+pygments_style = "tango"
+pygments_dark_style = "github-dark"
 html_copy_source = False
 html_theme_options = {
     "light_css_variables": {

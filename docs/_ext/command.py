@@ -34,13 +34,12 @@ class Command(SphinxDirective):
         arguments = [one for one in verb.params if one.param_type_name == "argument"]
         called = " ".join([title, "[OPTIONS]", *map(usage, arguments)])
         section += nodes.literal_block(called, called, language="text")
-        section += table(
-            [
-                (usage(one) if one in arguments else record[0], meaning(record[1]))
-                for one in verb.params
-                if (record := one.get_help_record(context)) is not None
-            ]
-        )
+        options = nodes.definition_list(classes=["command"])
+        for one in verb.params:
+            if (record := one.get_help_record(context)) is not None:
+                name = usage(one) if one in arguments else record[0]
+                options += item(name, meaning(record[1]))
+        section += options
         self.state.document.note_explicit_target(section)
         return section
 
@@ -60,25 +59,10 @@ def meaning(told: str) -> str:
     return f"{before}{'' if before.endswith('.') else '.'} {found['note'].capitalize()}."
 
 
-def table(rows: list[tuple[str, str]]) -> nodes.table:
-    """Return a table of two columns, the first in the font of code."""
-    group = nodes.tgroup(cols=2)
-    group += [nodes.colspec(colwidth=30), nodes.colspec(colwidth=70)]
-    head, body = nodes.thead(), nodes.tbody()
-    head += row(nodes.Text("Argument or option"), nodes.Text("Meaning"))
-    body += [row(nodes.literal("", name), nodes.Text(meaning)) for name, meaning in rows]
-    group += [head, body]
-    found = nodes.table(classes=["command"])
-    found += group
-    return found
-
-
-def row(*cells: nodes.Node) -> nodes.row:
-    """Return a row of cells."""
-    found = nodes.row()
-    for cell in cells:
-        found += nodes.entry("", nodes.paragraph("", "", cell))
-    return found
+def item(name: str, text: str) -> nodes.definition_list_item:
+    """Return an argument or option with its meaning."""
+    term = nodes.term("", "", nodes.literal("", name))
+    return nodes.definition_list_item("", term, nodes.definition("", nodes.paragraph("", text)))
 
 
 def setup(sphinx: Sphinx) -> dict[str, Any]:

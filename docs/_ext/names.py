@@ -1,6 +1,6 @@
 """Names of QED in the font of code become links to the Python reference.
 
-``qed.recover`` in a page or a docstring needs no markup of its own.
+``qed.recover`` or ``Kit.search`` in a page or a docstring needs no markup of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
-NAME = re.compile(r"(qed\.)?(?P<name>[A-Za-z_][\w.]*)(\(.*\))?")
+import qed
+
+OWNERS = "|".join(qed.__all__)
+NAME = re.compile(rf"(qed\.|(?=({OWNERS})\.))(?P<name>[A-Za-z_][\w.]*)(\(.*\))?")
 
 
 class Linked(SphinxTransform):
@@ -27,7 +30,7 @@ class Linked(SphinxTransform):
             text = literal.astext()
             if isinstance(literal.parent, addnodes.pending_xref | nodes.reference | nodes.title):
                 continue
-            if not text.startswith("qed.") or not (match := NAME.fullmatch(text)):
+            if not (match := NAME.fullmatch(text)):
                 continue
             link = addnodes.pending_xref(
                 "",

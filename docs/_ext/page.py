@@ -1,21 +1,25 @@
-"""What tutorials show on their page: films."""
+"""What tutorials show on their page: films that are a part of it.
+
+A film inside the page plays without network and without other files.
+"""
 
 from __future__ import annotations
 
+import base64
 import html
 from pathlib import Path
 
 from IPython.display import HTML
 
 
-def film(path: str | Path, title: str, height: int = 640) -> HTML:
-    """Return a player page (``qed replay --out film.html``) to stand inside this page.
-
-    The film is a part of the page, so that it plays without network and without other files.
-    """
-    inner = html.escape(Path(path).read_text("utf-8"))
-    named = html.escape(title)
-    return HTML(
-        f'<iframe class="film" title="{named}" style="height:{height}px" loading="lazy" '
-        f'srcdoc="{inner}"></iframe>'
-    )
+def film(path: str | Path, title: str) -> HTML:
+    """Return a film by ``qed replay --out``, an mp4 or a page of its own, to be shown here."""
+    file, named = Path(path), html.escape(title)
+    if file.suffix == ".mp4":
+        data = base64.b64encode(file.read_bytes()).decode()
+        return HTML(
+            f'<video class="film" title="{named}" controls muted loop playsinline '
+            f'src="data:video/mp4;base64,{data}"></video>'
+        )
+    inner = html.escape(file.read_text("utf-8"))
+    return HTML(f'<div><iframe class="film" title="{named}" srcdoc="{inner}"></iframe></div>')
