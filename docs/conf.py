@@ -9,10 +9,10 @@ import qed
 HERE = Path(__file__).parent
 EXTENSIONS = HERE / "_ext"
 sys.path.insert(0, str(EXTENSIONS))
-# Tutorials run the command ``qed`` of this environment, and show films with ``page``.
+# Pages run the command ``qed`` of this environment, and import what they share from here.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(EXTENSIONS), os.environ.get("PYTHONPATH")])
+    filter(None, [str(EXTENSIONS), str(HERE), os.environ.get("PYTHONPATH")])
 )
 os.environ["QED_ROOT"] = str(HERE.parent)
 # Numbers of the pages come from the CPU, on every machine, and print without colours.
@@ -32,8 +32,9 @@ extensions = [
     "numpydoc",
     "command",
     "names",
+    "warm",
 ]
-exclude_patterns = ["_build", "_ext", "_templates", "cluster.md"]
+exclude_patterns = ["_build", "_ext", "_templates", "cluster.md"]  # which is in tutorial 4
 templates_path = ["_templates"]
 nitpicky = True
 
@@ -45,6 +46,7 @@ nb_execution_raise_on_error = True
 nb_execution_in_temp = True
 nb_execution_timeout = 300
 nb_merge_streams = True
+nb_render_markdown_format = "myst"
 
 # Types are told in the docstrings; overloads would repeat a long signature for each of them.
 autodoc_typehints = "none"
@@ -62,7 +64,6 @@ html_title = f"QED {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
-pygments_style = "tango"
 pygments_dark_style = "github-dark"
 html_copy_source = False
 html_theme_options = {
