@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: help study explore test lint types unit fidelity throughput clean
+.PHONY: help study explore test lint types unit docs stranger fidelity throughput clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,9 +20,13 @@ INSTALL = $(BIN)/python -m pip install --quiet --no-compile
 	$(INSTALL) --editable '.[explore]'
 	touch $@
 
+.venv/written: pyproject.toml .venv/pip
+	$(INSTALL) --editable '.[docs]'
+	touch $@
+
 .venv/installed: pyproject.toml .venv/pip
 	$(INSTALL) --editable '.[test]'
-	touch .venv/usable $@
+	touch .venv/usable .venv/written $@
 
 study: .venv/usable  ## install, run the quick study, and say where its report lies
 	$(BIN)/qed study --preset quick --out studies/quick
@@ -30,7 +34,7 @@ study: .venv/usable  ## install, run the quick study, and say where its report l
 explore: .venv/usable  ## install, and open the explorer with the archives that come with QED
 	$(BIN)/qed explore
 
-test: lint types unit  ## install what is needed and run all checks and tests
+test: lint types unit docs  ## install what is needed and run all checks and tests
 
 lint: .venv/installed  ## check style and format
 	$(BIN)/ruff check .
@@ -42,6 +46,17 @@ types: .venv/installed  ## check types
 unit: .venv/installed  ## run the tests
 	$(BIN)/pytest --numprocesses=logical --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
+docs: .venv/written  ## build the site in docs/_build/html, and check it
+	rm -rf docs/_build docs/reference/names
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
+	$(BIN)/python docs/run_page.py docs/start.md
+
+stranger: .venv/pip  ## install the wheel elsewhere, and do what the start page says
+	rm -rf build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(BIN)/python docs/run_page.py docs/start.md --wheel build/wheel/*.whl
+
 fidelity: .venv/installed  ## compare with recordings of the original simulator
 	$(BIN)/python benchmarks/fidelity.py
 
@@ -49,4 +64,4 @@ throughput: .venv/installed  ## measure the simulator's speed
 	$(BIN)/python benchmarks/throughput.py
 
 clean:  ## remove the environment and caches
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist docs/_build
