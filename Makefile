@@ -48,9 +48,9 @@ unit: .venv/installed  ## run the tests
 
 docs: .venv/written  ## build the site in docs/_build/html, and check it
 	rm -rf docs/_build docs/reference/names
-	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build/html
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet --jobs 2 \
+	  docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
-	$(BIN)/python docs/run_page.py docs/start.md
 
 stranger: .venv/pip  ## install the wheel elsewhere, and do what the start page says
 	rm -rf build/wheel
