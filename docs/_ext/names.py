@@ -38,7 +38,7 @@ class Linked(SphinxTransform):
                 reftype="obj",
                 reftarget=f"qed.{match['name']}",
                 refdoc=self.env.docname,
-                refwarn=False,
+                attempt=True,
             )
             literal.replace_self(link)
             link += literal
@@ -46,7 +46,7 @@ class Linked(SphinxTransform):
 
 def quiet(_app: Sphinx, _env: Any, node: addnodes.pending_xref, _content: Any) -> Any:
     """Leave what has no page as it is, without a warning."""
-    return node.children[0] if node.get("refwarn") is False else None
+    return node.children[0] if node.get("attempt") else None
 
 
 def setup(sphinx: Sphinx) -> dict[str, Any]:
