@@ -62,6 +62,7 @@ numpydoc_xref_param_type = False
 html_theme = "furo"
 html_title = f"QED {release}"
 html_static_path = ["_static"]
+html_favicon = "../src/qed/explore/page/icon.svg"
 html_css_files = ["site.css"]
 html_show_sphinx = False
 pygments_dark_style = "github-dark"

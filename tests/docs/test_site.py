@@ -29,7 +29,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # A page that is not run does not know that its cells are IPython's, with "!" and "%".
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--nitpicky",
-         "--quiet", "-D", "nb_execution_mode=off", "-D", "suppress_warnings=misc.highlighting_failure",
+         "--quiet", "-D", "nb_execution_mode=off",
+         "-D", "suppress_warnings=misc.highlighting_failure",
          "-d", str(folder / "doctrees"), str(DOCS), str(folder / "html")],
         capture_output=True, text=True, check=False, env=os.environ | {"NO_COLOR": "1"},
     )  # fmt: skip
