@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: help study explore test lint types unit fidelity throughput clean
+.PHONY: help study explore test lint types unit docs stranger fidelity throughput clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,9 +20,13 @@ INSTALL = $(BIN)/python -m pip install --quiet --no-compile
 	$(INSTALL) --editable '.[explore]'
 	touch $@
 
+.venv/written: pyproject.toml .venv/pip
+	$(INSTALL) --editable '.[docs]'
+	touch $@
+
 .venv/installed: pyproject.toml .venv/pip
 	$(INSTALL) --editable '.[test]'
-	touch .venv/usable $@
+	touch .venv/usable .venv/written $@
 
 study: .venv/usable  ## install, run the quick study, and say where its report lies
 	$(BIN)/qed study --preset quick --out studies/quick
@@ -33,6 +37,7 @@ explore: .venv/usable  ## install, and open the explorer with the archives that 
 # Types are checked while code is compiled for the tests, which keeps one core busy.
 test: .venv/installed  ## install what is needed and run all checks and tests
 	@$(MAKE) --no-print-directory --jobs=2 lint types unit
+	@$(MAKE) --no-print-directory docs
 
 lint: .venv/installed  ## check style and format
 	$(BIN)/ruff check .
@@ -43,6 +48,17 @@ types: .venv/installed  ## check types
 
 unit: .venv/installed  ## run the tests
 	$(BIN)/pytest --numprocesses=logical --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
+
+docs: .venv/written  ## build the site in docs/_build/html, and check it
+	rm -rf docs/_build docs/reference/names
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet --jobs 2 \
+	  docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
+
+stranger: .venv/pip  ## install the wheel elsewhere, and do what the start page says
+	rm -rf build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(BIN)/python docs/run_page.py docs/start.md --wheel build/wheel/*.whl
 
 fidelity: .venv/installed  ## compare with recordings of the original simulator
 	$(BIN)/python benchmarks/fidelity.py
@@ -59,4 +75,4 @@ throughput: .venv/installed  ## measure the simulator's speed
 	$(BIN)/python benchmarks/throughput.py
 
 clean:  ## remove the environment and caches
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist docs/_build
