@@ -34,7 +34,7 @@ extensions = [
     "names",
     "warm",
 ]
-exclude_patterns = ["_build", "_ext", "_templates", "cluster.md"]  # which is in tutorial 4
+exclude_patterns = ["_build", "_ext", "_templates"]
 templates_path = ["_templates"]
 nitpicky = True
 

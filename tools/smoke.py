@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import qed
-from qed.archive.examples import FOLDER, examples
+from qed.archive.examples import examples
 
 HOME = Path(qed.__file__).parent
 DATA = ("explore/page/index.html", "study/paper.csv", "study/report.css", "view/player.html")
@@ -24,7 +24,7 @@ def main() -> None:
     assert qed.__version__ in told.stdout, told.stdout
     assert all(len(qed.load_example(name)) for name in examples())
 
-    kit = qed.Kit.load(FOLDER / "patrolling-kit.npz")
+    kit = qed.Kit.load("example:patrolling-kit")
     faults = qed.Faults(["PMAX"] * 10)
     found = qed.recover(kit, faults=faults, budget=5, fresh=10, seconds=60.0)
     print(
