@@ -31,7 +31,7 @@ def evolve(
     ] = 20_000,
     trials: Annotated[int, typer.Option(help="Trials of an evaluation.")] = 50,
     seconds: Annotated[float, typer.Option(help="Simulated time of a trial, in s.")] = 400.0,
-    seed: Annotated[int, typer.Option(help="Decides everything random.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 1,
     replicates: Annotated[
         int, typer.Option(help="Runs side by side, with seeds SEED, SEED + 1, ...")
     ] = 1,

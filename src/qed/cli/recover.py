@@ -34,7 +34,8 @@ def recover(
         int, typer.Option(help="Trials of the chosen controllers, which took no part in choosing.")
     ] = 50,
     protocol: Annotated[
-        str, typer.Option(help="Trials that choose: independent ones, or authors: evolution's.")
+        str,
+        typer.Option(help="Trials that choose controllers: independent, or authors (evolution's)."),
     ] = "independent",
     seconds: Annotated[
         float | None, typer.Option(help="Simulated time of a trial, in s (default: the run's).")
@@ -83,7 +84,9 @@ def recover(
     ] = None,
     broken: Annotated[
         int | None,
-        typer.Option(help="Robots that break in a drawn fault (default: each draws for itself)."),
+        typer.Option(
+            help="Robots that break in a drawn fault (default: each draws a fault or none)."
+        ),
     ] = None,
     files: With = None,
 ) -> None:

@@ -36,39 +36,42 @@ def study(
     ] = None,
     replicates: Annotated[int | None, typer.Option(help="Runs of each task and algorithm.")] = None,
     faults: Annotated[
-        int | None, typer.Option(help="Combined faults that the maps of a replicate meet.")
+        int | None, typer.Option(help="Combined faults that each archive of a replicate meets.")
     ] = None,
     evaluations: Annotated[int | None, typer.Option(help="Controllers a run evaluates.")] = None,
-    initial: Annotated[int | None, typer.Option(help="Random ones of them.")] = None,
+    initial: Annotated[int | None, typer.Option(help="Random controllers among them.")] = None,
     trials: Annotated[int | None, typer.Option(help="Trials of an evaluation.")] = None,
     retrials: Annotated[
-        int | None, typer.Option(help="Trials of a solution, healthy and with each fault.")
+        int | None, typer.Option(help="Trials of every controller, healthy and with each fault.")
     ] = None,
     fresh: Annotated[
-        int | None, typer.Option(help="Trials of the solutions chosen by those.")
+        int | None, typer.Option(help="Fresh trials of each controller chosen by those.")
     ] = None,
     protocol: Annotated[
         str | None,
         typer.Option(
-            help="Trials that choose: independent ones (default), or authors: those of evolution."
+            help="Trials that choose controllers: independent (default), or authors (those of "
+            "evolution)."
         ),
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="Simulated time of a trial, in s.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Decides everything random.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the study (default: studies/PRESET). Start again to go on."),
+        typer.Option(
+            help="Folder of the study (default: studies/PRESET). The same command goes on with it."
+        ),
     ] = None,
     executor: Annotated[
         str | None,
         typer.Option(
-            help="Who works (default: this process): processes, processes:NUMBER or "
+            help="Where parts run (default: this process): processes, processes:NUMBER or "
             "dask:ADDRESS (docs/tutorials/cluster_and_gpu.md)."
         ),
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(help="CPU threads of a process; all cores, or 1 with an executor."),
+        typer.Option(help="CPU threads per process (default: all cores, or 1 with an executor)."),
     ] = None,
     backend: Annotated[
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
@@ -81,12 +84,13 @@ def study(
         typer.Option(help="Kinds of faults to draw, with commas between (default: all eight)."),
     ] = None,
     broken: Annotated[
-        int | None, typer.Option(help="Robots that break (default 0: each draws for itself).")
+        int | None,
+        typer.Option(help="Robots that break (default: 0, each robot draws a fault or none)."),
     ] = None,
     beyond: Annotated[
         int | None,
         typer.Option(
-            help="Faults of each map in which searches of few trials, playbooks and teams are "
+            help="Faults of each archive in which searches of few trials, playbooks and teams are "
             "tried; 0: none (default: 0 in quick, 4 in laptop, 20 in paper)."
         ),
     ] = None,
@@ -103,7 +107,7 @@ def study(
     ] = None,
     files: With = None,
 ) -> None:
-    """Evolve maps, break robots, recover, and report how well that works."""
+    """Evolve archives, break robots, recover, and report how well that works."""
     from qed import limits
     from qed.errors import choice
     from qed.study.executors import maker
