@@ -8,6 +8,8 @@ help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 # Python compiles what it imports; to compile all that is installed would take as long again.
+# It must be allowed to keep it, or each of the many processes of a test would do it again.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALL = $(BIN)/python -m pip install --quiet --no-compile
 
 .venv/pip:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import commands
+import own_swarm
 import pytest
 
 from qed import bring, definitions
 from qed.errors import InputError
+from qed.speed import STILL, warm_up
+from qed.swarm.cpu import own as engine
+from qed.swarm.simulate import simulate
 
 OWN = Path(__file__).with_name("own_swarm.py")
 SMALL = [
@@ -63,6 +68,25 @@ def test_files_that_cannot_be_say_why(tmp_path: Path, text: str, words: str) -> 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere\.py"):
         bring.bring(tmp_path / "nowhere.py")
+
+
+def test_machine_code_of_a_file_is_used_where_the_file_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warm_up()  # the simulator's own code comes from the user's cache
+    monkeypatch.setenv("QED_CACHE", str(tmp_path))
+    brought = {one.name: one for one in bring.bring(OWN)}
+    how = {"trials": 1, "seconds": 1.0, "backend": "cpu"}
+    before = simulate(STILL, tasks=brought["gather"], **how).fitness["gather"]
+    for name in [name for name in sys.modules if name.startswith("qed_with_")]:
+        monkeypatch.delitem(sys.modules, name)
+    code = list(tmp_path.rglob("*.nbc"))
+    assert code
+    engine._compiled.cache_clear()
+    engine._inlined.cache_clear()
+    after = simulate(STILL, tasks=own_swarm.gather, **how).fitness["gather"]
+    assert after == before
+    assert list(tmp_path.rglob("*.nbc")) == code
 
 
 def test_every_verb_that_takes_names_takes_a_file(tmp_path: Path) -> None:

@@ -13,12 +13,16 @@ from qed.archive.archive import Archive
 from qed.archive.cvt import Centroids
 from qed.archive.grid import Categories, Grid
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    pytest.importorskip("ribs")
-
 CUBE = np.random.default_rng(6).random((60, 5))
 LARGER = {"grid": Grid((7, 16)), "categories": Categories((4, 3, 4)), "centroids": Centroids(CUBE)}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ribs() -> None:
+    """Import it only where these tests run: that takes seconds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pytest.importorskip("ribs")
 
 
 def random_measures(kind: str, rng: np.random.Generator, count: int) -> np.ndarray:

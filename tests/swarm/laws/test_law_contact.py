@@ -37,7 +37,7 @@ PRESSED = st.floats(0.0, 2.0, width=32)
 RUBBED = st.floats(-1.0, 1.0, width=32)  # in parts of the grip
 GRIP = st.floats(0.0, 1.0, width=32)
 SHARE = st.sampled_from([0.25, 0.5, 1.0])
-examples = settings(max_examples=300, deadline=None, derandomize=True)
+examples = settings(max_examples=150, deadline=None, derandomize=True)
 
 
 @pytest.mark.parametrize(

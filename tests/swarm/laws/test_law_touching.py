@@ -21,7 +21,7 @@ touching_points = plain(bodies.touching_points)
 TINY = 1e-6  # m; what is closer than this may be the one or the other
 ANGLE = st.floats(-math.pi, math.pi)
 PLACE = st.floats(-0.125, 0.125, width=32)
-examples = settings(max_examples=300, deadline=None, derandomize=True)
+examples = settings(max_examples=150, deadline=None, derandomize=True)
 
 
 def ranked(u):

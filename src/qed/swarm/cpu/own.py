@@ -140,7 +140,8 @@ def _inlined(function: FunctionType) -> Any:
             return _MATH if value is math else hypot
         return _inlined(value) if isinstance(value, FunctionType) and value in LAWS else value
 
-    scope = {**function.__globals__}
+    # What the cache keeps names the module, which need not be there where it is used again.
+    scope = {**function.__globals__, "__name__": __name__}
     for name in function.__code__.co_names:
         if name in scope:
             scope[name] = ours(scope[name])
