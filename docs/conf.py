@@ -1,7 +1,9 @@
 """How Sphinx builds the site: ``make docs``."""
 
+import logging
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import qed
@@ -19,6 +21,13 @@ os.environ["QED_ROOT"] = str(HERE.parent)
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 os.environ["NO_COLOR"] = "1"
 os.environ["COLUMNS"] = "80"
+# Kernels know nothing of the user's own settings, and say only what is wrong.
+SETTINGS = tempfile.TemporaryDirectory(prefix="qed-docs-")
+PROFILE = Path(SETTINGS.name, "profile_default")
+PROFILE.mkdir()
+(PROFILE / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 40\n")
+os.environ["IPYTHONDIR"] = SETTINGS.name
+logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 project = "QED"
 author = "The QED founding engineers"

@@ -1,4 +1,4 @@
-"""What tutorials show on their page: films that are a part of it.
+"""What tutorials show on their page: films that are a part of it, and what commands print.
 
 A film inside the page plays without network and without other files.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import base64
 import html
+import os
+import subprocess
 from pathlib import Path
 
 from IPython.display import HTML
@@ -29,3 +31,13 @@ def film(path: str | Path, title: str) -> HTML:
         )
     inner = html.escape(file.read_text("utf-8"))
     return HTML(f'<div class="film"><iframe title="{named}" srcdoc="{inner}"></iframe></div>')
+
+
+def typed(command: str) -> None:
+    """Run a command, and print it with what it prints, as a terminal would."""
+    plain = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
+    done = subprocess.run(
+        ["bash", "-c", command], env=plain, text=True, check=True, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    print(f"$ {command}\n{done.stdout.rstrip()}")
