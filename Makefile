@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: help study explore test lint types unit docs stranger fidelity throughput clean
+.PHONY: help study explore test lint types unit docs fidelity throughput clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -57,11 +57,6 @@ docs: .venv/written  ## build the site in docs/_build/html, and check it
 	  docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
 
-stranger: .venv/pip  ## install the wheel elsewhere, and do what the start page says
-	rm -rf build/wheel
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
-	$(BIN)/python docs/run_page.py docs/start.md --wheel build/wheel/*.whl
-
 fidelity: .venv/installed  ## compare with recordings of the original simulator
 	$(BIN)/python benchmarks/fidelity.py
 
@@ -70,7 +65,7 @@ fidelity: .venv/installed  ## compare with recordings of the original simulator
 	touch $@
 
 .PHONY: release
-release: .venv/releasable  ## build sdist and wheel in dist/, check them, recover a swarm with them
+release: .venv/releasable  ## build sdist and wheel in dist/, check them, do what the start page says
 	$(BIN)/python tools/release.py
 
 throughput: .venv/installed  ## measure the simulator's speed

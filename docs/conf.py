@@ -56,6 +56,8 @@ nb_execution_in_temp = True
 nb_execution_timeout = 300
 nb_merge_streams = True
 nb_render_markdown_format = "myst"
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
 
 # Types are told in the docstrings; overloads would repeat a long signature for each of them.
 autodoc_typehints = "none"

@@ -1,7 +1,8 @@
 """Build a release, check it, and try it in an environment of its own: ``make release``.
 
 The source distribution is unpacked elsewhere, where its tests must be found and import; the wheel
-is installed into a fresh environment outside the source tree, where it must recover a swarm.
+is installed into a fresh environment outside the source tree, where it must do what the start page
+of the handbook says, and recover a swarm.
 """
 
 from __future__ import annotations
@@ -14,10 +15,21 @@ import tarfile
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 HERE = Path(__file__).parents[1]
 DIST = HERE / "dist"
-SMOKE = Path(__file__).with_name("smoke.py")
+START = HERE / "docs" / "start.md"
+RUN_PAGE = START.with_name("run_page.py")
+DATA = (
+    "py.typed",
+    "archive/examples/patrolling.npz.gz",
+    "archive/examples/patrolling-kit.npz",
+    "explore/page/index.html",
+    "study/paper.csv",
+    "study/report.css",
+    "view/player.html",
+)
 
 
 def run(*command: str | Path, cwd: Path = HERE, env: dict[str, str] | None = None) -> str:
@@ -48,19 +60,17 @@ def collect(source: Path, folder: Path) -> None:
     run(*command, cwd=root, env=_environment(PYTHONPATH=root / "src"))
 
 
-def install(wheel: Path, folder: Path) -> Path:
-    """Install the wheel into a fresh environment; return its Python."""
-    run(sys.executable, "-m", "venv", folder)
-    python = folder / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--no-compile", wheel)
-    return python
+def complete(wheel: Path) -> None:
+    """Stop if the wheel lacks a file that the package reads."""
+    there = set(ZipFile(wheel).namelist())
+    if missing := [name for name in DATA if f"qed/{name}" not in there]:
+        sys.exit(f"{wheel.name} lacks {', '.join(missing)}")
 
 
-def smoke(python: Path, folder: Path) -> str:
-    """Recover a swarm with the installed package, outside the source tree; return what it told."""
-    shutil.copy(SMOKE, folder)
-    env = _environment(QED_CACHE=folder / "cache", PYTHONPATH=None)
-    return run(python, folder / SMOKE.name, cwd=folder, env=env).strip()
+def start(wheel: Path, cache: Path) -> str:
+    """Do what the start page says, as somebody who has the wheel alone; return what came of it."""
+    env = _environment(QED_CACHE=cache, PYTHONPATH=None)
+    return run(sys.executable, RUN_PAGE, START, "--wheel", wheel, env=env).strip()
 
 
 def _environment(**more: object) -> dict[str, str]:
@@ -83,10 +93,8 @@ def main() -> None:
         (here / "source").mkdir()
         collect(source, here / "source")
         done("the tests of the source distribution are complete")
-        python = install(wheel, here / "env")
-        done("installed the wheel into a fresh environment")
-        (here / "away").mkdir()
-        done(smoke(python, here / "away"))
+        complete(wheel)
+        done(f"installed the wheel elsewhere; {start(wheel, here / 'cache')}")
 
 
 if __name__ == "__main__":
