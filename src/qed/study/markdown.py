@@ -101,6 +101,6 @@ def _files(beside: str) -> str:
     return (
         f"Every number is made from {raw} and the study's {left}; "
         f"[statements.csv]({beside}/statements.csv) has each statement with how it was measured, "
-        "both numbers, what counts as holding, and the verdict. `benchmarks/publish_study.py` wrote "
-        "this page."
+        "both numbers, what counts as holding, and the verdict. `benchmarks/publish_study.py` "
+        "wrote this page."
     )
