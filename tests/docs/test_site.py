@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,12 +27,16 @@ PAGES = ("index.html", "start.html", "reference/command.html", "reference/names/
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
+    # ``make docs`` may build from the same folder meanwhile, and pages of names are made in it.
+    shutil.copytree(DOCS, folder / "docs", ignore=shutil.ignore_patterns("_build", "names"))
+    for name in ("CHANGELOG.md", "CONTRIBUTING.md", "benchmarks", "src"):
+        (folder / name).symlink_to(DOCS.parent / name)
     # A page that is not run does not know that its cells are IPython's, with "!" and "%".
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--nitpicky",
          "--quiet", "-D", "nb_execution_mode=off",
          "-D", "suppress_warnings=misc.highlighting_failure",
-         "-d", str(folder / "doctrees"), str(DOCS), str(folder / "html")],
+         "-d", str(folder / "doctrees"), str(folder / "docs"), str(folder / "html")],
         capture_output=True, text=True, check=False, env=os.environ | {"NO_COLOR": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
