@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: help study explore test lint types compiled unit docs fidelity throughput clean
+.PHONY: help study explore test lint types unit docs fidelity throughput clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,8 +38,8 @@ explore: .venv/usable  ## install, and open the explorer with the archives that 
 
 # Types are checked while code is compiled for the tests, which keeps one core busy.
 test: .venv/installed  ## install what is needed and run all checks and tests
-	@$(MAKE) --no-print-directory --jobs=2 lint types compiled
-	@$(MAKE) --no-print-directory --jobs=2 unit docs
+	@$(MAKE) --no-print-directory --jobs=2 lint types unit
+	@$(MAKE) --no-print-directory docs
 
 lint: .venv/installed  ## check style and format
 	$(BIN)/ruff check .
@@ -47,9 +47,6 @@ lint: .venv/installed  ## check style and format
 
 types: .venv/installed  ## check types
 	$(BIN)/mypy
-
-compiled: .venv/installed  ## compile the simulator, if that is not done yet
-	$(BIN)/python tests/warm_up.py
 
 unit: .venv/installed  ## run the tests
 	$(BIN)/pytest --numprocesses=logical --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
