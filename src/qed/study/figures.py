@@ -56,6 +56,7 @@ def draw(results: Results, folder: Path, dpi: int = DPI, pdf: bool = True) -> li
         png, vectors = target / f"{chart.name}.png", target / f"{chart.name}.pdf"
         figure.savefig(png, dpi=dpi)
         if pdf:
+            figure.set_layout_engine("none")  # all is in its place now
             figure.savefig(vectors, metadata={"CreationDate": None})  # equal results, equal files
         caption = chart.caption.format(**counts)
         width = float(figure.get_size_inches()[0])
