@@ -67,7 +67,7 @@ class Desk:
 
     @property
     def idle(self) -> bool:
-        """Whether nobody works here."""
+        """Whether no job is running."""
         return not self._line and not self.streams
 
 
