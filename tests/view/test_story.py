@@ -148,6 +148,7 @@ def test_letters_tell_which_diagnosis_runs_what(teams: tuple[Any, Story]) -> Non
         words = chapter.words[0]
         if len(set(robots)) > 1:
             runs = dict(entry.split(": ") for entry in words.split("(")[1][:-2].split("; "))
+            assert runs.pop("!", None) == ("wrong diagnosis" if any(wrong) else None)
             assert runs.keys() == set(bare)
             for letter, said in zip(bare, found.diagnoses, strict=True):
                 assert ("healthy" if said == "NONE" else said) in runs[letter].split(", ")

@@ -136,6 +136,8 @@ def key(found: Searched, letters: tuple[str, ...]) -> str:
     if len(runs) == 1:
         return f" ({next(iter(runs))})"
     words = [f"{letter}: {', '.join(names)}" for letter, names in runs.items()]
+    if any(letter.endswith(MISTAKEN) for letter in letters):
+        words.append(f"{MISTAKEN}: wrong diagnosis")
     return f" ({'; '.join(words)})"
 
 
