@@ -14,9 +14,9 @@ import numpy as np
 
 import qed
 from qed.archive import files
-from qed.archive.examples import kit_file
+from qed.archive.examples import EXAMPLE, kit_file, kits
 from qed.controller.network import Controller
-from qed.errors import number, whole
+from qed.errors import choice, number, whole
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.playbook import Playbook
 from qed.recovery.search.gaussian import Prior
@@ -81,6 +81,8 @@ def save(kit: Kit, path: str | Path) -> None:
 
 def load(path: str | Path) -> Kit:
     """Return the kit of a file, or raise ValueError that says what is wrong with it."""
+    if str(path).startswith(EXAMPLE):
+        choice("name", str(path).removeprefix(EXAMPLE), kits())
     header, arrays = files.read(kit_file(path), FORMAT, VERSION)
     try:
         return _rebuilt(header, arrays)

@@ -245,7 +245,9 @@ class Search(Generic[Arm]):
             raise InputError(f"controller must be a qed.{wanted.__name__} of the kit, got {kind}")
         row = self._rows.get(controller)
         if row is None:
-            raise InputError("controller is not one of the kit's controllers")
+            raise InputError(
+                "controller is not one of the kit's controllers: name what ask() returned, or present"
+            )
         return row
 
     # What it keeps
