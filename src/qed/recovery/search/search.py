@@ -246,7 +246,7 @@ class Search(Generic[Arm]):
         row = self._rows.get(controller)
         if row is None:
             raise InputError(
-                "controller is not one of the kit's controllers: name what ask() returned, or present"
+                "controller is not one of the kit's controllers: name what ask() returned"
             )
         return row
 
