@@ -17,7 +17,6 @@ import numpy as np
 
 from qed.controller.network import Controller
 from qed.controller.team import Team
-from qed.errors import InputError
 from qed.recovery.search.gaussian import Prior
 from qed.recovery.search.search import Search
 from qed.recovery.search.strategies import LEARNED, Known
@@ -130,16 +129,6 @@ class TeamSearch(Search[Team]):
         self.rows, self.diagnosed = found.rows, diagnosed
         teams = [Team([controllers[row] for row in team]) for team in found.rows.tolist()]
         super().__init__(teams, found.known, present, digest, LEARNED)
-
-    def row(self, controller: Team) -> int:
-        """Return the number of a team in the search."""
-        robots = len(self.diagnosed.faults)
-        if isinstance(controller, Team) and len(controller) != robots:
-            raise InputError(
-                f"controller: a team of {len(controller)} cannot drive {robots} robots; name what "
-                "ask() returned"
-            )
-        return super().row(controller)
 
     def members(self, row: int) -> list[int]:
         """Return the controllers of an arm, robot by robot, by their numbers in the kit."""
