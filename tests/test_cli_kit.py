@@ -101,6 +101,8 @@ def test_info_of_a_kit(prepared):
         (["--strategy", "best"], "strategy must be one of"),
         (["--faults", "PMIN,LW-H"], "the kit is for 10 robots, got faults of 2"),
         (["--full"], "full is for an archive"),
+        (["--trials", "3"], "trials is for an archive; a kit's search has a budget"),
+        (["--protocol", "authors"], "protocol is for an archive"),
         (["--wrong", "0.1"], "wrong is for a search over teams"),
     ],
 )
@@ -111,6 +113,20 @@ def test_recover_refuses_with_a_kit(tmp_path, wrong, words):
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--budget", "0"], "budget is for a kit's search"),
+        (["--strategy", "map"], "strategy is for a kit's search"),
+        (["--wrong", "0.1"], "wrong is for a kit's search"),
+    ],
+)
+def test_what_is_for_a_kit_is_refused_with_an_archive(small_run, given, words):  # noqa: F811
+    done = commands.run("recover", small_run, *given)
+    assert done.returncode == 2
+    assert words in done.stderr
 
 
 def test_damaged_kits_and_wrong_names_are_refused(tmp_path, small_run):  # noqa: F811

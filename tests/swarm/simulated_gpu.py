@@ -92,6 +92,27 @@ def compare(name, environment, networks, sums=ALL, seconds=0.6, trials=2, faults
     print(f"{name}: {worst:.3g}", flush=True)
 
 
+def alike(name, environment, one, other, seconds=0.4, trials=2):
+    """Print how far two swarms are apart that shall be the same, both on the GPU engine."""
+    both = [
+        gpu.simulate(
+            checked(
+                swarm, environment, trials=trials, seconds=seconds, seed=1, faults=None,
+                start=None, noise=0.05,
+            ),
+            ALL,
+        )
+        for swarm in (one, other)
+    ]  # fmt: skip
+    worst = 0.0
+    for here, there in zip(*both, strict=True):
+        for key in wanted(ALL).names:
+            mine, its = np.asarray(here[key], float), np.asarray(there[key], float)
+            assert mine.shape == its.shape, (name, key)
+            worst = max(worst, float(np.abs(mine - its).max()))
+    print(f"{name}: {worst:.3g}", flush=True)
+
+
 def main() -> None:
     patience.install()
     np.seterr(all="ignore")  # laws count on infinities
@@ -179,6 +200,9 @@ def main() -> None:
         [team, NETWORKS[1]],
         start=qed.Start(crowd(7, 2, 0.125)),
     )
+    for seed in (1, 5):
+        lone = qed.Controller.random(seed)
+        alike(f"a team of equals {seed}", small, lone, qed.Team([lone] * small.robots))
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ CASES = (
     "a user's faults",
     "a team",
 )
+EQUALS = ("a team of equals 1", "a team of equals 5")
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +45,18 @@ def simulated(simulator):
 
 
 def test_all_cases_are_looked_at(simulated):
-    assert set(simulated) == set(CASES)
+    assert set(simulated) == {*CASES, *EQUALS}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_whole_worlds_agree_with_the_cpu_engine(simulated, case):
     # The simulator computes as the CPU does: only the order of a few sums differs.
     assert float(simulated[case]) < 1e-7
+
+
+@pytest.mark.parametrize("case", EQUALS)
+def test_a_team_of_equals_is_one_controller_on_the_gpu_too(simulated, case):
+    assert float(simulated[case]) == 0.0
 
 
 def job(environments, trials, **more):

@@ -77,6 +77,8 @@ def test_a_larger_network_does_not_leak_into_the_next_robot():
     ("given", "words"),
     [
         ([], "a controller for each robot, got none"),
+        (None, "must be a list with a qed.Controller per robot, got NoneType"),
+        (qed.Controller([], [1.0, 1.0]), "per robot, got Controller"),
         ([1], r"controllers\[0\] of a team must be a qed.Controller, got int"),
     ],
 )
@@ -85,9 +87,18 @@ def test_bad_teams_are_refused(given, words):
         qed.Team(given)
 
 
-def test_a_team_of_the_wrong_size_is_refused():
-    with pytest.raises(ValueError, match="a team of 3 cannot drive 10 robots"):
-        qed.simulate(qed.Team(controllers(3)), tasks="patrolling", trials=1, seconds=1.0)
+@pytest.mark.parametrize(
+    "do",
+    [
+        lambda team: qed.simulate(team, tasks="patrolling", trials=1, seconds=1.0),
+        lambda team: qed.simulate([team[0], team], tasks="patrolling", trials=1, seconds=1.0),
+        lambda team: qed.trace(team, seconds=1.0),
+        lambda team: qed.World().run(team, 1.0),
+    ],
+)
+def test_a_team_of_the_wrong_size_is_refused(do):
+    with pytest.raises(ValueError, match="controllers: a team of 3 cannot drive 10 robots; give"):
+        do(qed.Team(controllers(3)))
 
 
 def test_teams_are_equal_if_their_controllers_are():

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import imageio_ffmpeg
 import numpy as np
 import pytest
-from made_recovery import FAULTS, recovery
+from made_recovery import FAULTS, Made, recovery
 from PIL import Image
+from test_player import data_of
 
 import qed
 from qed.cli.replay import replay as verb
@@ -190,6 +192,35 @@ def test_the_verb_shows_the_runs_task_and_length_on_trials_of_its_own(
     assert out.read_bytes() == expected.read_bytes()
     words = capsys.readouterr().out
     assert words.startswith(f"{out}: fitness {found.normal:.3f}, with the fault {found.broken:.3f}")
+
+
+def test_the_verb_shows_a_team_of_an_archive(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def by_fault(archive: Any, *_: Any, **given: Any) -> Any:
+        asked.update(given)
+        others = archive.controllers[:2]
+        team = qed.Team([others[0]] * 4 + [others[1]] * 6)
+        cells = (3,) * 4 + (5,) * 6
+        return Teamed(**vars(recovery()), team=team, cells=cells)
+
+    monkeypatch.setattr("qed.recovery.recover.recover", by_fault)
+    out = tmp_path / "film.html"
+    verb([run], out=out, by="fault")
+    assert asked["by"] == "fault"
+    data = data_of(out.read_text())
+    assert data["columns"][0]["panes"][2]["letters"] == list("A" * 4 + "B" * 6)
+    assert data["columns"][0]["caption"][1] == "a team of 2 controllers"
+
+
+@dataclass(frozen=True)
+class Teamed(Made):
+    """A recovery by a team."""
+
+    team: qed.Team
+    cells: tuple[int, ...]
 
 
 def qed_recover(run: Path) -> Any:

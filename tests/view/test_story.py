@@ -34,6 +34,7 @@ from qed.view.story_stage import StoryStage
 
 FAULTS = ",".join(["PMAX"] * 6 + ["NONE"] * 4)
 SECONDS = 6.0
+SHORT: dict[str, Any] = {"seconds": SECONDS, "fresh": 2, "threads": 1}
 TEAM = qed.Team([behaviours.STRAIGHT, behaviours.AVOIDER] * 5)
 
 
@@ -62,8 +63,7 @@ def life(kit: qed.Kit) -> tuple[Stretch, ...]:
 
 @pytest.fixture(scope="module")
 def shown(kit: qed.Kit) -> Story:
-    short = {"seconds": SECONDS, "fresh": 2, "threads": 1}
-    found = qed.recover(kit, faults=qed.Faults(FAULTS), reset=False, budget=1, **short)
+    found = qed.recover(kit, faults=qed.Faults(FAULTS), reset=False, budget=1, **SHORT)
     return story(kit, replace(found, lived=life(kit)), seconds=SECONDS)
 
 
@@ -86,20 +86,106 @@ def test_one_world_from_the_first_stretch_to_the_last(shown: Story) -> None:
     assert "6 of 10 robots" in shown.chapters[1].title
 
 
-def test_a_team_in_a_story_has_letters_while_it_drives(shown: Story, stage: StoryStage) -> None:
-    assert [bool(part.letters) for part in shown.chapters] == [False] * 4 + [True, False]
-    assert "It tries a team of 2 controllers." in " ".join(shown.chapters[4].words)
+def test_a_controller_keeps_its_letter_through_the_story(shown: Story, stage: StoryStage) -> None:
+    # The normal best, two others, a team of two that are in no kit, and one of the others again.
+    expected = ["A" * 10, "A" * 10, "B" * 10, "C" * 10, "DE" * 5, "B" * 10]
+    assert ["".join(part.letters) for part in shown.chapters] == expected
+    assert "It tries a team of 2 controllers (D: " in shown.chapters[4].words[0]
     assert "letter" in [sign for row in stage.legend.rows for sign, _ in row]
-    stage.draw(shown.chapters[4].begin + 1.0)
-    assert stage.broken.pane.letters == tuple("AB" * 5)
-    stage.draw(shown.seconds)
-    assert stage.broken.pane.letters == ()
+    for part, letters in zip(shown.chapters, expected, strict=True):
+        stage.draw(part.begin + 1.0)
+        arena = stage.healthy if part is shown.chapters[0] else stage.broken
+        assert arena.pane.letters == tuple(letters)
+
+
+def test_one_controller_for_all_has_no_letters(kit: qed.Kit) -> None:
+    found = qed.recover(kit, faults=qed.Faults(FAULTS), reset=False, budget=2, **SHORT)
+    told = story(kit, found, seconds=SECONDS)
+    assert not told.some_team
+    assert {part.letters for part in told.chapters} == {()}
+    assert "letter" not in [s for row in StoryStage(told, 300).legend.rows for s, _ in row]
 
 
 def test_a_story_needs_a_life(kit: qed.Kit) -> None:
     found = qed.recover(kit, faults=qed.Faults(FAULTS), budget=1, seconds=1.0, fresh=1)
     with pytest.raises(InputError, match="reset=False"):
         story(kit, found)
+
+
+# ---- by fault ------------------------------------------------------------------------------
+
+DIAGNOSED = qed.Faults(["PMIN"] * 3 + ["LW-H"] * 3 + ["NONE"] * 4)
+
+
+def by_fault(trusted: bool, wrong: float) -> tuple[qed.Kit, Any]:
+    """Return a kit, and what its search over teams found."""
+    kit = qed.Kit.load("example:patrolling-kit")
+    mixed = (0.02, 0.01) if trusted else (-0.2, 0.01)
+    kit = replace(kit, playbook=replace(kit.playbook, mixed=mixed))
+    how: dict[str, Any] = SHORT | {"budget": 4, "reset": False, "wrong": wrong}
+    return kit, qed.recover(kit, faults=DIAGNOSED, by="fault", **how)
+
+
+@pytest.fixture(scope="module", params=[0.0, 0.5])
+def teams(request: pytest.FixtureRequest) -> tuple[Any, Story]:
+    kit, found = by_fault(True, request.param)
+    return found, story(kit, found, seconds=SECONDS)
+
+
+def test_letters_tell_which_diagnosis_runs_what(teams: tuple[Any, Story]) -> None:
+    found, shown = teams
+    assert shown.some_team
+    wrong = [said != true for said, true in zip(found.diagnoses, DIAGNOSED, strict=True)]
+    assert any(wrong) == (found.wrong > 0.0)
+    for part, chapter in zip(found.lived, shown.chapters, strict=True):
+        driver = part.controller
+        robots = list(driver) if isinstance(driver, qed.Team) else [driver] * 10
+        bare = [letter.removesuffix("!") for letter in chapter.letters]
+        # Two robots have the same letter if, and only if, they run the same controller.
+        assert len(set(zip(bare, robots, strict=True))) == len(set(bare)) == len(set(robots))
+        marked = [letter.endswith("!") for letter in chapter.letters]
+        assert marked == (wrong if part.moment != NORMAL else [False] * 10)
+        words = chapter.words[0]
+        if len(set(robots)) > 1:
+            runs = dict(entry.split(": ") for entry in words.split("(")[1][:-2].split("; "))
+            assert runs.pop("!", None) == ("wrong diagnosis" if any(wrong) else None)
+            assert runs.keys() == set(bare)
+            for letter, said in zip(bare, found.diagnoses, strict=True):
+                assert ("healthy" if said == "NONE" else said) in runs[letter].split(", ")
+        elif part.moment != STRUCK:
+            assert f" ({bare[0]})" in words
+    assert any(len(set(chapter.letters)) > 1 for chapter in shown.chapters)
+
+
+def test_the_story_says_what_the_search_knows(teams: tuple[Any, Story], shown: Story) -> None:
+    found, by_team = teams
+    mistaken = sum(said != true for said, true in zip(found.diagnoses, DIAGNOSED, strict=True))
+    words = " ".join(by_team.chapters[1].words)
+    assert "what each robot says is broken in it" in words
+    assert (f"{mistaken} of 10 are wrong (!)" in words) == (mistaken > 0)
+    assert "trusts no teams" not in words
+    assert "each robot says" in data_of(page(by_team))["knows"]
+    assert "does not know the fault" in data_of(page(shown))["knows"]
+    assert "does not know the fault" in " ".join(shown.chapters[1].words)
+
+
+@pytest.mark.parametrize("size", [300, 600])
+def test_words_of_teams_fit(teams: tuple[Any, Story], size: int) -> None:
+    _, shown = teams
+    stage = StoryStage(shown, size)
+    for part in shown.chapters:
+        lines = stage._sentences(part)
+        told = " ".join([*part.words, *([shown.ending] if part is shown.chapters[-1] else [])])
+        assert " ".join(lines) == told
+        assert stage.words_top + len(lines) * stage.line < stage.charts_top
+
+
+def test_where_teams_are_not_trusted_the_story_says_so() -> None:
+    kit, found = by_fault(False, 0.5)
+    told = story(kit, found, seconds=SECONDS)
+    words = " ".join(told.chapters[1].words)
+    assert "are wrong. The kit trusts no teams in this task" in words
+    assert not told.some_team
 
 
 # ---- pace ----------------------------------------------------------------------------------
@@ -269,6 +355,38 @@ def test_the_verb_makes_a_page_of_a_kit(
     assert " the swarm " in words
 
 
+def test_the_verb_makes_a_page_of_a_search_by_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kit, found = by_fault(True, 0.5)
+    kit.save(tmp_path / "kit.npz")
+    out = tmp_path / "life.html"
+    given: dict[str, Any] = {"by": "fault", "wrong": 0.5, "budget": 4, "seconds": SECONDS}
+    verb([tmp_path / "kit.npz"], out=out, faults=",".join(DIAGNOSED), threads=1, **given)
+    told = [one["letters"] for one in data_of(out.read_text())["chapters"]]
+    assert told == [list(one.letters) for one in story(kit, found, seconds=SECONDS).chapters]
+    words = capsys.readouterr().out
+    assert "Diagnoses of the robots" in words
+    cells = len(set(found.cells))
+    assert cells > 1
+    assert f"the swarm went on with a team of {cells} controllers" in words
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"by": "robot"}, "by must be one of fault"),
+        ({"wrong": 0.1}, "wrong is for a search over teams"),
+        ({"by": "fault", "wrong": 1.5}, "wrong must be"),
+        ({"by": "fault", "faults": ",".join(["ROFS"] * 10)}, "does not know 'ROFS'"),
+    ],
+)
+def test_bad_input_by_fault(file: Path, tmp_path: Path, given: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        verb([file], out=tmp_path / "film.gif", **given)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_does_not_go_with_a_kit_is_refused_before_the_search(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,6 +410,9 @@ def test_what_does_not_go_with_a_kit_is_refused_before_the_search(
             verb([file], **({"out": good} | given))
     with pytest.raises(InputError, match="a kit is shown alone"):
         verb([file, file], out=good)
-    with pytest.raises(InputError, match="budget is for a kit"):
-        verb([Path("example:patrolling")], out=good, budget=3)
+    for given, words in (({"budget": 3}, "budget is for a kit"), ({"wrong": 0.1}, "wrong is for")):
+        with pytest.raises(InputError, match=words):
+            verb([Path("example:patrolling")], out=good, **given)
+    with pytest.raises(InputError, match="by must be one of fault"):
+        verb([Path("example:patrolling")], out=good, by="robot")
     assert list(tmp_path.iterdir()) == []

@@ -20,6 +20,11 @@ def examples() -> list[str]:
     return sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))
 
 
+def kits() -> list[str]:
+    """Return the names of the kits that come with QED."""
+    return sorted(path.name.removesuffix(KIT_ENDING) for path in FOLDER.glob(f"*{KIT_ENDING}"))
+
+
 def kit_file(path: str | Path) -> Path:
     """Return where a kit is: ``example:TASK-kit`` comes with QED, all else is a path."""
     name = str(path)

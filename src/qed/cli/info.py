@@ -72,11 +72,16 @@ def _print_definition(kind: str, how: dict[str, Any]) -> None:
 def opened(path: Path) -> tuple[Archive, dict[str, Any], Path]:
     """Return an archive, its run's state if it is unfinished, and the file it came from."""
     from qed.archive.archive import Archive
-    from qed.archive.examples import EXAMPLE, load_example
-    from qed.errors import InputError
+    from qed.archive.examples import EXAMPLE, examples, kits, load_example
+    from qed.errors import InputError, choice
 
     if str(path).startswith(EXAMPLE):
-        archive = load_example(str(path).removeprefix(EXAMPLE))
+        name = choice("name", str(path).removeprefix(EXAMPLE), [*examples(), *kits()])
+        if name in kits():
+            raise InputError(
+                f"{path} is a kit, not an archive; name one of {', '.join(examples())}"
+            )
+        archive = load_example(name)
         return archive, archive.header.pop("state", {}), path
     if path.is_dir():
         from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS

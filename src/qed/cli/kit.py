@@ -80,7 +80,8 @@ def print_searched(found: Sequence[Searched]) -> None:
         _print_lives(found)
     mean_of = f"Mean of {len(found)} on fresh trials" if len(found) > 1 else "On fresh trials"
     screen.print(
-        f"{mean_of}: {kept:.3f} if the controller is kept, {after:.3f} after {trials:.3g} trials."
+        f"{mean_of}: {kept:.3f} if the controller is kept, {after:.3f} after "
+        f"{trials:.3g} trial{'s' * (trials != 1)}."
     )
 
 

@@ -104,11 +104,10 @@ def recover(
         kit = loaded(path)
         combined = chosen(faults or ["10"], seed, among, broken, kit.environment.robots)
         with show.waiting("searching, trial by trial") as progress:
-            searched: list[Any] = search(
-                kit, task, combined, full=full, budget=10 if budget is None else budget,
-                strategy=strategy or "learned", by=cast(Any, by), wrong=wrong, fresh=fresh,
-                seconds=seconds, seed=seed, threads=threads, progress=progress, backend=backend,
-                reset=not no_reset,
+            searched: list[Any] = cast(Any, search)(
+                kit, task, combined, trials=trials, protocol=protocol, full=full, budget=budget,
+                strategy=strategy, by=by, wrong=wrong, fresh=fresh, seconds=seconds, seed=seed,
+                threads=threads, progress=progress, backend=backend, reset=not no_reset,
             )  # fmt: skip
         print_searched(searched)
         if out is not None:
@@ -116,8 +115,11 @@ def recover(
         return
     if no_reset:
         raise InputError("--no-reset is for a kit; qed prepare makes one of an archive")
-    if wrong is not None:
-        raise InputError("wrong is for a kit's search; qed prepare makes a kit of an archive")
+    for option, given in (("wrong", wrong), ("budget", budget), ("strategy", strategy)):
+        if given is not None:
+            raise InputError(
+                f"{option} is for a kit's search; qed prepare makes a kit of an archive"
+            )
     archive, _, source = opened(path)
     made = archive.header.get("settings", {})
     wanted = task or made.get("task")

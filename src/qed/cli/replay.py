@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -49,6 +49,20 @@ def replay(
     budget: Annotated[
         int | None, typer.Option(help="Of a kit: trials of its search, at most (default: 10).")
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="fault: a team, in which robots with the same fault share a controller "
+            "(default: one controller for all robots)."
+        ),
+    ] = None,
+    wrong: Annotated[
+        float | None,
+        typer.Option(
+            help="Of a kit by fault: probability that a robot is wrong about its own fault "
+            "(default: 0)."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Decides starts and noise, the same for all.")] = 1,
     speed: Annotated[
         float | None,
@@ -77,14 +91,15 @@ def replay(
 
     A kit: one world that goes on; a healthy swarm, the fault, a search trial by trial, recovered.
     """
-    from qed.errors import InputError
+    from qed.errors import InputError, choice
+    from qed.recovery.by_fault import BY
     from qed.recovery.kit.stored import is_kit
     from qed.recovery.recover import recover
     from qed.swarm.environment import Environment
     from qed.view.film import Film, kind
     from qed.view.replay import Entry, checked_trial, faults_from, produce, watch
     from qed.view.unfinished import can_write
-    from qed.view.words import names, origin
+    from qed.view.words import names
 
     # All that can be wrong is found before the search, which takes time.
     bring(files)
@@ -93,13 +108,16 @@ def replay(
     if any(map(is_kit, paths)):
         refuse(paths, trials=trials, trial=trial)
         replay_kit(
-            paths[0], out, faults, task, budget=budget, seconds=seconds, seed=seed,
-            threads=threads, backend=backend, speed=speed, fps=fps, size=size, trails=trails,
-            sensors=sensors,
+            paths[0], out, faults, task, budget=budget, by=by, wrong=wrong, seconds=seconds,
+            seed=seed, threads=threads, backend=backend, speed=speed, fps=fps, size=size,
+            trails=trails, sensors=sensors,
         )  # fmt: skip
         return
-    if budget is not None:
-        raise InputError("budget is for a kit; qed prepare makes one of an archive")
+    for option, given in (("budget", budget), ("wrong", wrong)):
+        if given is not None:
+            raise InputError(f"{option} is for a kit; qed prepare makes one of an archive")
+    if by is not None:
+        choice("by", by, BY)
     trials, trial = 10 if trials is None else trials, 0 if trial is None else trial
     ending = kind(out)
     archives, sources = _opened(paths)
@@ -117,9 +135,9 @@ def replay(
         with waiting(f"{name}: trying {len(archive):,} controllers") as progress:
             found = recover(
                 archive, wanted, chosen, trials=trials, seconds=length, seed=seed,
-                threads=threads, progress=progress, backend=backend,
+                threads=threads, progress=progress, backend=backend, by=cast(Any, by),
             )  # fmt: skip
-        entries.append(Entry(found, name, origin(archive, found.cell)))
+        entries.append(Entry(found, name, _origin(archive, found)))
     with waiting("simulating what is shown") as progress:
         shown = watch(entries, seconds=length, seed=seed, trial=trial, progress=progress)
     with waiting("drawing") as progress:
@@ -142,6 +160,14 @@ def _opened(paths: Sequence[Path]) -> tuple[list[Archive], list[Path]]:
         archives.append(archive)
         sources.append(source)
     return archives, sources
+
+
+def _origin(archive: Archive, found: Recovery) -> str:
+    """Return where what recovers the swarm comes from; a team comes from several cells."""
+    from qed.view.words import origin
+
+    cells = set(getattr(found, "cells", [found.cell]))
+    return f"a team of {len(cells)} controllers" if len(cells) > 1 else origin(archive, *cells)
 
 
 def _made(archive: Archive) -> dict[str, Any]:

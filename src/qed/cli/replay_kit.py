@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
 from qed.cli.kit import loaded
 from qed.cli.show import waiting
+from qed.cli.teams import print_diagnoses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from qed.recovery.kit.recovered import Searched
 
 
 def refuse(paths: Sequence[Path], **given: Any) -> None:
@@ -32,6 +35,8 @@ def replay_kit(
     task: str | None,
     *,
     budget: int | None,
+    by: str | None,
+    wrong: float | None,
     seconds: float | None,
     seed: int,
     threads: int | None,
@@ -60,16 +65,23 @@ def replay_kit(
 
     with waiting("searching, trial by trial") as progress:
         found = recover(
-            kit, None, chosen, budget=most, reset=False, seconds=length, seed=seed,
-            threads=threads, progress=progress, backend=backend,
+            kit, None, chosen, budget=most, reset=False, by=cast(Any, by), wrong=wrong,
+            seconds=length, seed=seed, threads=threads, progress=progress, backend=backend,
         )  # fmt: skip
     with waiting("simulating what is shown") as progress:
         shown = story(kit, found, seconds=length, seed=seed, speed=how["speed"], progress=progress)
     with waiting("drawing") as progress:
         tell(shown, out, film, progress)
-    after = "kept its controller" if not found.worthwhile else f"went on with cell {found.cell}"
-    typer.echo(
-        f"{out}: fitness {found.normal:.3f}, with the fault {found.broken:.3f}; after "
-        f"{found.trials} trial{'s' * (found.trials != 1)} the swarm {after}, "
-        f"{found.performance:.3f}"
-    )
+    print_diagnoses(found)
+    many = f"{found.trials} trial{'s' * (found.trials != 1)}"
+    typer.echo(f"{out}: fitness {found.normal:.3f}, with the fault {found.broken:.3f};")
+    typer.echo(f"after {many} the swarm {_went_on(found)}, {found.performance:.3f}")
+
+
+def _went_on(found: Searched) -> str:
+    """Return what the swarm did after the search."""
+    if not found.worthwhile:
+        return "kept its controller"
+    cells = len(set(getattr(found, "cells", [found.cell])))
+    named = f"cell {found.cell}" if cells == 1 else f"a team of {cells} controllers"
+    return f"went on with {named}"

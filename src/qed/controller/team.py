@@ -31,7 +31,13 @@ class Team:
     """
 
     def __init__(self, controllers: Iterable[Controller]) -> None:
-        self.controllers = tuple(controllers)
+        try:
+            self.controllers = tuple(controllers)
+        except TypeError:
+            raise InputError(
+                "controllers of a team must be a list with a qed.Controller per robot, got "
+                f"{type(controllers).__name__}"
+            ) from None
         if not self.controllers:
             raise InputError("a team must have a controller for each robot, got none")
         for k, controller in enumerate(self.controllers):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from qed.recovery.kit.recovered import Searched, SearchedTeam
 
 __all__ = ["Found", "Recovery", "TeamRecovery", "recover", "search"]
+
+TRIALS = 10  # of each controller of an archive, by default
 
 
 @overload
@@ -201,7 +203,7 @@ def recover(
     task: str | Task | None = None,
     faults: Faults | Sequence[Faults] = (),
     *,
-    trials: int = 10,
+    trials: int = TRIALS,
     fresh: int = 50,
     seconds: float | None = None,
     seed: int = 1,
@@ -301,9 +303,16 @@ def recover(
     True
     """
     one = isinstance(faults, Faults)
+    if not isinstance(faults, Faults | Iterable):
+        kind = type(faults).__name__
+        raise InputError(f"faults must be qed.Faults, or a list of these, got {kind}")
     if isinstance(archive, Kit):
         from qed.recovery.kit.recovered import recovered
 
+        if trials != TRIALS:
+            raise InputError("trials is for an archive; a kit's search has a budget")
+        if protocol != INDEPENDENT:
+            raise InputError("protocol is for an archive; a kit's trials are its own")
         return recovered(
             archive, task, faults, budget, strategy, full=full, reset=reset, by=by, wrong=wrong,
             fresh=fresh,

@@ -136,12 +136,15 @@ class Arena:
         if not self.pane.letters:
             return
         pen = ImageDraw.Draw(image)
-        face = ink.font(max(9, round(1.1 * self.scale * robot.BODY_OUTER_RADIUS)), bold=True)
+        face = ink.font(max(12, round(1.4 * self.scale * robot.BODY_OUTER_RADIUS)), bold=True)
         for x, y, letter, name in zip(
             poses.x, poses.y, self.pane.letters, self.colours, strict=True
         ):
             shade = FLOOR if name == HEALTHY_COLOUR else INK
-            pen.text(self.place(x, y), letter, shade, face, anchor="mm")
+            # A letter may be larger than a small body, so it brings the body's colour along.
+            pen.text(
+                self.place(x, y), letter, shade, face, anchor="mm", stroke_width=2, stroke_fill=name
+            )
 
     def _badges(self, image: Image.Image, poses: Poses) -> None:
         """Put a badge at each broken robot, with a line to it where it had to give way."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from qed.swarm.laws.scoring import CELL_LIFE, GRID
 from qed.swarm.trace import Trace
 
 PATROLS = ("patrolling", "border-patrolling")
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ*"  # of a team's controllers; the last is for all others
+LETTERS = f"{ascii_uppercase}{ascii_lowercase}*"  # of a team's controllers; * for all others
 
 
 def letters_of(parts: Sequence[int]) -> tuple[str, ...]:

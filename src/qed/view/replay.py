@@ -170,7 +170,7 @@ def watch(
                 resilience=one.resilience,
                 distance=one.distance,
                 origin=entry.origin,
-                kept=one.cell == one.normal_cell,
+                kept=set(getattr(one, "cells", [one.cell])) == {one.normal_cell},
             )
         )
     first = entries[0].found

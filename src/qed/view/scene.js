@@ -141,9 +141,13 @@ function drawArena(pane, cycle) {
     pen.lineWidth = 1;
     pen.stroke();
     if (!pane.letters.length) return;
-    pen.font = `bold ${Math.max(9, 1.1 * scale * look.bodyRadius)}px system-ui, "DejaVu Sans"`;
+    pen.font = `bold ${Math.max(12, 1.4 * scale * look.bodyRadius)}px system-ui, "DejaVu Sans"`;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
+    // A letter may be larger than a small body, so it brings the body's colour along.
+    pen.strokeStyle = colour(pane.faults[k]);
+    pen.lineWidth = 4;
+    pen.strokeText(pane.letters[k], ...place(at.x, at.y));
     pen.fillStyle = pane.faults[k] === "NONE" ? look.floor : look.badgeInk;
     pen.fillText(pane.letters[k], ...place(at.x, at.y));
   });

@@ -35,7 +35,7 @@ story.beliefs = made("canvas", story.right, undefined, "chart");
 for (const chart of [story.scores, story.beliefs]) chart.setAttribute("aria-hidden", "true");
 let metre = legend();
 $("last").textContent = "One world, no reset between the stretches. What the search tries, it " +
-  "tries on the robots where they are; it does not know the fault.";
+  `tries on the robots where they are; ${data.knows}`;
 
 const shadeOf = (moment) =>
   ({ normal: look.scores[0], fault: look.scores[1], after: look.scores[2] })[moment] ?? look.ink;

@@ -10,31 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qed.errors import InputError
-from qed.recovery.kit.live import AFTER, NORMAL, STRUCK, TRIAL, Stretch, begun, relived
+from qed.recovery.kit.live import begun, relived
+from qed.recovery.kit.recovered import SearchedTeam
 from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE
-from qed.swarm.trace import Trace, parts_of
+from qed.swarm.trace import Trace
+from qed.view.chapters import Chapter, chapters
 from qed.view.pace import Pace, film_pace
-from qed.view.pane import Pane, letters_of
+from qed.view.pane import Pane
 
 if TYPE_CHECKING:
     from qed.recovery.kit.kit import Kit
     from qed.recovery.kit.recovered import Searched
     from qed.swarm.environment import Environment
     from qed.view.replay import Progress
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A stretch of a story: when it was, and what is said of it."""
-
-    stretch: Stretch
-    begin: float  # s since the story's begin
-    end: float
-    mark: str  # a word below the chart: "normal", "fault", the trial's number, "after"
-    title: str
-    words: tuple[str, ...]  # a sentence each
-    letters: tuple[str, ...] = ()  # of a team: which controller each robot runs
 
 
 @dataclass(frozen=True)
@@ -47,6 +36,7 @@ class Story:
     broken: Pane  # the same with their faults
     chapters: tuple[Chapter, ...]
     ending: str  # what came out, on fresh trials
+    knows: str  # what the search knows of the fault, a sentence
     speed: float | None = None  # times real time all through (default: slow where it matters)
 
     @property
@@ -126,15 +116,21 @@ def story(
         if progress is not None:
             progress(len(traces), len(found.lived))
     whole = joined(traces)
+    lengths = [CYCLE * len(one.x) for one in traces]
     return Story(
         task=found.task,
         faults=found.faults,
         healthy=Pane(replace(whole, faults=None), found.normal),
         broken=Pane(replace(whole, faults=found.faults), found.performance),
-        chapters=tuple(chapters(found.lived, [CYCLE * len(one.x) for one in traces], found.faults)),
+        chapters=tuple(chapters(found, lengths, trusted=kit.playbook.trusted)),
         ending=(
             f"Fitness on fresh trials: {found.normal:.3f} healthy, {found.broken:.3f} if the "
             f"controller is kept, {found.performance:.3f} after the search."
+        ),
+        knows=(
+            "it knows what each robot says is broken in it."
+            if isinstance(found, SearchedTeam)
+            else "it does not know the fault."
         ),
         speed=speed,
     )
@@ -148,54 +144,3 @@ def joined(traces: Sequence[Trace]) -> Trace:
         name: np.concatenate([getattr(one, name) for one in traces]) for name in rows
     }
     return replace(first, **whole)
-
-
-def chapters(
-    stretches: Sequence[Stretch], lengths: Sequence[float], faults: Faults
-) -> list[Chapter]:
-    """Return what is said of each stretch."""
-    ends = np.cumsum(lengths)
-    ill = sum(name != "NONE" for name in faults)
-    robots = len(faults)
-    trials = sum(part.moment == TRIAL for part in stretches)
-    present, found = stretches[0].row, []
-    number = 0
-    for part, end, length in zip(stretches, ends.tolist(), lengths, strict=True):
-        number += part.moment == TRIAL
-        again = part.row == present
-        mark, title, words = {
-            NORMAL: (
-                "normal",
-                "All robots are healthy",
-                (f"They run the normal best, {named(part)}.",),
-            ),
-            STRUCK: (
-                "fault",
-                f"The fault strikes: {ill} of {robots} robots break",
-                ("They go on with the same controller; its score since the fault is told to "
-                 "the search, which does not know the fault.",),
-            ),
-            TRIAL: (
-                str(number),
-                f"Search: trial {number} of {trials}",
-                (
-                    f"It tries {'the normal best again, ' * again}{named(part)}. Nothing is "
-                    "reset: robots stay where they are.",
-                ),
-            ),
-            AFTER: (
-                "after",
-                "No clear gain: the controller stays" if again else "Recovered",
-                (f"The swarm goes on with {named(part)}.",),
-            ),
-        }[part.moment]  # fmt: skip
-        letters = letters_of(parts_of(part.controller))
-        found.append(Chapter(part, end - length, end, mark, title, words, letters))
-    return found
-
-
-def named(part: Stretch) -> str:
-    """Return what drove the robots, in words."""
-    if part.cell >= 0:
-        return f"the controller of cell {part.cell}"
-    return f"a team of {len(set(parts_of(part.controller)))} controllers"

@@ -11,8 +11,9 @@ from PIL import Image, ImageDraw, ImageFont
 from qed.recovery.kit.live import AFTER, NORMAL, STRUCK, TRIAL
 from qed.swarm.robot import CYCLE
 from qed.view import ink
+from qed.view.chapters import Chapter
 from qed.view.look import FLOOR, HEALTHY_COLOUR, INK, LINE, MARK, NEAR, PAPER, SOFT_INK
-from qed.view.story import Chapter, Story
+from qed.view.story import Story
 
 STEPS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0)  # between ticks
 EDGE = 6  # pixels that are free at the right

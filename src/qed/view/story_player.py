@@ -7,9 +7,10 @@ from typing import Any
 
 from qed.recovery.search.search import Belief
 from qed.swarm.robot import CYCLE
+from qed.view.chapters import Chapter
 from qed.view.pace import SLOW
 from qed.view.player import filled, packed_pane, shared, unit
-from qed.view.story import Chapter, Story
+from qed.view.story import Story
 from qed.view.unfinished import whole
 
 
@@ -39,6 +40,7 @@ def _data(story: Story, trails: bool, sensors: bool) -> dict[str, Any]:
         "topScore": story.top_score,
         "believed": [low, high],
         "ending": story.ending,
+        "knows": story.knows,
         "struck": round(story.struck / CYCLE),
         "gaits": [
             {"end": gait.end, "speed": gait.speed, "lapse": gait.lapse} for gait in story.pace.gaits

@@ -7,13 +7,14 @@ from PIL import Image, ImageDraw
 from qed.swarm.robot import CYCLE
 from qed.view import ink
 from qed.view.arena import Arena
+from qed.view.chapters import Chapter
 from qed.view.legend import Legend
 from qed.view.look import INK, PAPER, SOFT_INK
 from qed.view.stage import even, scale_bar
-from qed.view.story import Chapter, Story
+from qed.view.story import Story
 from qed.view.story_charts import Charts, colour_of
 
-SENTENCES = 3  # lines that the words beside the arena may have
+FEWEST, MOST = 3, 6  # lines of the words beside the arena; a team's need more of them
 
 
 class StoryStage:
@@ -45,7 +46,8 @@ class StoryStage:
         self.top = self.margin + round(1.5 * self.title.size)
         self.right = 2 * self.margin + size
         self.words_top = self.top + round(1.25 * self.digits.size)
-        charts_top = self.words_top + SENTENCES * self.line + self.line // 2
+        lines = max(len(self._sentences(chapter)) for chapter in story.chapters)
+        charts_top = self.words_top + max(lines, FEWEST) * self.line + self.line // 2
         self.charts_top = charts_top
         self.charts = Charts(story, (size, self.top + size - charts_top), self.text)
         room = self.width - 2 * self.margin
@@ -96,7 +98,7 @@ class StoryStage:
         if chapter is self.story.chapters[-1]:
             words.append(self.story.ending)
         lines = [line for one in words for line in ink.wrapped(one, self.text, self.size)]
-        return lines[:SENTENCES]
+        return lines[:MOST]
 
     def _clock(self, seconds: float) -> str:
         story = self.story

@@ -108,6 +108,7 @@ def array(kit, name, **change):
         ("mean", {"_0": 1e30}, "too large"),
         ("noise", {"_0": 0.0}, "its noise"),
         ("noise", {"_0": -1.0}, "its noise"),
+        ("noise", {"_0": 1e-12}, "its noise is too small"),
         ("centres", {"_0": np.nan}, "its centres"),
         ("centres", {"_0": 1e30}, "its centres"),
         ("width", {"_0": 0.0}, "its width"),

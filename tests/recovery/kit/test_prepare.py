@@ -147,7 +147,11 @@ def test_another_environment_must_be_named(kit):
     [
         ({"budget": 0}, "budget must be"),
         ({"budget": 1.5}, "budget must be"),
+        ({"faults": None}, r"faults must be qed\.Faults, or a list of these, got NoneType"),
+        ({"trials": 5}, "trials is for an archive; a kit's search has a budget"),
+        ({"protocol": "authors"}, "protocol is for an archive"),
         ({"task": "flocking"}, "the kit is for patrolling, not for flocking"),
+        ({"faults": qed.Faults.none(8)}, "is for 10 robots, got faults of 8; give 10, or prepare"),
         ({"faults": []}, "at least one combined fault"),
         ({"faults": "PMIN"}, r"must be qed\.Faults"),
         ({"strategy": "best"}, "strategy must be one of"),

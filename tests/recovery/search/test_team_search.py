@@ -122,12 +122,48 @@ def test_it_is_reproducible_and_can_be_resumed(kit):
     assert whole.belief() == again.belief()
 
 
+def test_the_order_of_trials_does_not_matter_to_the_bit(kit):
+    rng = np.random.default_rng(4)
+    teams = kit.search(diagnoses=HALF).controllers
+    told = [(teams[int(rng.integers(len(teams)))], float(rng.uniform())) for _ in range(10)]
+    searches = []
+    for order in (range(10), range(9, -1, -1), rng.permutation(10).tolist()):
+        search = kit.search(diagnoses=HALF, wrong=0.1)
+        for k in order:
+            team, fitness = told[k]
+            search.tell(fitness, team)
+        searches.append(search)
+    one = searches[0]
+    for other in searches[1:]:
+        assert other.ask() == one.ask()
+        assert other.best == one.best
+        assert other.gain_belief == one.gain_belief
+
+
+def test_wrong_fitness_loses_nothing(kit):
+    search = kit.search(diagnoses=HALF)
+    search.tell(0.4, search.present)
+    asked, before = search.ask(), search.state
+    for wrong in (float("nan"), float("-inf"), "much", None):
+        with pytest.raises(InputError, match="fitness must be"):
+            search.tell(wrong)
+    assert search.state == before
+    search.tell(0.5)
+    with pytest.raises(InputError, match="told already"):
+        search.tell(0.5)
+    assert (search.trials, search.belief(asked).trials) == (2, 1)
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         ({"diagnoses": ["PMIN"] * 9}, "the kit is for 10 robots, got diagnoses of 9"),
         ({"diagnoses": ["PMAX"] * 10}, "does not know 'PMAX'"),
-        ({"diagnoses": ["PMUN"] * 10}, "did you mean 'PMIN'"),
+        ({"diagnoses": ["PMUN"] * 10}, "diagnoses must name .* did you mean 'PMIN'"),
+        ({"diagnoses": 5}, "diagnoses must name a fault for each robot"),
+        ({"diagnoses": []}, "diagnoses must name a fault for each robot"),
+        ({"diagnoses": ["PMIN"] * 9}, "got diagnoses of 9; give 10, or prepare another kit$"),
+        ({"wrong": 0.2}, "wrong is for a search over teams: give diagnoses"),
         ({"diagnoses": HALF, "wrong": 1.5}, "wrong must be"),
         ({"diagnoses": HALF, "wrong": float("nan")}, "wrong must be"),
         ({"diagnoses": HALF, "strategy": "random"}, "strategy must be learned"),
@@ -142,7 +178,10 @@ def test_what_is_told_of_a_team_must_be_one_of_the_search(kit):
     search = kit.search(diagnoses=HALF)
     with pytest.raises(InputError, match=r"must be a qed\.Team of the kit"):
         search.tell(0.5, kit.normal_best)
-    with pytest.raises(InputError, match="is not one of the kit's"):
+    with pytest.raises(InputError, match="a team of 3 cannot drive 10 robots; name what ask"):
         search.tell(0.5, qed.Team([kit.normal_best] * 3))
+    with pytest.raises(InputError, match="is not one of the kit's"):
+        search.tell(0.5, qed.Team([qed.Controller([], [1.0, 1.0])] * 10))
+    assert search.trials == 0
     with pytest.raises(InputError, match="told already"):
         search.tell(0.5)

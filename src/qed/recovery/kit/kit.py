@@ -151,11 +151,13 @@ class Kit:
         if state is not None and "diagnoses" in state:
             diagnoses, wrong = state["diagnoses"], state.get("wrong", 0.0)
         if diagnoses is None:
+            if wrong != 0.0:
+                raise InputError("wrong is for a search over teams: give diagnoses, too")
             search: Any = Search(self.controllers, self.known, row, self.digest, strategy, seed)
         else:
             if strategy != LEARNED:
                 raise InputError(f"strategy must be {LEARNED} with diagnoses, got {strategy!r}")
-            faults = diagnoses if isinstance(diagnoses, Faults) else Faults(diagnoses)
+            faults = _diagnosed(diagnoses)
             self.check(None, len(faults), "diagnoses")
             search = self.search_teams(faults, wrong, row)
         if state is not None:
@@ -223,12 +225,15 @@ class Kit:
     def check(self, task: str | None, robots: int, field: str = "faults") -> None:
         """Raise InputError unless the kit is for this task (None: its own) and so many robots."""
         if task is not None and task != self.task:
-            raise InputError(f"task: the kit is for {self.task}, not for {task}; prepare another")
+            raise InputError(
+                f"task: the kit is for {self.task}, not for {task}; prepare another kit"
+            )
         if robots != self.environment.robots:
             own = self.environment.robots
+            elsewhere = f", or name environment=qed.Environment(robots={robots}) in Python"
             raise InputError(
-                f"{field}: the kit is for {own} robots, got {field} of {robots}; "
-                f"prepare another, or name environment=qed.Environment(robots={robots})"
+                f"{field}: the kit is for {own} robots, got {field} of {robots}; give {own}, or "
+                f"prepare another kit{elsewhere * (field == 'faults')}"
             )
 
     def save(self, path: str | Path) -> None:
@@ -277,6 +282,14 @@ def _settings(state: Mapping[str, Any], controllers: int) -> tuple[str, int, int
     name, seed, present = (state.get(key) for key in ("strategy", "seed", "present"))
     row = whole("state: present", present, 0, controllers - 1)
     return str(name), whole("state: seed", seed, 0, 2**63 - 1), row
+
+
+def _diagnosed(diagnoses: Any) -> Faults:
+    """Return what each robot says is broken in it; InputError if it says nothing."""
+    try:
+        return diagnoses if isinstance(diagnoses, Faults) else Faults(diagnoses)
+    except (InputError, TypeError) as error:
+        raise InputError(f"diagnoses must name a fault for each robot: {error}") from None
 
 
 def places_in(measures: np.ndarray, most: int = 16) -> np.ndarray:

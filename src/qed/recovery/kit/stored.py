@@ -14,9 +14,9 @@ import numpy as np
 
 import qed
 from qed.archive import files
-from qed.archive.examples import kit_file
+from qed.archive.examples import EXAMPLE, kit_file, kits
 from qed.controller.network import Controller
-from qed.errors import number, whole
+from qed.errors import choice, number, whole
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.playbook import Playbook
 from qed.recovery.search.gaussian import Prior
@@ -24,6 +24,7 @@ from qed.recovery.search.strategies import Known
 from qed.swarm.environment import Environment
 
 FORMAT, VERSION = "qed-kit", 1
+LEAST_NOISE = 1e-7  # of how far fitness may lie from its mean
 MOST_FACTORS, MOST_AXES, MOST_CENTRES = 64, 64, 65536
 # Type and number of axes of what there is for each controller.
 COLUMNS = {
@@ -81,6 +82,8 @@ def save(kit: Kit, path: str | Path) -> None:
 
 def load(path: str | Path) -> Kit:
     """Return the kit of a file, or raise ValueError that says what is wrong with it."""
+    if str(path).startswith(EXAMPLE):
+        choice("name", str(path).removeprefix(EXAMPLE), kits())
     header, arrays = files.read(kit_file(path), FORMAT, VERSION)
     try:
         return _rebuilt(header, arrays)
@@ -150,6 +153,10 @@ def _check_columns(arrays: dict[str, np.ndarray]) -> None:
     _expect(large <= 1e9, "a number in its prior is too large")
     noise = arrays["noise"]
     _expect(bool(((noise > 0.0) & (noise <= 1e9)).all()), "its noise must be above 0")
+    # Less noise than double precision can tell from none would make the posterior singular.
+    spread = np.abs(arrays["loadings"]) * np.sqrt(width)
+    enough = float(noise.min()) >= LEAST_NOISE * float(spread.max(initial=0.0))
+    _expect(enough, "its noise is too small for its loadings")
     portfolio = arrays["portfolio"]
     fits = portfolio.dtype == np.int32 and portfolio.ndim == 1
     fits = fits and bool(((portfolio >= 0) & (portfolio < count)).all())

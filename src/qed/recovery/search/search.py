@@ -243,9 +243,20 @@ class Search(Generic[Arm]):
         if not isinstance(controller, wanted):
             kind = type(controller).__name__
             raise InputError(f"controller must be a qed.{wanted.__name__} of the kit, got {kind}")
-        row = self._rows.get(controller)
+        row, first = self._rows.get(controller), self.controllers[0]
+        if (
+            isinstance(controller, Team)
+            and isinstance(first, Team)
+            and len(controller) != len(first)
+        ):
+            raise InputError(
+                f"controller: a team of {len(controller)} cannot drive {len(first)} robots; name "
+                "what ask() returned"
+            )
         if row is None:
-            raise InputError("controller is not one of the kit's controllers")
+            raise InputError(
+                "controller is not one of the kit's controllers: name what ask() returned"
+            )
         return row
 
     # What it keeps
