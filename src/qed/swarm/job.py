@@ -101,10 +101,11 @@ def checked(
     cycles = round(seconds / robot.CYCLE)
     if cycles < 1:
         raise InputError(f"seconds must be at least one cycle, {robot.CYCLE:g} s; got {seconds!r}")
-    # What is there several times is looked at once.
-    met = {(id(s) if isinstance(s, Team) else 0, id(e), id(f)): (s, e, f)
-           for s, e, f in zip(swarms, environments, broken, strict=True)}  # fmt: skip
-    for swarm, env, fault in met.values():
+    met: dict[tuple[int, ...], tuple[Any, Environment, Faults | None]] = {}
+    for swarm, env, fault in zip(swarms, environments, broken, strict=True):
+        team = id(swarm) if isinstance(swarm, Team) else 0
+        met[team, id(env), id(fault)] = swarm, env, fault
+    for swarm, env, fault in met.values():  # what is there several times is looked at once
         if isinstance(swarm, Team) and len(swarm) != env.robots:
             raise InputError(
                 f"controllers: a team of {len(swarm)} cannot drive {env.robots} robots; give it "
