@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from qed.swarm import backend
+from qed.swarm.measures import wanted
+from qed.swarm.sums import stacked
 
 NAME = "Pretend GPU"
 
@@ -36,7 +38,9 @@ def install(monkeypatch: pytest.MonkeyPatch, problem: str | None = None) -> list
 
             job, sums, progress = self.given
             calls.append(Call(len(job.controllers), tuple(sums)))
-            return engine.simulate(job, sums, 2, progress)
+            wants = wanted(sums)
+            names = [*wants.names, *(law.key for law in wants.laws)]
+            return stacked(engine.simulate(job, sums, 2, progress), names)
 
     module: Any = ModuleType("qed.swarm.cuda")
     module.engine = SimpleNamespace(Simulation=Simulation)

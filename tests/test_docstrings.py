@@ -52,7 +52,7 @@ INNER = {
     "SideBySide": {"begin", "together"},
     "Space": {"arrays", "describe", "find", "holds"},
     "Start": {"check"},
-    "Task": {"described", "fitness", "of_measure"},
+    "Task": {"alike", "described", "fitness", "of_measure"},
     "Team": {"networks"},
     "TeamSearch": {"members"},
     "_Box": {"arrays", "find", "holds"},

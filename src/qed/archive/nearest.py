@@ -53,7 +53,9 @@ class Nearest:
         """Return the nearest point of a few rows."""
         moved = rows - self._middle
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            score = self._squares - np.float32(2) * (moved.astype(np.float32) @ self._moved)
+            score = moved.astype(np.float32) @ self._moved
+            score *= np.float32(-2)  # in place: to ask for memory takes longer than to compute
+            score += self._squares
             possible = score <= (score.min(1) + self._rounding(moved))[:, None]
         possible[~np.isfinite(score).all(1)] = True  # numbers too large for float32
         cells: np.ndarray = possible.argmax(1)

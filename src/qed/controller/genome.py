@@ -8,11 +8,13 @@ as in ``network``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from qed.controller.network import Controller, Network
+from qed.controller.network import Controller
+from qed.controller.networks import Networks
 
 
 class Genomes(NamedTuple):
@@ -57,7 +59,7 @@ class Genomes(NamedTuple):
         """Return all genomes as controllers."""
         return [self.controller(row) for row in range(len(self.hidden))]
 
-    def networks(self) -> list[Network]:
+    def networks(self) -> Networks:
         """Return all genomes as pruned networks, as the simulator runs them."""
         from qed.controller.pruning import flatten
 
@@ -81,21 +83,23 @@ def trimmed(batch: Genomes) -> Genomes:
 
 def from_controllers(controllers: Sequence[Controller]) -> Genomes:
     """Return controllers as genomes."""
-    hidden = max((c.hidden for c in controllers), default=0)
-    links = max((len(c.connections) for c in controllers), default=0)
-    count = len(controllers)
-    batch = Genomes(
-        np.array([c.hidden for c in controllers], np.int32),
-        np.array([len(c.connections) for c in controllers], np.int32),
-        np.zeros((count, 2 + hidden), np.float32),
-        np.zeros((count, links), np.int32),
-        np.zeros((count, links), np.int32),
-        np.zeros((count, links), np.float32),
+    hidden = np.array([c.hidden for c in controllers], np.int32)
+    links = np.array([len(c.connections) for c in controllers], np.int32)
+    flat = chain.from_iterable(chain.from_iterable(c.connections for c in controllers))
+    each = np.fromiter(flat, np.float64, 3 * int(links.sum())).reshape(-1, 3)
+    biases = np.fromiter(chain.from_iterable(c.bias for c in controllers), np.float64)
+
+    def table(sizes: np.ndarray, values: np.ndarray, kind: type, least: int = 0) -> np.ndarray:
+        """Return rows of so many values."""
+        wide: np.ndarray = np.zeros((len(sizes), int(sizes.max(initial=least))), kind)
+        wide[np.arange(wide.shape[1]) < sizes[:, None]] = values
+        return wide
+
+    return Genomes(
+        hidden,
+        links,
+        table(2 + hidden, biases, np.float32, 2),
+        table(links, each[:, 0], np.int32),
+        table(links, each[:, 1], np.int32),
+        table(links, each[:, 2], np.float32),
     )
-    for row, controller in enumerate(controllers):
-        batch.bias[row, : 2 + controller.hidden] = controller.bias
-        for k, (source, target, weight) in enumerate(controller.connections):
-            batch.source[row, k] = source
-            batch.target[row, k] = target
-            batch.weight[row, k] = weight
-    return batch

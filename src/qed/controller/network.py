@@ -21,6 +21,7 @@ CONSTANT = 15
 LEFT, RIGHT = 16, 17
 FIRST_HIDDEN = 18
 GAIN = 5.0
+MADE = ("_network", "_place")  # of a controller, and not a part of it
 LARGEST = 1e6  # weight or bias, either way: their sums stay finite in single precision
 
 
@@ -187,16 +188,38 @@ class Controller:
 
         It is made once: teams ask for it for each of their robots.
         """
-        made = self.__dict__.get("_network")
-        if made is None or made[0] is not self.connections or made[1] is not self.bias:
-            made = self.__dict__["_network"] = self.connections, self.bias, self._made()
-        network: Network = made[2]
+        network: Network | None = self._kept("_network")
+        if network is None:
+            place = self.place
+            network = self._new_network() if place is None else place[0][place[1]]
+            self._keep("_network", network)
         return network
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_network"}
+    @property
+    def place(self) -> tuple[Sequence[Network], int] | None:
+        """The table of networks, and the row, in which the controller's was made with others."""
+        found: tuple[Sequence[Network], int] | None = self._kept("_place")
+        return found
 
-    def _made(self) -> Network:
+    @place.setter
+    def place(self, place: tuple[Sequence[Network], int]) -> None:
+        self._keep("_place", place)
+
+    def _keep(self, name: str, value: Any) -> None:
+        """Keep what is made of the controller, for as long as it stays the same."""
+        self.__dict__[name] = self.connections, self.bias, value
+
+    def _kept(self, name: str) -> Any:
+        """Return what was kept; None if there is nothing, or the controller is another now."""
+        kept = self.__dict__.get(name)
+        if kept is None or kept[0] is not self.connections or kept[1] is not self.bias:
+            return None
+        return kept[2]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in MADE}
+
+    def _new_network(self) -> Network:
         lean = self.pruned()
         biases = np.array(lean.bias, np.float32)
         links: list[list[tuple[int, float]]] = [[] for _ in lean.bias]

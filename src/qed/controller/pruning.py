@@ -1,20 +1,46 @@
-"""Genomes to pruned networks, compiled, many at a time."""
+"""Genomes and controllers to pruned networks, compiled, many at a time."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy import float32 as f32
 
 from qed.compile import entry
-from qed.controller.genome import Genomes
-from qed.controller.network import CONSTANT, FIRST_HIDDEN, GAIN, INPUTS, LEFT, RIGHT, Network
+from qed.controller.genome import Genomes, from_controllers
+from qed.controller.network import CONSTANT, FIRST_HIDDEN, GAIN, INPUTS, LEFT, RIGHT, Controller
+from qed.controller.networks import Networks
 
 NOWHERE = -1
+FEW = 16  # controllers whose networks are made faster one by one than by loading compiled code
+MOST_SORTED = 1000  # connections that are worth sorting by insertion
 
 
-def flatten(batch: Genomes) -> list[Network]:
+def table_of(controllers: Sequence[Controller]) -> Networks | None:
+    """Return the networks of controllers as one table, made all at once, and kept for next time.
+
+    None if they are few or very large: then one by one is faster.
+    """
+    places = [one.place for one in controllers]
+    table = places[0][0] if places[0] is not None else None
+    if isinstance(table, Networks) and all(at is not None and at[0] is table for at in places):
+        rows = np.array([at[1] for at in places if at is not None])
+        return table if np.array_equal(rows, np.arange(len(table))) else table.take(rows)
+    each = {id(one): one for one in controllers}
+    if len(each) <= FEW or max(len(one.connections) for one in each.values()) > MOST_SORTED:
+        return None
+    made = flatten(from_controllers(list(each.values())))
+    for row, one in enumerate(each.values()):
+        one.place = made, row
+    if len(each) == len(controllers):
+        return made
+    number = {key: row for row, key in enumerate(each)}
+    return made.take(np.array([number[id(one)] for one in controllers]))
+
+
+def flatten(batch: Genomes) -> Networks:
     """Return each genome as a network without dead neurons, its links sorted by target.
 
     The same as ``Controller.network``, genome by genome.
@@ -28,19 +54,10 @@ def flatten(batch: Genomes) -> list[Network]:
     place = np.zeros(FIRST_HIDDEN + width, np.int32)
     order = np.zeros(max(batch.source.shape[1], 1), np.int32)
     flatten_all(batch, biases, first, sources, weights, neurons, place, order)
-    networks = []
-    for row in range(count):
-        used = int(neurons[row])
-        links = int(first[row, used])
-        networks.append(
-            Network(
-                biases[row, :used],
-                first[row, : used + 1],
-                sources[row, :links],
-                weights[row, :links],
-            )
-        )
-    return networks
+    used = np.arange(width) < neurons[:, None]
+    kept = np.arange(sources.shape[1]) < first[np.arange(count), neurons][:, None]
+    links = np.diff(first, axis=1)[used].astype(np.int64)
+    return Networks(neurons.astype(np.int64), biases[used], links, sources[kept], weights[kept])
 
 
 @entry
@@ -75,7 +92,7 @@ def flatten_all(
                 biases[row, used] = batch.bias[row, node - LEFT]
                 used += 1
         kept = 0
-        for e in range(links):  # insertion sort by target, then source
+        for e in range(links):  # insertion sort by target, source and weight
             if place[target[e]] == NOWHERE or place[source[e]] == NOWHERE:
                 continue
             if source[e] == CONSTANT:
@@ -86,7 +103,13 @@ def flatten_all(
                 place[target[order[at - 1]]] > place[target[e]]
                 or (
                     place[target[order[at - 1]]] == place[target[e]]
-                    and place[source[order[at - 1]]] > place[source[e]]
+                    and (
+                        place[source[order[at - 1]]] > place[source[e]]
+                        or (
+                            place[source[order[at - 1]]] == place[source[e]]
+                            and weight[order[at - 1]] > weight[e]
+                        )
+                    )
                 )
             ):
                 order[at] = order[at - 1]

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qed.controller.networks import Networks
 from qed.definitions import defined
 from qed.evolution.domain import Batch, Evaluated
 from qed.evolution.giving_up import behind, hopes, next_stop
-from qed.swarm.job import Job, Ready
+from qed.swarm.job import Job
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
 from qed.swarm.simulate import Pending, cores
 from qed.swarm.tasks import Task
@@ -33,16 +34,16 @@ class Evaluation:
             for domain, batch in zip(domains, batches, strict=True)
         ]
         self.places = _places([len(some) for some in self.worlds])
-        self.brains = [Ready(made) for batch in batches for made in batch.solutions.networks()]
+        self.networks = Networks.joined([batch.solutions.networks() for batch in batches])
         self.environments = [env for some in self.worlds for env in some]
         self.seeds = [d.seed for d, some in zip(domains, self.worlds, strict=True) for _ in some]
         self.tasks = [defined("task", domain.task, Task) for domain in domains]
         self.trials = domains[0].trials
         self.batches = batches
-        self.fitness = np.zeros((len(self.brains), self.trials))
-        self.rivals = np.full((len(self.brains), self.trials), np.nan)
-        self.incumbents = np.full(len(self.brains), -np.inf)
-        self.most = np.full(len(self.brains), np.inf)
+        self.fitness = np.zeros((len(self.networks), self.trials))
+        self.rivals = np.full((len(self.networks), self.trials), np.nan)
+        self.incumbents = np.full(len(self.networks), -np.inf)
+        self.most = np.full(len(self.networks), np.inf)
         for here, some, task, batch, domain in zip(
             self.places, self.worlds, self.tasks, batches, domains, strict=True
         ):
@@ -52,9 +53,9 @@ class Evaluation:
                 if domain.rivals is not None:
                     self.rivals[here] = domain.fitness_of_incumbents(batch)
         self.race = any(domain.rivals is not None for domain in domains)
-        self.left = np.arange(len(self.brains))  # who is not given up
+        self.left = np.arange(len(self.networks))  # who is not given up
         self.done = 0  # trials simulated of them
-        self.hopes = np.full(len(self.brains), np.inf)
+        self.hopes = np.full(len(self.networks), np.inf)
         self._begin()
 
     def _begin(self) -> None:
@@ -66,7 +67,7 @@ class Evaluation:
         )  # fmt: skip
         first = self.domains[0]
         job = Job(
-            controllers=[self.brains[k] for k in left],
+            controllers=self.networks.take(left) if self.done else self.networks,
             environments=[self.environments[k] for k in left],
             faults=[None] * len(left),
             seeds=[self.seeds[k] for k in left],

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
+
+import numpy as np
 
 from qed import limits
+from qed.controller import pruning
 from qed.controller.network import Controller, Network
+from qed.controller.networks import Networks
 from qed.controller.team import Team
 from qed.errors import InputError, number
 from qed.swarm import robot
@@ -38,7 +42,7 @@ class Ready:
 class Job:
     """A checked request."""
 
-    controllers: Sequence[Brain | Team]
+    controllers: Sequence[Brain | Team | Network]  # or Networks: many in one table
     environments: list[Environment]
     faults: list[Faults | None]
     seeds: list[int]  # one per controller
@@ -49,9 +53,27 @@ class Job:
     skipped: int = 0  # trials of the seed before these, which are not simulated
 
 
-def networks_of(brain: Brain | Team) -> tuple[Network, ...]:
+def networks_of(brain: Brain | Team | Network) -> tuple[Network, ...]:
     """Return the network of all robots, or one for each."""
+    if isinstance(brain, Network):
+        return (brain,)
     return brain.networks() if isinstance(brain, Team) else (brain.network(),)
+
+
+def networks_of_all(
+    controllers: Sequence[Brain | Team | Network],
+) -> tuple[Networks, np.ndarray]:
+    """Return the networks of many controllers as one table, and how many each of them has."""
+    table: Networks | None = None
+    if isinstance(controllers, Networks):
+        table = controllers
+    elif all(isinstance(one, Controller) for one in controllers):
+        table = pruning.table_of(cast(Sequence[Controller], controllers))
+    if table is not None:
+        return table, np.ones(len(table), np.int64)
+    members = [networks_of(one) for one in controllers]
+    table = Networks.of([network for each in members for network in each])
+    return table, np.array([len(each) for each in members])
 
 
 def checked(
@@ -79,7 +101,11 @@ def checked(
     cycles = round(seconds / robot.CYCLE)
     if cycles < 1:
         raise InputError(f"seconds must be at least one cycle, {robot.CYCLE:g} s; got {seconds!r}")
+    met: dict[tuple[int, ...], tuple[Any, Environment, Faults | None]] = {}
     for swarm, env, fault in zip(swarms, environments, broken, strict=True):
+        team = id(swarm) if isinstance(swarm, Team) else 0
+        met[team, id(env), id(fault)] = swarm, env, fault
+    for swarm, env, fault in met.values():  # what is there several times is looked at once
         if isinstance(swarm, Team) and len(swarm) != env.robots:
             raise InputError(
                 f"controllers: a team of {len(swarm)} cannot drive {env.robots} robots; give it "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,10 @@ from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.job import Job, checked
 from qed.swarm.measures import ACTIONS, DESCRIPTORS, STATES
+from qed.swarm.measures import wanted as wanted_sums
 from qed.swarm.own import Law
 from qed.swarm.start import Start
+from qed.swarm.sums import Sums, fitness, stacked
 from qed.swarm.tasks import TASKS, Task
 
 
@@ -199,7 +200,9 @@ class Pending:
         else:
             from qed.swarm.cpu import engine
 
-            self._results = partial(engine.simulate, job, sums, threads, progress)
+            wants = wanted_sums(sums)
+            names = [*wants.names, *(law.key for law in wants.laws)]
+            self._results = lambda: stacked(engine.simulate(job, sums, threads, progress), names)
 
     def outcome(self) -> Outcome:
         """Wait for its end."""
@@ -219,33 +222,24 @@ def _list(given: Any) -> list[Any]:
 
 
 def _outcome(
-    job: Job,
-    tasks: Sequence[Task],
-    descriptors: Sequence[str | Law],
-    found: list[dict[str, np.ndarray]],
+    job: Job, tasks: Sequence[Task], descriptors: Sequence[str | Law], found: Sums
 ) -> Outcome:
     """Turn sums into an outcome."""
-    each = list(zip(found, job.environments, strict=True))
     outcome = Outcome(
-        {
-            task.name: np.array([task.fitness(sums, job.cycles, env) for sums, env in each])
-            for task in tasks
-        }
+        {task.name: fitness(task, found, job.cycles, job.environments) for task in tasks}
     )
     if "hbd" in descriptors:
-        outcome.visits = [sums["visits"] for sums in found]
+        outcome.visits = found["visits"]
     if "hbd" in descriptors or "spread" in descriptors:
         robots = np.array([[env.robots] for env in job.environments])
-        outcome.spread = np.array([sums["spread"] for sums in found])
-        outcome.radius = np.array([sums["radius"] for sums in found]) / (robots * job.cycles)
+        outcome.spread = found["spread"]
+        outcome.radius = found["radius"] / (robots * job.cycles)
     if "sdbc" in descriptors:
-        outcome.features = np.array([sums["features"] for sums in found]) / job.cycles
+        outcome.features = found["features"] / job.cycles
     if "spirit" in descriptors:
-        situations = np.array([sums["situations"] for sums in found])
-        outcome.situations = situations.reshape(-1, STATES, ACTIONS)
+        outcome.situations = found["situations"].reshape(-1, STATES, ACTIONS)
     for law in descriptors:
         if isinstance(law, Law):
             counts = [law.measure.count(job.cycles, env) for env in job.environments]
-            sums_of = np.array([sums[law.key] for sums in found])
-            outcome.means[law.key] = sums_of / np.array(counts)[:, None]
+            outcome.means[law.key] = found[law.key] / np.array(counts)[:, None]
     return outcome

@@ -116,6 +116,12 @@ class Task(Definition):
         count = self.measure.count(cycles, environment)
         return self.normalise(sums[self.measure.name], count, environment)
 
+    def alike(self, environment: Environment) -> Any:
+        """Return what environments have in common whose sums become fitness in the same way."""
+        if self.measure.law is not None:
+            return environment
+        return environment.robots, environment.arena
+
     def described(self) -> dict[str, Any]:
         """Return how it is defined, as JSON can hold it."""
         more: dict[str, Any] = {}

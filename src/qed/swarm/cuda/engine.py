@@ -51,6 +51,7 @@ from qed.swarm.measures import (
     wanted,
 )
 from qed.swarm.own import Law, reason
+from qed.swarm.sums import joined
 
 # The column of the sums that a measure has.
 COLUMNS = {
@@ -73,8 +74,8 @@ _free: list[Workspace] = []  # that nobody uses; one whose work went wrong does 
 
 def simulate(
     job: Job, sums: Sequence[str | Law], progress: Callable[[int], Any] | None = None
-) -> list[dict[str, np.ndarray]]:
-    """Return, for each controller, the wanted sums of all its trials."""
+) -> dict[str, Any]:
+    """Return the wanted sums of all trials of all controllers by name."""
     return Simulation(job, sums, progress).results()
 
 
@@ -108,18 +109,18 @@ class Simulation:
         """Tell whether the launch has ended."""
         return self.workspace.idle()
 
-    def results(self) -> list[dict[str, np.ndarray]]:
-        """Wait, and return the sums of each controller by name."""
-        found: list[dict[str, np.ndarray]] = []
+    def results(self) -> dict[str, Any]:
+        """Wait, and return the sums of all controllers by name; of visits a list."""
+        found: list[dict[str, Any]] = []
         while self.launched is not None:
-            found += _results(self.job, self.some, self.wants, self.launched.fetch())
+            found.append(_results(self.job, self.some, self.wants, self.launched.fetch()))
             if self.progress is not None:
                 robots = sum(env.robots for env in self.job.environments[self.some])
                 self.progress(robots * self.job.trials * self.job.cycles)
             self._launch_next()
         if self.workspace not in _free:
             _free.append(self.workspace)
-        return found
+        return joined(found)
 
 
 def _parts(job: Job, wants: int) -> Iterator[slice]:
@@ -215,7 +216,7 @@ def launch(
         # All that is sent is sent before the kernel: a copy might wait for it.
         visited = (
             needed[-2],
-            workspace.send("cells", tables.cells),
+            workspace.send("cells", np.repeat(tables.cells, trials // controllers)),
             np.int32(tables.fine),
             workspace.room("spread", (trials, survey.COLUMNS), np.int32),
         )
@@ -303,29 +304,27 @@ def _on_gpu(name: str, ground: Ground) -> Any:
     return _sent[name][1]
 
 
-def _results(
-    job: Job, some: slice, wants: Wanted, found: dict[str, np.ndarray]
-) -> list[dict[str, np.ndarray]]:
-    """Return the sums of each controller by name."""
-    sums = found["sums"]
+def _results(job: Job, some: slice, wants: Wanted, found: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Return the sums of some controllers by name; of visits a list, as arenas differ."""
+    sums = found["sums"].reshape(-1, job.trials, found["sums"].shape[1])
     stages = wants.stages
-    whole = {
-        name: sums[:, column] for name, column in COLUMNS.items() if stages & MEASURES[name].stage
+    whole: dict[str, Any] = {
+        name: sums[..., column] for name, column in COLUMNS.items() if stages & MEASURES[name].stage
     }
     if stages & PATROLLING:
         whole |= {name: whole[name] / FULL for name in ("patrol", "border")}
     if stages & FEATURES:
-        whole["features"] = sums[:, S_FEATURES:SUMS].reshape(-1, *SDBC_SUMS)
-    whole |= {law.key: sums[:, SUMS + k] for k, law in enumerate(wants.laws)}
+        whole["features"] = sums[..., S_FEATURES:SUMS].reshape(*sums.shape[:2], *SDBC_SUMS)
+    whole |= {law.key: sums[..., SUMS + k] for k, law in enumerate(wants.laws)}
     if "spread" in found:
-        whole["spread"] = found["spread"].astype(np.int64)
-    results = []
-    for k, env in enumerate(job.environments[some]):
-        here = slice(k * job.trials, (k + 1) * job.trials)
-        mine = {name: values[here] for name, values in whole.items()}
-        if "visits" in found:
-            mine["visits"] = found["visits"][here, : fine_side(env.arena) ** 2]
-        if "situations" in found:
-            mine["situations"] = found["situations"][k]
-        results.append(mine)
-    return results
+        spread = found["spread"]
+        whole["spread"] = spread.astype(np.int64).reshape(-1, job.trials, spread.shape[1])
+    if "visits" in found:
+        visits = found["visits"].reshape(len(sums), job.trials, -1)
+        whole["visits"] = [
+            own[:, : fine_side(env.arena) ** 2]
+            for own, env in zip(visits, job.environments[some], strict=True)
+        ]
+    if "situations" in found:
+        whole["situations"] = found["situations"]
+    return whole

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from qed.controller.network import CONSTANT, Network
+from qed.controller.network import CONSTANT
+from qed.controller.networks import Networks
 from qed.swarm.cuda.layout import (
     BLOCK_FIELDS,
     CONTACT_FIELDS,
@@ -42,7 +43,7 @@ from qed.swarm.cuda.layout import (
 from qed.swarm.environment import Environment
 from qed.swarm.environment_row import limits as limits_of
 from qed.swarm.faults import Faults, effects
-from qed.swarm.job import Job, networks_of
+from qed.swarm.job import Job, networks_of_all
 from qed.swarm.placing import noise_keys, place
 
 ALL_INPUTS = (1 << 15) - 1
@@ -58,29 +59,48 @@ class Ground:
         self.centres = np.zeros((1, 2), np.float32)  # of obstacles
         self.known: dict[Any, tuple[int, int, int]] = {}  # with the number of trials
 
-    def find(self, job: Job, env: Environment, seed: int) -> tuple[int, int]:
-        """Return the first row of a world's robots, and of its obstacles."""
-        room = (env.robots, env.arena, env.obstacles, seed)
+    def find(self, job: Job, worlds: Sequence[tuple[Environment, int]]) -> list[tuple[int, int]]:
+        """Return the first row of the robots, and of the obstacles, of environments and seeds."""
         needed = job.skipped + job.trials
-        if room not in self.known or self.known[room][2] < needed:
-            drawn = (env.robots, env.arena, env.obstacles, needed, seed)
+        rooms = [(env.robots, env.arena, env.obstacles, seed) for env, seed in worlds]
+        missing = [
+            room
+            for room in dict.fromkeys(rooms)
+            if room not in self.known or self.known[room][2] < needed
+        ]
+        self._draw(job, missing, needed)
+        found = []
+        for room in rooms:
+            robot, obstacle, _ = self.known[room]
+            found.append((robot + job.skipped * room[0], obstacle + job.skipped * room[2]))
+        return found
+
+    def _draw(self, job: Job, rooms: Sequence[tuple[Any, ...]], trials: int) -> None:
+        """Add so many trials of rooms: their robots, arena, obstacles, and the seed."""
+        poses, keys, centres = [self.poses], [self.keys], [self.centres]
+        first, obstacle = len(self.keys), len(self.centres)
+        added = {}
+        for robots, arena, obstacles, seed in rooms:
+            drawn = (robots, arena, obstacles, trials, seed)
             if job.start is None:
-                poses, obstacles, keys = place(*drawn)
+                at, blocks, own = place(*drawn)
             else:
-                poses, obstacles = job.start.poses, job.start.obstacles
-                keys = noise_keys(*drawn)
-            first = len(self.keys), len(self.centres)
-            heading = (poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
+                at, blocks = job.start.poses, job.start.obstacles
+                own = noise_keys(*drawn)
+            heading = (at[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
             table = np.stack(
-                [poses[..., 0], poses[..., 1], heading, np.cos(heading), np.sin(heading)], -1
+                [at[..., 0], at[..., 1], heading, np.cos(heading), np.sin(heading)], -1
             )
-            self.poses = np.concatenate([self.poses, table.reshape(-1, 5).astype(np.float32)])
-            self.keys = np.concatenate([self.keys, keys.ravel()])
-            centres = np.asarray(obstacles, np.float32).reshape(-1, 2)
-            self.centres = np.concatenate([self.centres, centres])
-            self.known[room] = *first, needed
-        robot, obstacle, _ = self.known[room]
-        return robot + job.skipped * env.robots, obstacle + job.skipped * env.obstacles
+            poses.append(table.reshape(-1, 5).astype(np.float32))
+            keys.append(own.ravel())
+            centres.append(np.asarray(blocks, np.float32).reshape(-1, 2))
+            added[robots, arena, obstacles, seed] = first, obstacle, trials
+            first += len(keys[-1])
+            obstacle += len(centres[-1])
+        if added:
+            self.poses, self.keys = np.concatenate(poses), np.concatenate(keys)
+            self.centres = np.concatenate(centres)
+            self.known |= added
 
 
 @dataclass
@@ -100,7 +120,7 @@ class Packed:
     kept: int  # numbers to keep of pairs in contact
     blocks: int  # and of robots at walls and obstacles
     fine: int  # fine cells of the largest arena
-    cells: np.ndarray  # int32, fine cells of each trial
+    cells: np.ndarray  # int32, fine cells of each controller's arena
     with_obstacles: bool
     with_faults: bool
     with_rab_offset: bool
@@ -109,53 +129,66 @@ class Packed:
 
 def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
     """Return the tables of some of a job's controllers."""
-    environments = job.environments[some]
+    kinds, kind = _kinds(job, some)
     faults: dict[Any, int] = {}
     fault_rows: list[np.ndarray] = []
-    rows = []
     broken_robots = 0
-    for k, (env, fault, seed) in enumerate(
-        zip(environments, job.faults[some], job.seeds[some], strict=True)
-    ):
+    for env, fault, _ in kinds:
         broken = (env.robots, env.max_speed, fault)
         if broken not in faults:
             faults[broken] = broken_robots
             fault_rows.append(_faults(env, fault, job.noise))
             broken_robots += env.robots
-        first, obstacle = ground.find(job, env, seed)
-        rows.append((env.robots, env.obstacles, k, first, obstacle, faults[broken]))
-    worlds = np.array(rows)
-    limits = np.array([limits_of(env, job.noise) for env in environments], np.float32)
-    members = [networks_of(brain) for brain in job.controllers[some]]
-    sizes = np.array([len(networks) for networks in members])
+    places = ground.find(job, [(env, seed) for env, _, seed in kinds])
+    rows = [
+        (env.robots, env.obstacles, 0, *at, faults[env.robots, env.max_speed, fault])
+        for (env, fault, _), at in zip(kinds, places, strict=True)
+    ]
+    worlds = np.array(rows)[kind]
+    worlds[:, 2] = np.arange(len(kind))
+    limits = np.array([limits_of(env, job.noise) for env, *_ in kinds], np.float32)[kind]
+    table, sizes = networks_of_all(job.controllers[some])
     first_network = np.cumsum(sizes) - sizes
-    networks = _networks([one for networks in members for one in networks], all_inputs)
+    networks = _networks(table, all_inputs)
     live = np.bitwise_or.reduceat(networks["networks"][:, N_LIVE], first_network)
     networks["networks"][:, N_LIVE] = np.repeat(live, sizes)  # all robots of a swarm sense alike
-    warps, kept, blocks = _warps(worlds, job.trials)
-    warps[:, W_NETWORK] = first_network[warps[:, W_LIMITS]]
-    warps[:, W_TEAM] = sizes[warps[:, W_LIMITS]] > 1
     # The dearest first, so that none is left over at the end.
     cost = _instructions(worlds, limits, networks, first_network)
-    dearest = np.argsort(-cost[warps[:, W_LIMITS]], kind="stable")
+    warps, kept, blocks = _warps(worlds, job.trials, np.argsort(-cost, kind="stable"))
+    warps[:, W_NETWORK] = first_network[warps[:, W_LIMITS]]
+    warps[:, W_TEAM] = sizes[warps[:, W_LIMITS]] > 1
     cells = limits[:, L_FINE].astype(np.int32) ** 2
-    kinds = [effects(fault, robots) for robots, _, fault in faults]
+    broken_in = [effects(fault, robots) for robots, _, fault in faults]
     return Packed(
-        warps=warps[dearest],
+        warps=warps,
         limits=limits,
         faults=np.concatenate(fault_rows),
         **networks,
         first=first_network,
-        trials=len(environments) * job.trials,
+        trials=len(kind) * job.trials,
         kept=kept,
         blocks=blocks,
         fine=int(cells.max()),
-        cells=np.repeat(cells, job.trials),
+        cells=cells,
         with_obstacles=bool(worlds[:, 1].any()),
         with_faults=any(fault is not None for *_, fault in faults),
-        with_rab_offset=any(one.some_misheard for one in kinds),
-        with_odd=any(one.some_odd for one in kinds),
+        with_rab_offset=any(one.some_misheard for one in broken_in),
+        with_odd=any(one.some_odd for one in broken_in),
     )
+
+
+def _kinds(
+    job: Job, some: slice
+) -> tuple[list[tuple[Environment, Faults | None, int]], np.ndarray]:
+    """Return the different worlds of controllers: environment, faults and seed; and whose is which.
+
+    They are told apart as objects, which is faster than by value, and equal ones may be several.
+    """
+    given = list(zip(job.environments[some], job.faults[some], job.seeds[some], strict=True))
+    keys: list[Hashable] = [(id(env), id(fault), seed) for env, fault, seed in given]
+    kinds = dict(zip(keys, given, strict=True))
+    number = {key: k for k, key in enumerate(kinds)}
+    return list(kinds.values()), np.array([number[key] for key in keys])
 
 
 def pairs_at_once(robots: Any) -> Any:
@@ -163,11 +196,11 @@ def pairs_at_once(robots: Any) -> Any:
     return (LANES // robots) * robots * (robots - 1) // 2
 
 
-def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
+def _warps(worlds: np.ndarray, trials: int, order: np.ndarray) -> tuple[np.ndarray, int, int]:
     """Return the table of warps, and how many numbers to keep of pairs, and at walls and obstacles.
 
     A world's row tells its robots and obstacles, and where in their tables its limits, its first
-    robot, obstacle and faults are.
+    robot, obstacle and faults are.  Their warps come in this order of the worlds.
     """
     robots, obstacles = worlds[:, 0], worlds[:, 1]
     at_once = LANES // robots
@@ -181,8 +214,9 @@ def _warps(worlds: np.ndarray, trials: int) -> tuple[np.ndarray, int, int]:
         begin: np.ndarray = np.cumsum(size * each) - size * each
         return begin
 
-    w = np.repeat(np.arange(len(worlds)), each)
-    number = np.arange(len(w)) - begins(np.ones_like(each))[w]
+    ordered = each[order]
+    w = np.repeat(order, ordered)
+    number = np.arange(len(w)) - np.repeat(np.cumsum(ordered) - ordered, ordered)
     start = number * at_once[w]
     table = np.empty((len(w), WARP_FIELDS), np.int32)
     table[:, W_PLACE] = worlds[w, 3] + start * robots[w]
@@ -237,24 +271,21 @@ def _instructions(
     return cost
 
 
-def _networks(networks: Sequence[Network], all_inputs: bool) -> dict[str, Any]:
+def _networks(networks: Networks, all_inputs: bool) -> dict[str, Any]:
     """Return the tables of networks: neurons and links of all, one after the other.
 
     Each neuron's links are filled up to whole groups with some that read nothing.
     """
-    neurons = np.array([len(n.biases) for n in networks])
-    # From one network's last to the next one's first link is no neuron.
-    between = np.cumsum(neurons + 1)[:-1] - 1
-    counts = np.delete(np.diff(np.concatenate([n.first_link for n in networks])), between)
+    neurons, counts = networks.neurons, networks.links
     filled = GROUP * -(-np.maximum(counts, 1) // GROUP)
     stops = np.cumsum(filled)
     place = np.arange(counts.sum()) + np.repeat(
         stops - filled - (np.cumsum(counts) - counts), counts
     )
     sources = np.full(stops[-1], NOTHING)
-    sources[place] = np.concatenate([n.sources for n in networks])
+    sources[place] = networks.sources
     weights = np.zeros(stops[-1], np.float32)
-    weights[place] = np.concatenate([n.weights for n in networks])
+    weights[place] = networks.weights
     table = np.empty((len(networks), NETWORK_FIELDS), np.int32)
     table[:, N_STOP] = np.cumsum(neurons)
     table[:, N_FIRST] = table[:, N_STOP] - neurons
@@ -265,7 +296,7 @@ def _networks(networks: Sequence[Network], all_inputs: bool) -> dict[str, Any]:
     table[:, N_LIVE] = ALL_INPUTS if all_inputs else live
     return {
         "networks": table,
-        "biases": np.concatenate([n.biases for n in networks]),
+        "biases": networks.biases,
         "stops": stops.astype(np.int32),
         "sources": sources,
         "weights": weights,
