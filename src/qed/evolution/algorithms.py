@@ -357,5 +357,5 @@ def _own_cells(algorithm: Algorithm | None, evaluations: int) -> str:
 
 
 def _of_the_paper(points: int, papers: int) -> str:
-    told = "as in the paper" if points == papers else f"the paper: {papers:,}"
+    told = "as in the paper" if points == papers else f"paper: {papers:,}"
     return f"{points:,} seed points ({told})"

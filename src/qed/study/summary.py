@@ -197,4 +197,5 @@ def scale_sentence(settings: Mapping[str, Any]) -> str:
 
 def _rounded(number: float) -> str:
     """Return a number with two digits that count: 48,000, 3.7, 12."""
-    return f"{float(f'{number:.2g}'):,g}" if number < 1e6 else f"{number:.1e}"
+    rounded = float(f"{number:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"

@@ -94,9 +94,7 @@ def _verdict(kit: Kit) -> list[str]:
     if not kit.playbook.plays:
         return []
     if kit.playbook.mixed is None:
-        return [
-            "The playbook was not validated where faults differ: do not use it there."
-        ]
+        return ["The playbook was not validated where faults differ: do not use it there."]
     gain, error = kit.playbook.mixed
     apart = f"{gain:+z.3f} ± {error:.3f} against the best controller for all"
     if kit.playbook.trusted:

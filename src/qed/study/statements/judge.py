@@ -79,9 +79,9 @@ def _reasons(
         for name in answer.lower:
             grown = measures.growth(results, statement.progress, name, statement.task)
             if np.isfinite(grown) and grown > RISING:
-                what = {"coverage": "cells filled", "best": "best fitness", "mean": "mean fitness"}
+                what = {"coverage": "filled cells", "best": "best fitness", "mean": "mean fitness"}
                 yield (
-                    f"Fewer evaluations: {name.upper()} is below the paper and its "
+                    f"Fewer evaluations: {name.upper()} is below the paper, and its "
                     f"{what[statement.progress]} still grew by {grown:.1%} in the last tenth of "
                     f"{results.settings['evaluations']:,} evaluations (paper: "
                     f"{PAPER.evaluations:,})."
