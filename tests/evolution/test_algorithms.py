@@ -41,4 +41,4 @@ def test_small_runs_say_that_they_use_fewer_seed_points() -> None:
         for algorithm in ("sdbc", "spirit"):
             assert "(as in the paper)" in cells_in_words(algorithm, plan.evaluations)
     # A report is made of tables alone, without the definitions of users.
-    assert cells_in_words("unheard-of", 1) == "cells of a user's own"
+    assert cells_in_words("unheard-of", 1) == "user-defined cells"

@@ -37,12 +37,12 @@ LABELS = {
     "best-performance": ("best performance\n(fraction of the empirical maximum)", "SDBC\nn = "),
     "evolution": ("evaluations", "best fitness", "mean fitness", "filled cells"),
     "impact-resilience": (f"impact {PART}", f"resilience\n{PART}"),
-    "diversity-resilience": (f"resilience {PART}", "distance to the\nnormal behaviour (0 to 1)"),
-    "diversity-impact": (f"impact {PART}", "distance to the\nnormal behaviour (0 to 1)"),
-    "fault-kinds": ("robots with a fault of that kind, of ten", f"impact\n{PART}", "wheel faults"),
+    "diversity-resilience": (f"resilience {PART}", "distance from the\nnormal behaviour (0 to 1)"),
+    "diversity-impact": (f"impact {PART}", "distance from the\nnormal behaviour (0 to 1)"),
+    "fault-kinds": ("robots with a fault of this kind (of ten)", f"impact\n{PART}", "wheel faults"),
     "tasks": (f"impact\n{PART}", f"resilience\n{PART}"),
     "luck": ("gain of recovery\n(fraction of the empirical maximum)",),
-    "beyond": ("trials of the search", f"mean regret\n{PART}", "kept"),
+    "beyond": ("search trials", f"mean regret\n{PART}", "controller kept"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Who loses least after recovery: medians and tests by other means, and what is said of them."""
+"""The smallest loss after recovery: medians and tests by other means, and what is said of them."""
 
 from __future__ import annotations
 

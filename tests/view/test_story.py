@@ -292,6 +292,6 @@ def test_what_does_not_go_with_a_kit_is_refused_before_the_search(
             verb([file], **({"out": good} | given))
     with pytest.raises(InputError, match="a kit is shown alone"):
         verb([file, file], out=good)
-    with pytest.raises(InputError, match="budget is for a kit"):
+    with pytest.raises(InputError, match="--budget needs a kit"):
         verb([Path("example:patrolling")], out=good, budget=3)
     assert list(tmp_path.iterdir()) == []

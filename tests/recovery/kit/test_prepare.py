@@ -151,7 +151,7 @@ def test_another_environment_must_be_named(kit):
         ({"faults": []}, "at least one combined fault"),
         ({"faults": "PMIN"}, r"must be qed\.Faults"),
         ({"strategy": "best"}, "strategy must be one of"),
-        ({"full": True}, "full is for an archive"),
+        ({"full": True}, "full is for archives"),
     ],
 )
 def test_bad_input_to_recover_names_the_field(given, words):
@@ -178,7 +178,7 @@ def test_bad_input_to_prepare_names_the_field(archive, given, words):
 
 
 def test_budgets_are_for_kits(archive):
-    with pytest.raises(InputError, match="budget is for a kit's search"):
+    with pytest.raises(InputError, match="budget needs a kit"):
         qed.recover(archive, "patrolling", qed.Faults.none(), budget=10)
     with pytest.raises(InputError, match="task must be named"):
         qed.recover(archive, faults=qed.Faults.none())

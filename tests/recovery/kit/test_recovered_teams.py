@@ -85,5 +85,5 @@ def test_bad_input_names_the_field(kit, given, words):
 
 def test_archives_know_their_faults():
     archive = qed.load_example("patrolling")
-    with pytest.raises(InputError, match="wrong is for a kit's search"):
+    with pytest.raises(InputError, match="wrong needs a kit"):
         qed.recover(archive, "patrolling", MIXED, by="fault", wrong=0.1)
