@@ -101,7 +101,7 @@ def test_info_of_a_kit(prepared):
         (["--strategy", "best"], "strategy must be one of"),
         (["--faults", "PMIN,LW-H"], "the kit is for 10 robots, got faults of 2"),
         (["--full"], "full is for archives"),
-        (["--wrong", "0.1"], "wrong is for a search over teams"),
+        (["--wrong", "0.1"], "wrong needs a search over teams"),
     ],
 )
 def test_recover_refuses_with_a_kit(tmp_path, wrong, words):

@@ -471,7 +471,7 @@ def test_going_on_with_other_code_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     assert not [note for note in notes if "the code of" in note]
     monkeypatch.setattr(inspect, "getsource", lambda kind: "class Plain: ...")
     notes = Run(tmp_path / "run", Plain(), SLOPES, resume=True, **SMALL).notes
-    assert "the code of Plain is not what it was" in notes[0]
+    assert "the code of Plain has changed" in notes[0]
 
     def unknown(kind: type) -> str:
         raise OSError("could not get source code")
@@ -482,7 +482,7 @@ def test_going_on_with_other_code_is_told(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_resuming_needs_a_folder() -> None:
-    with pytest.raises(InputError, match="resume needs the folder"):
+    with pytest.raises(InputError, match="resume needs folder="):
         Run(None, Plain(), SLOPES, resume=True, **SMALL)
 
 

@@ -198,7 +198,7 @@ def test_a_damaged_archive_is_not_evolved_again_unasked(tmp_path: Path, undistur
     # With a checkpoint it can go on; without one the user decides.
     resumed = SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
     assert resumed.search.done == 40
-    assert "going on from a checkpoint" in resumed.notes[0]
+    assert "resuming from a checkpoint" in resumed.notes[0]
     assert finish(folder, resume=True) == undisturbed
     (folder / ARCHIVE).write_bytes(undisturbed[:-100])
     with pytest.raises(StoppedError, match=r"archive\.npz .* remove it to evolve"):
