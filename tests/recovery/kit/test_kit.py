@@ -219,4 +219,4 @@ def test_a_playbook_that_is_not_trusted_keeps_the_normal_best(kit, tmp_path, mix
     words = " ".join(again.words)
     assert ("can be trusted" in words) == trusted
     assert ("Do not use the playbook" in words) == (mixed is not None and not trusted)
-    assert ("not validated in swarms" in words) == (mixed is None)
+    assert ("not validated where faults differ" in words) == (mixed is None)

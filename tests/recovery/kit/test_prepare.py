@@ -72,7 +72,7 @@ def test_the_playbook_is_validated_in_mixed_swarms(archive, kit):
     assert teams["faults"] == 2
     assert teams["gain"] == pytest.approx(teams["team"] - teams["best"])
     words = " ".join(kit.words)
-    assert "a team was sought" in words
+    assert "a team was searched for" in words
     assert ("can be trusted" in words) == kit.playbook.trusted
     assert max(map(len, kit.words)) <= 80
 
@@ -180,7 +180,7 @@ def test_bad_input_to_prepare_names_the_field(archive, given, words):
 def test_budgets_are_for_kits(archive):
     with pytest.raises(InputError, match="budget needs a kit"):
         qed.recover(archive, "patrolling", qed.Faults.none(), budget=10)
-    with pytest.raises(InputError, match="task must be named"):
+    with pytest.raises(InputError, match="task is missing"):
         qed.recover(archive, faults=qed.Faults.none())
 
 

@@ -146,7 +146,7 @@ def test_the_same_is_asked_until_it_is_told(kit):
             search.tell(wrong)
     assert search.state == before
     search.tell(0.5)
-    with pytest.raises(InputError, match="told already"):
+    with pytest.raises(InputError, match="waiting for a fitness"):
         search.tell(0.5)
     assert search.trials == 1
 

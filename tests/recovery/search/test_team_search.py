@@ -144,5 +144,5 @@ def test_what_is_told_of_a_team_must_be_one_of_the_search(kit):
         search.tell(0.5, kit.normal_best)
     with pytest.raises(InputError, match="is not one of the kit's"):
         search.tell(0.5, qed.Team([kit.normal_best] * 3))
-    with pytest.raises(InputError, match="told already"):
+    with pytest.raises(InputError, match="waiting for a fitness"):
         search.tell(0.5)

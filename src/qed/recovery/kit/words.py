@@ -96,7 +96,7 @@ def _verdict(kit: Kit) -> list[str]:
     if kit.playbook.mixed is None:
         return ["The playbook was not validated where faults differ: do not use it there."]
     gain, error = kit.playbook.mixed
-    apart = f"{gain:+z.3f} ± {error:.3f} against the best controller for all"
+    apart = f"{gain:+z.3f} ± {error:.3f} against the best"
     if kit.playbook.trusted:
         return [f"The playbook can be trusted here: {apart}."]
     return [f"Do not use the playbook where faults differ: {apart}."]
