@@ -279,7 +279,7 @@ def test_few_evaluations_are_a_reason_only_below_the_paper_and_while_it_rises(
     told = [reason for reason in found.reasons if reason.startswith("Fewer evaluations")]
     assert bool(told) == given
     if given:
-        assert "HBD is below the paper and its cells filled still grew by 3.0%" in told[0]
+        assert "HBD is below the paper, and its filled cells still grew by 3.0%" in told[0]
         assert "of 80,000 evaluations (paper: 2,402,000)" in told[0]
 
 
