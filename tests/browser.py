@@ -124,9 +124,9 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=code, text=key)
 
-    def picture(self) -> bytes:
-        """Return the whole page as a PNG."""
-        shot = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+    def picture(self, *, whole: bool = True) -> bytes:
+        """Return the page as a PNG: the whole of it, or what the window shows."""
+        shot = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         return base64.b64decode(shot["data"])
 
     def complaints(self) -> list[dict[str, Any]]:

@@ -64,7 +64,7 @@ def test_recover_without_reset(prepared):
 def test_an_archive_has_no_world_that_goes_on(small_run):  # noqa: F811
     done = commands.run("recover", small_run, "--no-reset")
     assert done.returncode == 2
-    assert "--no-reset is for a kit" in done.stderr
+    assert "--no-reset needs a kit" in done.stderr
 
 
 def test_recover_by_fault_with_a_kit(prepared, tmp_path):
@@ -100,10 +100,10 @@ def test_info_of_a_kit(prepared):
         (["--task", "flocking"], "the kit is for patrolling, not for flocking"),
         (["--strategy", "best"], "strategy must be one of"),
         (["--faults", "PMIN,LW-H"], "the kit is for 10 robots, got faults of 2"),
-        (["--full"], "full is for an archive"),
+        (["--full"], "full is for archives"),
         (["--trials", "3"], "trials is for an archive; a kit's search has a budget"),
         (["--protocol", "authors"], "protocol is for an archive"),
-        (["--wrong", "0.1"], "wrong is for a search over teams"),
+        (["--wrong", "0.1"], "wrong needs a search over teams"),
     ],
 )
 def test_recover_refuses_with_a_kit(tmp_path, wrong, words):

@@ -82,7 +82,7 @@ class Definition(str):
         return f"<{type(self).__name__} {self.name}: {self.meaning}>"
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(f"a {self.kind} does not change: define another one")
+        raise AttributeError(f"a {self.kind} cannot be changed; define another one")
 
     def __copy__(self) -> Self:
         return self

@@ -34,11 +34,11 @@ def test_the_words_are_true(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_small_runs_say_that_they_use_fewer_seed_points() -> None:
     quick = cells_in_words("spirit", PRESETS["quick"].evaluations)
     assert quick == (
-        "4,096 cells around centroids of 100,000 seed points (the paper: 1,000,000), clustered "
+        "4,096 cells around centroids of 100,000 seed points (paper: 1,000,000), clustered "
         "with reassignment of small clusters"
     )
     for plan in (PRESETS["paper"], PRESETS["paper"].changed(evaluations=80_000)):
         for algorithm in ("sdbc", "spirit"):
             assert "(as in the paper)" in cells_in_words(algorithm, plan.evaluations)
     # A report is made of tables alone, without the definitions of users.
-    assert cells_in_words("unheard-of", 1) == "cells of a user's own"
+    assert cells_in_words("unheard-of", 1) == "user-defined cells"

@@ -198,7 +198,7 @@ def test_a_damaged_archive_is_not_evolved_again_unasked(tmp_path: Path, undistur
     # With a checkpoint it can go on; without one the user decides.
     resumed = SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
     assert resumed.search.done == 40
-    assert "going on from a checkpoint" in resumed.notes[0]
+    assert "resuming from a checkpoint" in resumed.notes[0]
     assert finish(folder, resume=True) == undisturbed
     (folder / ARCHIVE).write_bytes(undisturbed[:-100])
     with pytest.raises(StoppedError, match=r"archive\.npz .* remove it to evolve"):
@@ -400,7 +400,7 @@ def test_a_folder_with_another_run_is_refused(tmp_path: Path) -> None:
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     with pytest.raises(InputError, match="another run: trials is 2 there, 3 here"):
         SwarmRun(Settings("patrolling", **{**SMALL, "trials": 3}), folder, resume=True)
-    with pytest.raises(InputError, match="holds this run already; resume"):
+    with pytest.raises(InputError, match="already holds this run; resume"):
         SwarmRun(Settings("patrolling", **SMALL), folder)
     other = tmp_path / "other"
     other.mkdir()
@@ -434,7 +434,7 @@ def test_a_run_of_other_random_numbers_is_not_gone_on_with(tmp_path: Path) -> No
     config = folder / CONFIG
     text = config.read_text()
     config.write_text(text.replace(f"streams = {STREAMS}", ""))
-    with pytest.raises(InputError, match=r"begun by an older qed .* cannot be resumed"):
+    with pytest.raises(InputError, match=r"started by an older qed .* cannot be resumed"):
         SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
     config.write_text(text.partition("[made_by]")[0])
     with pytest.raises(StoppedError, match="damaged"):

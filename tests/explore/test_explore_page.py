@@ -171,7 +171,7 @@ def test_a_search_is_stopped_by_its_button(browser: Browser, served: Served) -> 
     for _ in range(2):  # there is room for another one at once
         browser.until("!document.getElementById('recover').disabled")
         click(browser, "#recover")
-        browser.until("document.getElementById('told').textContent.startsWith('Who is best')")
+        browser.until("document.getElementById('told').textContent.startsWith('Trying all')")
         click(browser, "#recover")
         browser.until("document.getElementById('told').textContent === 'Stopped.'")
         assert browser.evaluate("explorer.stage.panes.length") == 1

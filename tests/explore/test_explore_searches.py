@@ -103,7 +103,7 @@ def test_a_team_is_wired_to_recover_by_fault(scene: Scene, monkeypatch: pytest.M
 def test_a_search_says_what_it_needs(shown: list[Shown], scene: Scene) -> None:
     healthy = checked(state(), shown)
     [event] = told(healthy, "exhaustive")
-    assert "nothing is broken" in event["words"]
+    assert "no robot has a fault" in event["words"]
     bare = replace(scene, shown=replace(scene.shown, kit=None))
     assert "no kit" in told(bare, "kit")[-1]["words"]
     few = checked(state(environment={"robots": 3}, events=[[0, ["PMIN"] * 3]]), shown)

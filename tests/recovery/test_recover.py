@@ -208,7 +208,7 @@ def test_the_authors_choose_on_the_trials_of_evolution():
     assert ours.fresh_seed == theirs.fresh_seed == seen.fresh
     # An archive that does not tell has no authors' way.
     silent = archive_of(list(KNOWN.values()))
-    with pytest.raises(InputError, match="does not tell on which trials it was evolved"):
+    with pytest.raises(InputError, match="does not record the trials of its evolution"):
         qed.recover(silent, "patrolling", fault, protocol="authors", **how)
     # That of a version without streams does.
     old = archive_of(list(KNOWN.values()), header={"settings": archive.header["settings"]})

@@ -182,7 +182,7 @@ def test_a_table_and_words(teams: bool) -> None:
     assert ("Team" in table.html()) == teams
     words = beyond_report.sentences(results)
     assert words[1].startswith("QED: mean regret 0.200 if the controller is kept, 0.100 after")
-    assert ("-0.040 by a team" in words[1]) == teams
+    assert ("-0.040 with a team" in words[1]) == teams
     figure = beyond_report.figure(results)
     assert len(figure.axes) == 4 * 3
     lines = figure.axes[0].get_lines()

@@ -31,18 +31,18 @@ STUDIES = {
     ),
     "one fault": made_up.results(QUICK.changed(faults=1, replicates=1)),
 }
-PART = "(part of the normal performance)"
+PART = "(fraction of normal performance)"
 LABELS = {
-    "coverage": ("evaluations", "cells filled"),
-    "best-performance": ("best performance\n(part of the task's empirical maximum)", "SDBC\nn = "),
-    "evolution": ("evaluations", "best fitness", "mean fitness", "cells filled"),
+    "coverage": ("evaluations", "filled cells"),
+    "best-performance": ("best performance\n(fraction of the empirical maximum)", "SDBC\nn = "),
+    "evolution": ("evaluations", "best fitness", "mean fitness", "filled cells"),
     "impact-resilience": (f"impact {PART}", f"resilience\n{PART}"),
-    "diversity-resilience": (f"resilience {PART}", "distance to the\nnormal behaviour (0 to 1)"),
-    "diversity-impact": (f"impact {PART}", "distance to the\nnormal behaviour (0 to 1)"),
-    "fault-kinds": ("robots with a fault of that kind, of ten", f"impact\n{PART}", "wheel faults"),
+    "diversity-resilience": (f"resilience {PART}", "distance from the\nnormal behaviour (0 to 1)"),
+    "diversity-impact": (f"impact {PART}", "distance from the\nnormal behaviour (0 to 1)"),
+    "fault-kinds": ("robots with a fault of this kind (of ten)", f"impact\n{PART}", "wheel faults"),
     "tasks": (f"impact\n{PART}", f"resilience\n{PART}"),
-    "luck": ("gain of recovery\n(part of the task's empirical maximum)",),
-    "beyond": ("trials of the search", f"mean regret\n{PART}", "kept"),
+    "luck": ("gain of recovery\n(fraction of the empirical maximum)",),
+    "beyond": ("search trials", f"mean regret\n{PART}", "controller kept"),
 }
 
 
@@ -102,7 +102,7 @@ def test_without_any_recovery_all_figures_are_still_drawn(tmp_path: Path) -> Non
     results = STUDIES["quick"]
     bare = without(results, recoveries=results.recoveries.iloc[:0])
     assert len(draw(bare, tmp_path, dpi=50, pdf=False)) == len(FIGURES)
-    assert texts(signatures.impact_resilience(bare)).count("no point left") == 4
+    assert texts(signatures.impact_resilience(bare)).count("no data") == 4
 
 
 def progress(rows: list[tuple[str, int, int, int]]) -> pd.DataFrame:
@@ -251,7 +251,7 @@ def test_counts_left_out_slope_and_density_of_each_panel() -> None:
     ]  # fmt: skip
     assert "n = 1, 1 left out\nslope unknown" in panels["SDBC"].get_title()
     assert "n = 0, 2 left out" in panels["SPIRIT"].get_title()
-    for name, said in {"HBD": "points only", "SDBC": "points only", "SPIRIT": "no point"}.items():
+    for name, said in {"HBD": "no density", "SDBC": "no density", "SPIRIT": "no data"}.items():
         assert panels[name].texts[0].get_text().startswith(said)
         assert not panels[name].images
     assert len(panels["HBD"].collections[0].get_offsets()) == 9  # type: ignore[arg-type]
@@ -277,7 +277,7 @@ def test_points_out_of_view_are_counted_and_high_ones_widen_the_view() -> None:
     figure = signatures.diversity_resilience(without(results, recoveries=own))
     for axes, name in zip(figure.axes, results.algorithms, strict=False):
         hidden = int((signatures.kept(own, name)[0]["resilience"] < -0.4).sum())
-        assert (f"{hidden} out of view" in axes.get_title()) == (hidden > 0)
+        assert (f"{hidden} outside the axes" in axes.get_title()) == (hidden > 0)
     high = results.recoveries.copy()
     high.loc[0, "impact"] = 0.23
     assert signatures.impact_resilience(without(results, recoveries=high)).axes[0].get_xlim() == (

@@ -1,4 +1,4 @@
-"""Who loses least after recovery: medians and tests by other means, and what is said of them."""
+"""The smallest loss after recovery: medians and tests by other means, and what is said of them."""
 
 from __future__ import annotations
 
@@ -51,17 +51,19 @@ def test_medians_and_tests() -> None:
 
 def test_what_is_said_where_qed_loses_least() -> None:
     together, apart = sentences(PAPER_LIKE)
-    assert together.startswith("Over all tasks together QED loses least after recovery (median -0.")
-    assert "as in the paper: significantly less than HBD, SDBC and SPIRIT." in together
-    assert apart.startswith("Task by task QED loses least in 5 of 5 (")
+    assert together.startswith(
+        "Over all tasks QED loses least after recovery, as in the paper: median resilience -0."
+    )
+    assert "; significantly less than HBD, SDBC and SPIRIT." in together
+    assert apart.startswith("By task, QED loses least in 5 of 5 (")
 
 
 def test_what_is_said_where_it_does_not() -> None:
     worse = with_qed(PAPER_LIKE, "patrolling", by=-0.3)
     _, apart = sentences(worse)
     assert "in 4 of 5" in apart
-    assert "not in patrolling, where SDBC does significantly" in apart
-    assert "In the paper it does in all five." in apart
+    assert ". SDBC in patrolling (significantly) loses less than QED." in apart
+    assert "In the paper QED loses least in all five tasks." in apart
     row = least(worse).set_index("task").loc["patrolling"]
     assert not row["qed_least"]
     assert row["worse_than"] == "hbd,sdbc,spirit"
@@ -77,8 +79,8 @@ def test_what_is_said_where_it_does_not() -> None:
     )  # fmt: skip
     together, apart = sentences(all_worse)
     assert "loses least after recovery" in together
-    assert together.endswith("in the paper QED does.")
-    assert "QED loses least in 0 of 5, not in" in apart
+    assert together.endswith("In the paper QED loses least.")
+    assert "QED loses least in 0 of 5. " in apart
 
 
 def test_a_small_lead_is_not_called_significant() -> None:
@@ -87,7 +89,7 @@ def test_a_small_lead_is_not_called_significant() -> None:
     assert found is not None
     assert (found.frame.loc[1:, "better_than"] == "").all()
     _, apart = sentences(replace(PAPER_LIKE, recoveries=few))
-    assert "nowhere significantly less than all others" in apart
+    assert "in none significantly less than all others" in apart
     assert found.html().count("none") >= 10
 
 

@@ -29,9 +29,9 @@ def test_each_algorithm_gets_a_sentence() -> None:
     own = gains(RESULTS)
     own = own[own["algorithm"] == "qed"]
     share = 1 - own["fresh"].sum() / own["claimed"].sum()
-    assert f"Of all that is claimed, {share:.0%} is luck" in told[0]
+    assert f"Of the summed claimed gains, {share:.0%} is luck" in told[0]
     assert f"a median of {own['claimed'].median():.1%}" in told[0]
-    assert f"on fresh trials {own['fresh'].median():.1%}" in told[0]
+    assert f"and {own['fresh'].median():.1%} on fresh trials" in told[0]
     by_task = own.groupby("task")[["fresh", "claimed"]].sum()
     shares = 1 - by_task["fresh"] / by_task["claimed"]
     assert f"most in {shares.idxmax()} ({shares.max():.0%})" in told[0]

@@ -161,7 +161,7 @@ def test_the_report_of_a_folder_is_that_of_its_tables(
     (tmp_path / "study.toml").write_text(toml({"study": results.settings}))
     (tmp_path / "failures.txt").write_text("a run: its reason\n")
     page = Page(report.write(tmp_path))
-    assert "4 maps were evolved, over 1 task (flocking)" in page.text
+    assert "4 maps were evolved, on 1 task (flocking)" in page.text
     assert "a run: its reason" in page.text
     assert "Preset <img src=x>." in page.text  # escaped, or it would not be text
 
@@ -207,16 +207,16 @@ def told(results: Results) -> str:
 
 def test_the_summary_says_what_the_numbers_say() -> None:
     text = told(LIKE_PAPER)
-    assert "2 maps were evolved, over 1 task (dispersion) and 2 algorithms (QED and HBD)." in text
-    assert "6 times a swarm was broken" in text
+    assert "2 maps were evolved, on 1 task (dispersion) with 2 algorithms (QED and HBD)." in text
+    assert "6 recoveries were measured" in text
     assert (
-        "Faults cost the swarm a median of 24% of its performance; after recovery 8% (QED) to "
-        "12% (HBD) is lost." in text
+        "Faults reduce performance by a median of 24%; after recovery the median loss is 8% (QED) "
+        "to 12% (HBD)." in text
     )
-    assert "QED loses least after recovery (median -0.080; best of the others HBD, -0.120)" in text
-    assert "Task by task QED loses least in 1 of 1 (dispersion" in text
-    assert "in one task, QED is more resilient in 1 of 1 comparison (" in text
-    assert "4,000 with QED (4,094 in the paper) and 1,000 with HBD (1,091 in the paper)" in text
+    assert "median resilience -0.080, next HBD with -0.120; " in text
+    assert "By task, QED loses least in 1 of 1 (dispersion" in text
+    assert "It is more resilient in 1 of 1 comparison (" in text
+    assert "4,000 with QED (paper: 4,094) and 1,000 with HBD (paper: 1,091)." in text
 
 
 def test_the_summary_does_not_flatter_qed() -> None:
@@ -225,17 +225,20 @@ def test_the_summary_does_not_flatter_qed() -> None:
         {"qed": 10, "hbd": 20, "sdbc": 30},
     )  # fmt: skip
     text = told(results)
-    assert "10% (HBD) to 20% (QED) is lost." in text
-    assert "Over all tasks together HBD loses least after recovery (median -0.100; QED" in text
-    assert "QED loses least in 0 of 1, not in dispersion, where HBD does" in text
+    assert "the median loss is 10% (HBD) to 20% (QED)." in text
+    assert "Over all tasks HBD loses least after recovery: median resilience -0.100, QED" in text
+    assert "QED loses least in 0 of 1. HBD in dispersion loses less than QED." in text
     assert "in 0 of 2 comparisons (0 significant) and less resilient in 2" in text
 
 
 def test_gains_and_lone_algorithms_are_told_too() -> None:
     gain = study({"qed": -0.1, "hbd": -0.1}, {"qed": 0.02, "hbd": -0.05}, {"qed": 1, "hbd": 1})
-    assert "by a median of -10%; after recovery the change is +2% (QED) to -5% (HBD)." in told(gain)
+    assert (
+        "by a median of -10%; after recovery the median change is +2% (QED) to -5% (HBD)."
+        in told(gain)
+    )
     lone = study({"hbd": -0.1}, {"hbd": -0.05}, {"hbd": 1})
-    assert "a median of 10% of its performance; after recovery 5% is lost (HBD)." in told(lone)
+    assert "by a median of 10%; after recovery the median loss is 5% (HBD)." in told(lone)
     bare = replace(lone, recoveries=lone.recoveries.iloc[:0])
     assert "No recovery was measured." in told(bare)
 
@@ -243,14 +246,15 @@ def test_gains_and_lone_algorithms_are_told_too() -> None:
 def test_the_scale_is_told_beside_the_papers() -> None:
     settings = made_up.results().settings
     rows = {size.what: (size.ours, size.theirs) for size in summary.scale(settings)}
-    assert rows["evaluations for a map"] == ("5,000", "2,402,000")
-    assert rows["seconds of a trial"] == ("100", "400")
+    assert rows["evaluations per map"] == ("5,000", "2,402,000")
+    assert rows["seconds per trial"] == ("100", "400")
     assert rows["tasks"] == ("3", "5")
     of_a_map, of_all = summary.times_smaller(settings)
     assert of_a_map == pytest.approx(2_402_000 / 5_000 * 50 / 3 * 4)
     assert of_all == pytest.approx(of_a_map * 100 / 24)
-    assert "about 1/130,000 of the paper's robot-steps (1/32,000 for" in summary.scale_sentence(
-        settings
+    assert (
+        "about 1/130,000 of the paper's robot-steps (1/32,000 per map)"
+        in summary.scale_sentence(settings)
     )
     whole = made_up.results(PRESETS["paper"].changed(faults=1)).settings
     assert "at least as many robot-steps" in summary.scale_sentence(whole)
@@ -263,12 +267,12 @@ def test_the_page_counts_what_holds_and_tells_each_statement(folder: Path, page:
     )
     words = table[~table["group"].str.startswith("table-")]
     held = (words["verdict"] == "holds").sum()
-    assert f"Of the paper's {len(words)} statements in words {held} hold here" in page.text
+    assert f"Of the paper's {len(words)} statements in words, {held} hold here" in page.text
     assert f"{held} hold " in page.text
     for _, row in table.iterrows():
         assert row["statement"] in page.text
     assert "This study has 3 of the paper's 5 tasks" in page.text
-    assert "Show only what differs" in page.text
+    assert "Show only differences" in page.text
 
 
 def test_the_report_tells_of_races() -> None:
@@ -282,21 +286,19 @@ def test_the_report_tells_of_races() -> None:
 
 
 def test_the_page_says_how_it_measured(page: Page) -> None:
-    assert (
-        "on trials that are independent of those that evolution saw; what is told of" in page.text
-    )
+    assert "on trials independent of those of evolution. The selected solution" in page.text
     results = made_up.results(PRESETS["quick"].changed(tasks=("flocking",), replicates=1))
     authors = {**results.settings, "protocol": "authors", "fresh": 1}
     told = summary.protocol_sentence(authors)
-    assert "with the seed of their evolution, as the authors' scripts do" in told
-    assert "from 1 fresh trial that took no part" in told
+    assert "with the seed of evolution, as in the authors' scripts" in told
+    assert "on 1 fresh trial, not used for selection" in told
     told = summary.cells_sentence(results)
-    assert told.startswith("The cells of the maps: QED: 4,096 cells, each an environment; HBD: ")
-    assert "of 100,000 seed points (the paper: 1,000,000)" in told
+    assert told.startswith("Cells of the maps. QED: 4,096 cells, each an environment; HBD: ")
+    assert "of 100,000 seed points (paper: 1,000,000)" in told
     assert told in page.text
 
 
 def test_the_page_says_how_much_of_recovery_is_luck(page: Page) -> None:
-    assert "QED: by the trials that chose it, recovery wins a median of" in page.text
+    assert "QED: recovery gains a median of" in page.text
     assert "section-luck" in page.ids
     assert "figure-luck" in page.ids

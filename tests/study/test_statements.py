@@ -279,7 +279,7 @@ def test_few_evaluations_are_a_reason_only_below_the_paper_and_while_it_rises(
     told = [reason for reason in found.reasons if reason.startswith("Fewer evaluations")]
     assert bool(told) == given
     if given:
-        assert "HBD is below the paper and its cells filled still grew by 3.0%" in told[0]
+        assert "HBD is below the paper, and its filled cells still grew by 3.0%" in told[0]
         assert "of 80,000 evaluations (paper: 2,402,000)" in told[0]
 
 
@@ -291,14 +291,14 @@ def test_winners_luck_is_a_reason_where_the_papers_way_agrees_with_it() -> None:
     )
     [found] = judge(replace(results, recoveries=lucky), [BY_ID["s3-resilience-dispersion-qed"]])
     assert (found.verdict, found.claimed_holds) == (DIFFERS, True)
-    assert any(reason.startswith("Winners' luck") for reason in found.reasons)
+    assert any(reason.startswith("Luck: ") for reason in found.reasons)
     both = recoveries.assign(
         claimed_resilience=recoveries["resilience"] - 0.09,
         resilience=recoveries["resilience"] - 0.1,
     )
     [found] = judge(replace(results, recoveries=both), [BY_ID["s3-resilience-dispersion-qed"]])
     assert (found.verdict, found.claimed_holds) == (DIFFERS, False)
-    assert not any(reason.startswith("Winners' luck") for reason in found.reasons)
+    assert not any(reason.startswith("Luck: ") for reason in found.reasons)
 
 
 def test_without_the_papers_way_nothing_is_said_of_it() -> None:
@@ -329,11 +329,11 @@ def test_a_place_that_no_test_tells_apart_is_undecided() -> None:
     near = replace(results, recoveries=recoveries.assign(resilience=values))
     [found] = judge(near, [BY_ID["least-lost-dispersion"]])
     assert found.verdict == DIFFERS
-    assert any("QED and HBD do not differ significantly" in reason for reason in found.reasons)
+    assert any("the difference between QED and HBD" in reason for reason in found.reasons)
     values[hbd] += 0.5
     far = replace(results, recoveries=recoveries.assign(resilience=values))
     [found] = judge(far, [BY_ID["least-lost-dispersion"]])
-    assert not any(reason.startswith("Undecided") for reason in found.reasons)
+    assert not any(reason.startswith("Not significant") for reason in found.reasons)
 
 
 def test_replicates_that_agree_alone_are_told() -> None:
@@ -344,7 +344,7 @@ def test_replicates_that_agree_alone_are_told() -> None:
     )
     [found] = judge(replace(results, runs=runs), [BY_ID["coverage-hbd"]])
     assert (found.verdict, found.agreeing) == (DIFFERS, (1, 2))
-    assert "Replicates: 1 of 2 agrees with the paper alone." in found.reasons
+    assert "Replicates: 1 of 2, taken alone, agrees with the paper." in found.reasons
 
 
 def test_diversity_is_that_of_solutions() -> None:

@@ -336,14 +336,14 @@ def test_a_folder_with_another_study_is_left_alone(undisturbed):
 def test_a_folder_of_another_version_is_left_alone(undisturbed, tmp_path):
     text = (undisturbed / "study.toml").read_text()
     (tmp_path / "study.toml").write_text(text.replace(qed.__version__, "0.0.7"))
-    with pytest.raises(InputError, match=r"begun by qed 0\.0\.7"):
+    with pytest.raises(InputError, match=r"started by qed 0\.0\.7"):
         Study(tmp_path, TINY).claim()
     (tmp_path / "study.toml").write_text(text.replace("format = 1", "format = 99"))
     with pytest.raises(InputError, match="must not be mixed"):
         plan_of(tmp_path)
     older = "\n".join(line for line in text.splitlines() if not line.startswith("fresh"))
     (tmp_path / "study.toml").write_text(older)
-    with pytest.raises(InputError, match=r"begun by an older qed \(it lacks fresh\)"):
+    with pytest.raises(InputError, match=r"started by an older qed \(it lacks fresh\)"):
         Study(tmp_path, TINY).claim()
     (tmp_path / "study.toml").write_text(text[:50])
     with pytest.raises(StoppedError, match="damaged"):

@@ -323,8 +323,8 @@ def test_what_is_claimed_stands_in_tables_of_its_own():
         for side in (stem, f"qed_{stem}"):
             assert claimed[side] == pytest.approx(fresh[side] + more)
         assert claimed["delta"] == fresh["delta"]
-    assert "took no part in choosing" in table(SMALL, "table-s3a").note
-    assert "The paper's way" in table(SMALL, "table-s2-claimed").note
+    assert "not used to select" in table(SMALL, "table-s3a").note
+    assert "on the selection trials, as in the paper" in table(SMALL, "table-s2-claimed").note
     titles = [each.latex().partition("caption{")[2].partition(".")[0] for each in tables(SMALL)]
     assert len(set(titles)) == len(titles)
 

@@ -25,8 +25,8 @@ def test_counts_are_apart_for_words_and_tables() -> None:
     assert words == {HOLDS: 1, DIFFERS: 1, UNCHECKED: 0}
     assert numbers == {HOLDS: 0, DIFFERS: 0, UNCHECKED: 1}
     assert verdicts.sentence(judged) == (
-        "Of the paper's 2 statements in words 1 holds here, 1 differs and 0 cannot be checked. "
-        "Of the 1 number and tests of its tables S1 to S3 0 hold here, 0 differ and 1 cannot be "
+        "Of the paper's 2 statements in words, 1 holds here, 1 differs and 0 cannot be checked. "
+        "Of the 1 number and tests of its tables S1 to S3, 0 hold here, 0 differ and 1 cannot be "
         "checked."
     )
     assert "<b>1</b> holds" in verdicts.strip(judged)
@@ -36,8 +36,8 @@ def test_counts_are_apart_for_words_and_tables() -> None:
     ("claimed", "holds", "shown"),
     [
         ("4,000", None, ""),
-        ("3,900", True, "the paper's way: 3,900<"),
-        ("3,000", False, "the paper's way: 3,000 (differs)<"),
+        ("3,900", True, "on selection trials: 3,900<"),
+        ("3,000", False, "on selection trials: 3,000 (differs)<"),
     ],
 )
 def test_the_papers_way_stands_beside_where_it_reads_differently(
@@ -45,7 +45,7 @@ def test_the_papers_way_stands_beside_where_it_reads_differently(
 ) -> None:
     page = verdicts.html([told(claimed=claimed, claimed_holds=holds)], RESULTS)
     page = page.replace("\N{NO-BREAK SPACE}", " ")
-    assert ("<small>the paper's way" in page) == bool(shown)
+    assert ("<small>on selection trials" in page) == bool(shown)
     assert shown in page
 
 

@@ -84,7 +84,7 @@ def test_a_driver_is_likely_only_if_it_loads(
 
 
 def test_cuda_without_a_gpu_stops_with_the_reason(no_gpu: list[Call]) -> None:
-    with pytest.raises(StoppedError, match=f"can be used here: {PROBLEM}; take --backend cpu"):
+    with pytest.raises(StoppedError, match=f"can be used here: {PROBLEM}; use --backend cpu"):
         chosen("cuda")
 
 

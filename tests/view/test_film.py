@@ -269,7 +269,7 @@ def test_an_archive_without_controllers_is_refused(run: Path, tmp_path: Path) ->
         verb([tmp_path / "empty.npz"], out=tmp_path / "film.gif")
     full.header.clear()
     full.save(tmp_path / "unknown.npz")
-    with pytest.raises(InputError, match="does not tell its task"):
+    with pytest.raises(InputError, match="does not name its task"):
         verb([tmp_path / "unknown.npz"], out=tmp_path / "film.gif")
 
 

@@ -287,5 +287,5 @@ def test_a_film_lasts_about_twenty_seconds_by_default() -> None:
 
 
 def test_what_is_no_recovery_is_refused() -> None:
-    with pytest.raises(InputError, match=r"found must be from qed\.recover, got str"):
+    with pytest.raises(InputError, match=r"found must be a result of qed\.recover, got str"):
         watch("runs/patrolling")  # type: ignore[arg-type]

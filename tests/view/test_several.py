@@ -78,7 +78,7 @@ def test_what_cannot_stand_side_by_side_is_refused() -> None:
     for second in (other, Entry(recovery("flocking"))):
         with pytest.raises(InputError, match="one task from one combined fault"):
             watch([entry, second])
-    with pytest.raises(InputError, match=r"from qed\.recover, got str"):
+    with pytest.raises(InputError, match=r"of qed\.recover, got str"):
         watch([entry, "runs/hbd"])  # type: ignore[list-item]
 
 

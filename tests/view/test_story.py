@@ -410,7 +410,10 @@ def test_what_does_not_go_with_a_kit_is_refused_before_the_search(
             verb([file], **({"out": good} | given))
     with pytest.raises(InputError, match="a kit is shown alone"):
         verb([file, file], out=good)
-    for given, words in (({"budget": 3}, "budget is for a kit"), ({"wrong": 0.1}, "wrong is for")):
+    for given, words in (
+        ({"budget": 3}, "--budget needs a kit"),
+        ({"wrong": 0.1}, "--wrong needs a kit"),
+    ):
         with pytest.raises(InputError, match=words):
             verb([Path("example:patrolling")], out=good, **given)
     with pytest.raises(InputError, match="by must be one of fault"):

@@ -378,7 +378,7 @@ def _as_json(header: dict[str, Any]) -> dict[str, Any]:
     try:
         same: dict[str, Any] = json.loads(json.dumps(dict(header), allow_nan=False))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"header must be what JSON can hold: {error}") from None
+        raise ValueError(f"header must hold only values that JSON can store: {error}") from None
     return same
 
 

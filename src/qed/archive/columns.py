@@ -105,8 +105,8 @@ def _items(solutions: Any) -> Mapping[str, Any]:
     if isinstance(solutions, Mapping) and all(isinstance(name, str) for name in solutions):
         return solutions
     raise ValueError(
-        "solutions must be an array with one row a solution, or a NamedTuple or a mapping of such, "
-        f"got {type(solutions).__name__}"
+        "solutions must be an array, or a NamedTuple or a mapping of arrays, with one row per "
+        f"solution; got {type(solutions).__name__}"
     )
 
 

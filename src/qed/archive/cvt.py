@@ -123,7 +123,7 @@ class SpiritCells(Centroids):
             raise ValueError(
                 f"the centroids {self.recipe.name} of this archive have the digest "
                 f"{self.digest[:12]}, those made here {found[:12]}: its solutions can be used, "
-                "but no others be added"
+                "but no others can be added"
             )
         return nearest
 

@@ -52,7 +52,7 @@ def save(archive: Archive, path: str | Path) -> None:
     try:
         files.write(path, header, arrays)
     except TypeError as error:
-        raise ValueError(f"header must be what JSON can hold: {error}") from None
+        raise ValueError(f"header must hold only values that JSON can store: {error}") from None
 
 
 def load(path: str | Path) -> Archive:

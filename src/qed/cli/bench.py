@@ -30,7 +30,7 @@ Speeds = dict[Name, dict[int, float]]  # robot-steps/s, by case and number of th
 def bench(
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Threads to use (default: all cores)."),
+        typer.Option(min=1, max=1024, help="CPU threads (default: all cores)."),
     ] = None,
     seconds: Annotated[
         float,
@@ -55,7 +55,7 @@ def bench(
     console.print(study_table(found, counts[-1]))
     console.print(
         "These are estimates of simulation time only, at the speed of random networks. "
-        "Evolved swarms that huddle are slower: see the tight cluster. Start one with qed study."
+        "Swarms that evolved to cluster are slower: see tight cluster. Start one with qed study."
     )
     if output is not None:
         output.write(json.dumps(record(machine, found, counts[-1]), indent=1) + "\n")

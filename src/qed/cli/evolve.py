@@ -27,21 +27,21 @@ def evolve(
         ),
     ] = "qed",
     evaluations: Annotated[
-        int, typer.Option(help="Controllers to evaluate, the random ones included.")
+        int, typer.Option(help="Controllers to evaluate, including the random ones.")
     ] = 20_000,
-    trials: Annotated[int, typer.Option(help="Trials of an evaluation.")] = 50,
-    seconds: Annotated[float, typer.Option(help="Simulated time of a trial, in s.")] = 400.0,
+    trials: Annotated[int, typer.Option(help="Trials per evaluation.")] = 50,
+    seconds: Annotated[float, typer.Option(help="Simulated time per trial, in s.")] = 400.0,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 1,
     replicates: Annotated[
         int, typer.Option(help="Runs side by side, with seeds SEED, SEED + 1, ...")
     ] = 1,
-    batch: Annotated[int, typer.Option(help="Children of a generation.")] = 80,
-    initial: Annotated[int, typer.Option(help="Random controllers to begin with.")] = 2_000,
+    batch: Annotated[int, typer.Option(help="Children per generation.")] = 80,
+    initial: Annotated[int, typer.Option(help="Random controllers to start with.")] = 2_000,
     race: Annotated[
         bool,
         typer.Option(
             "--race",
-            help="Give up children that fall behind the incumbent of their cell: faster, with "
+            help="Drop children early that fall behind the incumbent of their cell: faster, but "
             "another archive (qed only).",
         ),
     ] = False,
@@ -51,13 +51,15 @@ def evolve(
     ] = "auto",
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the run (default: runs/TASK-ALGORITHM-SEED), a new one."),
+        typer.Option(help="New folder for the run (default: runs/TASK-ALGORITHM-SEED)."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in OUT.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in OUT.")] = False,
     checkpoint: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 30.0,
     attributes: Annotated[
         str | None,
-        typer.Option(help="Options of qed's environments: paper (default) or scripts."),
+        typer.Option(
+            help="Options of the environment attributes (qed only): paper (default) or scripts."
+        ),
     ] = None,
     files: With = None,
 ) -> None:
@@ -99,7 +101,7 @@ def evolve(
         watch(runs, every)
     except KeyboardInterrupt:
         typer.echo(
-            f"qed: stopped, saved in {runs[0].folder}. Go on with the same command and --resume.",
+            f"qed: stopped, saved in {runs[0].folder}. Resume with the same command and --resume.",
             err=True,
         )
         raise typer.Exit(130) from None

@@ -9,18 +9,18 @@ import typer
 
 from qed.cli.own import With, bring
 
-SOURCES = "Archives, folders of runs or of a study, kits; default: the archives that come with QED."
+SOURCES = "Archives, kits, folders of runs or of a study (default: the archives of QED)."
 
 
 def explore(
     paths: Annotated[list[Path] | None, typer.Argument(metavar="[SOURCE]...", help=SOURCES)] = None,
-    port: Annotated[int, typer.Option(help="Port of this machine; default: a free one.")] = 0,
+    port: Annotated[int, typer.Option(help="Port on this machine; 0: any free port.")] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
     files: With = None,
 ) -> None:
-    """See an archive's map and a living swarm; break robots, press recover.
+    """Explore an archive and its swarm in the browser: run cells, break robots, recover.
 
     The page is served to this machine alone, until Ctrl-C.
     """

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from qed.archive.archive import Archive
 
 SOURCE = "Folder of a run, an archive file, or example:TASK, which comes with QED."
-KIT = "Or a kit, such as example:patrolling-kit, which comes with QED too."
+KIT = "Or a kit, such as example:patrolling-kit, which also comes with QED."
 
 
 def info(
     path: Annotated[Path, typer.Argument(help=f"{SOURCE} {KIT}")],
     files: With = None,
 ) -> None:
-    """Say what a run, an archive or a kit is, how it was made, and its numbers."""
+    """Show the settings and the numbers of a run, an archive or a kit."""
     from qed.cli.kit import loaded, print_kit
     from qed.evolution.algorithms import ALGORITHMS
     from qed.recovery.kit.stored import is_kit

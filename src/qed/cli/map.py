@@ -15,11 +15,11 @@ def map_(
     path: Annotated[Path, typer.Argument(help=SOURCE)],
     out: Annotated[
         Path | None,
-        typer.Option(help="Image file (png, pdf or svg); default: map.png beside the archive."),
+        typer.Option(help="Image file, png, pdf or svg (default: map.png beside the archive)."),
     ] = None,
     files: With = None,
 ) -> None:
-    """Draw which cells of an archive are filled, and how good they are."""
+    """Draw the filled cells of an archive and their fitness."""
     from qed.errors import InputError, StoppedError
     from qed.view.maps import draw
 

@@ -12,8 +12,8 @@ With = Annotated[
     typer.Option(
         "--with",
         metavar="FILE.py",
-        help="Python file that defines tasks, faults or algorithms of your own. It is executed! "
-        "May be given several times.",
+        help="Python file that defines tasks, faults or algorithms of your own. The file is "
+        "executed. May be given several times.",
     ),
 ]
 

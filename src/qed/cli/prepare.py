@@ -15,32 +15,32 @@ from qed.cli.own import With, bring
 
 def prepare(
     path: Annotated[Path, typer.Argument(help=SOURCE)],
-    out: Annotated[Path, typer.Option(help="File (npz) of the kit.")] = Path("kit.npz"),
-    task: Annotated[str | None, typer.Option(help="Default: the archive's own.")] = None,
+    out: Annotated[Path, typer.Option(help="Kit file (npz).")] = Path("kit.npz"),
+    task: Annotated[str | None, typer.Option(help="Task (default: the archive's).")] = None,
     faults: Annotated[
         list[str] | None,
         typer.Option(
-            help="A combined fault of your own that joins the library, one for each robot: "
+            help="Another combined fault for the library, one fault per robot: "
             "PMIN,LW-H,NONE,...; may be given several times."
         ),
     ] = None,
     controllers: Annotated[int, typer.Option(help="Controllers on the short list.")] = 512,
-    library: Annotated[int, typer.Option(help="Faults that the short list meets.")] = 160,
-    survey: Annotated[int, typer.Option(help="Faults that all controllers meet.")] = 20,
+    library: Annotated[int, typer.Option(help="Faults simulated with the short list.")] = 160,
+    survey: Annotated[int, typer.Option(help="Faults simulated with all controllers.")] = 20,
     validation: Annotated[
-        int, typer.Option(help="Faults that took no part, to validate with.")
+        int, typer.Option(help="Faults for validation, not used for learning.")
     ] = 16,
     seconds: Annotated[
-        float | None, typer.Option(help="Simulated time of a trial, in s (default: the run's).")
+        float | None, typer.Option(help="Simulated time per trial, in s (default: the run's).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Decides faults, start poses and noise.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of faults, start poses and noise.")] = 1,
     threads: Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")] = None,
     backend: Annotated[
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
     ] = "auto",
     files: With = None,
 ) -> None:
-    """Learn from simulated faults how a swarm recovers within ten trials; write a kit."""
+    """Prepare a kit: learn from simulated faults how to recover within ten trials."""
     from qed.errors import InputError, StoppedError
     from qed.recovery.kit.prepare import Effort
     from qed.recovery.kit.prepare import prepare as learn
@@ -67,7 +67,7 @@ def prepare(
         notes.unlink(missing_ok=True)
     except KeyboardInterrupt:
         typer.echo(
-            f"qed: stopped; what was simulated is in {notes}. Go on with the same command.",
+            f"qed: stopped; what was simulated is in {notes}. Resume with the same command.",
             err=True,
         )
         raise typer.Exit(130) from None

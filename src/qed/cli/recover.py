@@ -22,75 +22,73 @@ def recover(
     faults: Annotated[
         list[str] | None,
         typer.Option(
-            help="A number of combined faults to draw (default: 10), or one fault for each "
-            "robot: PMIN,LW-H,NONE,...; may be given several times."
+            help="Number of combined faults to draw (default: 10), or one fault per robot: "
+            "PMIN,LW-H,NONE,...; may be given several times."
         ),
     ] = None,
-    task: Annotated[str | None, typer.Option(help="Default: the archive's own.")] = None,
-    trials: Annotated[
-        int, typer.Option(help="Trials of a controller in each fault, to choose by.")
-    ] = 10,
+    task: Annotated[str | None, typer.Option(help="Task (default: the archive's).")] = None,
+    trials: Annotated[int, typer.Option(help="Selection trials per controller and fault.")] = 10,
     fresh: Annotated[
-        int, typer.Option(help="Trials of the chosen controllers, which took no part in choosing.")
+        int, typer.Option(help="Fresh trials per selected controller, not used for selection.")
     ] = 50,
     protocol: Annotated[
         str,
-        typer.Option(help="Trials that choose controllers: independent, or authors (evolution's)."),
+        typer.Option(help="Selection trials: independent, or authors (the trials of evolution)."),
     ] = "independent",
     seconds: Annotated[
-        float | None, typer.Option(help="Simulated time of a trial, in s (default: the run's).")
+        float | None, typer.Option(help="Simulated time per trial, in s (default: the run's).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Decides faults drawn, start poses and noise.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of drawn faults, start poses and noise.")] = 1,
     threads: Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")] = None,
     backend: Annotated[
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
     ] = "auto",
     out: Annotated[
-        Path | None, typer.Option(help="File (csv) for all numbers (default: none).")
+        Path | None, typer.Option(help="CSV file for all numbers (default: none).")
     ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Try every controller on all trials, without a race.")
     ] = False,
     budget: Annotated[
-        int | None, typer.Option(help="Trials of a kit's search (default: 10).")
+        int | None, typer.Option(help="With a kit: search trials (default: 10).")
     ] = None,
     strategy: Annotated[
         str | None,
-        typer.Option(help="Of a kit: learned (default), map, portfolio, random or exhaustive."),
+        typer.Option(help="With a kit: learned (default), map, portfolio, random or exhaustive."),
     ] = None,
     no_reset: Annotated[
         bool,
         typer.Option(
-            "--no-reset", help="Search with a kit in a world that goes on: no reset between trials."
+            "--no-reset", help="With a kit: search without resetting the world between trials."
         ),
     ] = False,
     by: Annotated[
         str | None,
         typer.Option(
-            help="fault: a team, in which robots with the same fault share a controller "
-            "(default: one controller for all robots)."
+            help="fault: robots with the same fault share a controller (default: one controller "
+            "for all robots)."
         ),
     ] = None,
     wrong: Annotated[
         float | None,
         typer.Option(
-            help="With a kit by fault: probability that a robot is wrong about its own fault "
+            help="With a kit and --by fault: probability that a robot misdiagnoses its own fault "
             "(default: 0)."
         ),
     ] = None,
     among: Annotated[
         str | None,
-        typer.Option(help="Kinds of faults to draw, with commas between (default: all eight)."),
+        typer.Option(help="Kinds of faults to draw, separated by commas (default: all eight)."),
     ] = None,
     broken: Annotated[
         int | None,
         typer.Option(
-            help="Robots that break in a drawn fault (default: each draws a fault or none)."
+            help="Broken robots per drawn fault (default: each robot draws a fault or none)."
         ),
     ] = None,
     files: With = None,
 ) -> None:
-    """Break robots, and find the controllers of an archive that work then."""
+    """Break robots, and find the controllers of an archive that recover the swarm."""
     from qed.cli.kit import loaded, print_searched
     from qed.cli.teams import print_teams
     from qed.errors import InputError
@@ -114,17 +112,15 @@ def recover(
             write(searched, out)
         return
     if no_reset:
-        raise InputError("--no-reset is for a kit; qed prepare makes one of an archive")
+        raise InputError("--no-reset needs a kit; qed prepare makes one from an archive")
     for option, given in (("wrong", wrong), ("budget", budget), ("strategy", strategy)):
         if given is not None:
-            raise InputError(
-                f"{option} is for a kit's search; qed prepare makes a kit of an archive"
-            )
+            raise InputError(f"--{option} needs a kit; qed prepare makes one from an archive")
     archive, _, source = opened(path)
     made = archive.header.get("settings", {})
     wanted = task or made.get("task")
     if wanted is None:
-        raise InputError(f"task: {source} does not say which; name one with --task")
+        raise InputError(f"task: {source} does not name its task; give one with --task")
     combined = chosen(faults or ["10"], seed, among, broken)
     with show.waiting(f"trying {len(archive):,} controllers in each fault") as progress:
         found: list[Any] = search(

@@ -27,27 +27,28 @@ def replay(
         typer.Argument(metavar="ARCHIVE", help=f"{SOURCE} Up to 8 of a task, side by side. {KIT}"),
     ],
     out: Annotated[
-        Path, typer.Option(help="The film (mp4 or gif), or a page for the browser (html).")
+        Path,
+        typer.Option(help="File of the film (mp4 or gif) or of a page for the browser (html)."),
     ],
     faults: Annotated[
         str,
         typer.Option(
-            help="One fault for each robot, as in PMIN,LW-H,NONE,...; or a seed to draw them with."
+            help="One fault per robot, as in PMIN,LW-H,NONE,...; or a seed to draw them with."
         ),
     ] = "1",
-    task: Annotated[str | None, typer.Option(help="Default: the archives' own.")] = None,
+    task: Annotated[str | None, typer.Option(help="Task (default: the archives').")] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(help="Simulated time, in s; default: the longest of the runs' own."),
+        typer.Option(help="Simulated time, in s (default: the longest of the runs')."),
     ] = None,
     trials: Annotated[
-        int | None, typer.Option(help="Trials to choose the recovery by (default: 10).")
+        int | None, typer.Option(help="Selection trials for the recovery (default: 10).")
     ] = None,
     trial: Annotated[
-        int | None, typer.Option(help="The trial to show, from 0 (default: 0).")
+        int | None, typer.Option(help="Trial to show, counted from 0 (default: 0).")
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(help="Of a kit: trials of its search, at most (default: 10).")
+        int | None, typer.Option(help="With a kit: search trials at most (default: 10).")
     ] = None,
     by: Annotated[
         str | None,
@@ -59,37 +60,44 @@ def replay(
     wrong: Annotated[
         float | None,
         typer.Option(
-            help="Of a kit by fault: probability that a robot is wrong about its own fault "
+            help="With a kit, by fault: probability that a robot is wrong about its own fault "
             "(default: 0)."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Decides starts and noise, the same for all.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of start poses and noise, the same for all.")] = 1,
     speed: Annotated[
         float | None,
-        typer.Option(help="Times real time; default: for about 20 s of film, 50 s of a kit's."),
+        typer.Option(
+            help="Playback speed in multiples of real time (default: gives about 20 s of "
+            "film, 50 s with a kit)."
+        ),
     ] = None,
     fps: Annotated[
-        int | None, typer.Option(help="Frames in a second; default: 25 for mp4, 10 for gif.")
+        int | None, typer.Option(help="Frames per second (default: 25 for mp4, 10 for gif).")
     ] = None,
     size: Annotated[
         int | None,
-        typer.Option(help="Side of a pane in pixels; default: up to 480, less for more archives."),
+        typer.Option(
+            help="Side of a pane, in pixels (default: up to 480, less with more archives)."
+        ),
     ] = None,
-    trails: Annotated[bool, typer.Option("--trails", help="Draw where robots came from.")] = False,
-    sensors: Annotated[bool, typer.Option("--sensors", help="Draw what robots sense.")] = False,
-    threads: Annotated[int | None, typer.Option(help="CPU threads; default: all cores.")] = None,
+    trails: Annotated[bool, typer.Option("--trails", help="Draw the robots' trails.")] = False,
+    sensors: Annotated[
+        bool, typer.Option("--sensors", help="Draw the robots' sensor readings.")
+    ] = False,
+    threads: Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")] = None,
     backend: Annotated[
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
     ] = "auto",
     files: With = None,
 ) -> None:
-    """Show a swarm before a fault, after it, and after recovery: the same start three times.
+    """Film a swarm before a fault, after it, and after recovery, from the same start.
 
-    Several archives: a column each, after the fault and after recovery.
+    Several archives: one column each, after the fault and after recovery.
 
     All start at the same poses with the same combined fault.
 
-    A kit: one world that goes on; a healthy swarm, the fault, a search trial by trial, recovered.
+    A kit: one world without reset, from the healthy swarm to the fault, the search and recovery.
     """
     from qed.errors import InputError, choice
     from qed.recovery.by_fault import BY
@@ -115,7 +123,7 @@ def replay(
         return
     for option, given in (("budget", budget), ("wrong", wrong)):
         if given is not None:
-            raise InputError(f"{option} is for a kit; qed prepare makes one of an archive")
+            raise InputError(f"--{option} needs a kit; qed prepare makes one from an archive")
     if by is not None:
         choice("by", by, BY)
     trials, trial = 10 if trials is None else trials, 0 if trial is None else trial
@@ -187,11 +195,11 @@ def _task(task: str | None, archives: Sequence[Archive], sources: Sequence[Path]
     tasks = [_made(archive).get("task") for archive in archives]
     for own, source in zip(tasks, sources, strict=True):
         if own is None:
-            raise InputError(f"task: {source} does not tell its task; name one with --task")
+            raise InputError(f"task: {source} does not name its task; give one with --task")
         if own != tasks[0]:
             raise InputError(
                 f"task: {source} was evolved for {own}, {sources[0]} for {tasks[0]}; give "
-                "archives of one task, or name one with --task"
+                "archives of one task, or choose one with --task"
             )
     return str(tasks[0])
 

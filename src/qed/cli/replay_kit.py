@@ -22,10 +22,10 @@ def refuse(paths: Sequence[Path], **given: Any) -> None:
     from qed.errors import InputError
 
     if len(paths) > 1:
-        raise InputError("a kit is shown alone, in one world that goes on; name no other file")
+        raise InputError("a kit is shown alone; give no other file")
     for name, value in given.items():
         if value is not None:
-            raise InputError(f"{name} is for archives; a kit's search has a budget (--budget)")
+            raise InputError(f"{name} is for archives; for a kit use --budget")
 
 
 def replay_kit(

@@ -24,42 +24,43 @@ def study(
     preset: Annotated[
         str,
         typer.Option(
-            help="quick (minutes on two cores), laptop (an hour or two) or paper (its whole "
+            help="quick (minutes on two cores), laptop (an hour or two) or paper (the paper's "
             "protocol; for a GPU or a cluster)."
         ),
     ] = "quick",
     tasks: Annotated[
-        str | None, typer.Option(help="Tasks, with commas between (default: the preset's).")
+        str | None, typer.Option(help="Tasks, separated by commas (default: the preset's).")
     ] = None,
     algorithms: Annotated[
-        str | None, typer.Option(help="Of qed, hbd, sdbc, spirit or your own, with commas between.")
+        str | None, typer.Option(help="qed, hbd, sdbc, spirit or your own, separated by commas.")
     ] = None,
-    replicates: Annotated[int | None, typer.Option(help="Runs of each task and algorithm.")] = None,
+    replicates: Annotated[int | None, typer.Option(help="Runs per task and algorithm.")] = None,
     faults: Annotated[
-        int | None, typer.Option(help="Combined faults that each archive of a replicate meets.")
+        int | None,
+        typer.Option(help="Combined faults per replicate, the same for all its archives."),
     ] = None,
-    evaluations: Annotated[int | None, typer.Option(help="Controllers a run evaluates.")] = None,
-    initial: Annotated[int | None, typer.Option(help="Random controllers among them.")] = None,
-    trials: Annotated[int | None, typer.Option(help="Trials of an evaluation.")] = None,
+    evaluations: Annotated[int | None, typer.Option(help="Evaluations per run.")] = None,
+    initial: Annotated[
+        int | None, typer.Option(help="Random controllers at the start of a run.")
+    ] = None,
+    trials: Annotated[int | None, typer.Option(help="Trials per evaluation.")] = None,
     retrials: Annotated[
-        int | None, typer.Option(help="Trials of every controller, healthy and with each fault.")
+        int | None,
+        typer.Option(help="Selection trials per controller, healthy and with each fault."),
     ] = None,
-    fresh: Annotated[
-        int | None, typer.Option(help="Fresh trials of each controller chosen by those.")
-    ] = None,
+    fresh: Annotated[int | None, typer.Option(help="Fresh trials per selected controller.")] = None,
     protocol: Annotated[
         str | None,
         typer.Option(
-            help="Trials that choose controllers: independent (default), or authors (those of "
-            "evolution)."
+            help="Selection trials: independent (default), or authors (the trials of evolution)."
         ),
     ] = None,
-    seconds: Annotated[float | None, typer.Option(help="Simulated time of a trial, in s.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Simulated time per trial, in s.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all random numbers.")] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of the study (default: studies/PRESET). The same command goes on with it."
+            help="Folder of the study (default: studies/PRESET). The same command resumes it."
         ),
     ] = None,
     executor: Annotated[
@@ -77,33 +78,38 @@ def study(
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
     ] = "auto",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan and how long it would take; stop.")
+        bool, typer.Option("--dry-run", help="Print the plan and the estimated time, then stop.")
     ] = False,
     among: Annotated[
         str | None,
-        typer.Option(help="Kinds of faults to draw, with commas between (default: all eight)."),
+        typer.Option(help="Kinds of faults to draw, separated by commas (default: all eight)."),
     ] = None,
     broken: Annotated[
         int | None,
-        typer.Option(help="Robots that break (default: 0, each robot draws a fault or none)."),
+        typer.Option(
+            help="Number of broken robots (default: 0, each robot draws a fault or none)."
+        ),
     ] = None,
     beyond: Annotated[
         int | None,
         typer.Option(
-            help="Faults of each archive in which searches of few trials, playbooks and teams are "
-            "tried; 0: none (default: 0 in quick, 4 in laptop, 20 in paper)."
+            help="Faults per archive for searches with few trials, playbooks and teams (default: "
+            "0 in quick, 4 in laptop, 20 in paper)."
         ),
     ] = None,
     race: Annotated[
         bool | None,
         typer.Option(
             "--race",
-            help="Give up children that fall behind the incumbent of their cell: faster, with "
+            help="Drop children early that fall behind the incumbent of their cell: faster, but "
             "other archives (qed only).",
         ),
     ] = None,
     attributes: Annotated[
-        str | None, typer.Option(help="Options of qed's environments: paper (default) or scripts.")
+        str | None,
+        typer.Option(
+            help="Options of the environment attributes (qed only): paper (default) or scripts."
+        ),
     ] = None,
     files: With = None,
 ) -> None:
@@ -154,7 +160,7 @@ def study(
             watch(1.0, "writing the report")
         report = whole_study.report()
     except KeyboardInterrupt:
-        typer.echo(f"qed: stopped, saved in {folder}. Go on with the same command.", err=True)
+        typer.echo(f"qed: stopped, saved in {folder}. Resume with the same command.", err=True)
         raise typer.Exit(130) from None
     for failure in whole_study.failures:
         typer.echo(f"qed: failed: {failure}", err=True)

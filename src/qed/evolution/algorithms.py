@@ -349,7 +349,7 @@ def cells_in_words(algorithm: str, evaluations: int) -> str:
 
 def _own_cells(algorithm: Algorithm | None, evaluations: int) -> str:
     if algorithm is None:  # tables do not need the definition
-        return "cells of a user's own"
+        return "user-defined cells"
     count = algorithm.space(evaluations, None).cells
     if algorithm.attributes is not None:
         return f"{count:,} cells, each an environment"
@@ -357,5 +357,5 @@ def _own_cells(algorithm: Algorithm | None, evaluations: int) -> str:
 
 
 def _of_the_paper(points: int, papers: int) -> str:
-    told = "as in the paper" if points == papers else f"the paper: {papers:,}"
+    told = "as in the paper" if points == papers else f"paper: {papers:,}"
     return f"{points:,} seed points ({told})"

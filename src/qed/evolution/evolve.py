@@ -121,7 +121,7 @@ def evolve(
     every = number("checkpoint", checkpoint, 0.0, 1e9)
     threads = limits.threads(threads)
     if resume and out is None:
-        raise InputError("resume needs out, the folder of the run to go on with")
+        raise InputError("resume needs out=, the folder of the run to resume")
     engine = chosen(backend)
     folder = None if out is None else Path(out)
     run = SwarmRun(settings, folder, resume=resume, threads=threads, backend=engine)

@@ -42,22 +42,24 @@ def claim(folder: Path, tables: Tables, resume: bool, begun: Mapping[str, str]) 
     config = folder / CONFIG
     notes = []
     if resume and not config.exists():
-        raise InputError(f"folder {folder} holds no run to resume")
+        raise InputError(f"folder {folder} holds no run to resume; start it without resume")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if config.exists():
             there = _read(config)
             different = _differences(there, tables, config)
             if different:
-                raise InputError(f"folder {folder} holds another run: {'; '.join(different)}")
+                raise InputError(
+                    f"folder {folder} holds another run: {'; '.join(different)}; use another folder"
+                )
             if not resume:
                 raise InputError(
-                    f"folder {folder} holds this run already; resume it (--resume, or resume=True "
-                    "in Python), or take another folder"
+                    f"folder {folder} already holds this run; resume it (--resume, or resume=True "
+                    "in Python), or use another folder"
                 )
             notes = _other_code(there, tables, begun)
         elif not all(unfinished(file) for file in folder.iterdir()):
-            raise InputError(f"folder {folder} is not empty and holds no run; take another folder")
+            raise InputError(f"folder {folder} is not empty and holds no run; use another folder")
         else:
             # It may be resumed with another engine, but not with other random numbers.
             write(config, toml({**tables, BEGUN: {**made_by(), **begun, "streams": STREAMS}}))
@@ -72,8 +74,8 @@ def _other_code(there: Tables, here: Tables, begun: Mapping[str, str]) -> list[s
     if before is None or now is None or before == now:
         return []
     return [
-        f"the code of {here['run']['domain']} is not what it was when this run began: the archive "
-        "may be none that either would give"
+        f"the code of {here['run']['domain']} has changed since this run began: the archive may "
+        "differ from what either version of the code gives"
     ]
 
 
@@ -88,8 +90,8 @@ def _read(config: Path) -> dict[str, dict[str, Any]]:
         raise StoppedError(f"{config} is damaged: {what}") from error
     if not same:
         raise InputError(
-            f"folder {config.parent} was begun by an older qed ({version}), whose random numbers "
-            "were others: it cannot be resumed; take another folder, or that version"
+            f"folder {config.parent} was started by an older qed ({version}) with other random "
+            "numbers and cannot be resumed; use another folder, or that version"
         )
     return tables
 
@@ -105,9 +107,9 @@ def _differences(there: Mapping[str, Any], here: Tables, config: Path) -> list[s
             raise StoppedError(f"{config} is damaged: {table} is not a table")
         for name in dict.fromkeys([*new, *old]):
             if name not in old:
-                found.append(f"{name} is not told there, {new[name]!r} here")
+                found.append(f"{name} is missing there, {new[name]!r} here")
             elif name not in new:
-                found.append(f"{name} is {_short(old[name])} there, not told here")
+                found.append(f"{name} is {_short(old[name])} there, missing here")
             elif old[name] != new[name]:
                 found.append(f"{name} is {_short(old[name])} there, {_short(new[name])} here")
     return found
@@ -135,7 +137,7 @@ def restore(folder: Path, search: MapElites) -> tuple[bool, list[str]]:
         except ValueError as error:
             if not any((folder / name).exists() for name in (CHECKPOINT, PREVIOUS)):
                 raise StoppedError(f"{error}; remove it to evolve the run again") from error
-            notes.append(f"{error}; going on from a checkpoint")
+            notes.append(f"{error}; resuming from a checkpoint")
     for name in (CHECKPOINT, PREVIOUS):
         path = folder / name
         if path.exists():

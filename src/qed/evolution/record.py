@@ -153,6 +153,6 @@ def _plain(what: str, value: Any) -> Any:
     except (TypeError, ValueError):
         pass
     raise InputError(
-        f"{what} must be text, a finite number or a list of them to be told in the run's folder, "
-        f"got {value!r}; give the domain a describe() that tells it in such words"
+        f"{what} must be text, a finite number or a list of them, to be stored with the run; "
+        f"got {value!r}; give the domain a describe() that returns such values"
     )

@@ -114,7 +114,7 @@ class Run:
     ) -> None:
         record = Record(domain, cells, sizes(evaluations, initial, batch, seed))
         if resume and folder is None:
-            raise InputError("resume needs the folder of the run to go on with")
+            raise InputError("resume needs folder=, the folder of the run to resume")
         self._open(folder, record.tables(), record.search, resume, record.code())
 
     def _open(

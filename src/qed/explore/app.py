@@ -228,7 +228,7 @@ class Explorer:
         """Answer with a film that was made."""
         name = request.path_params["name"]
         if name not in self.films:
-            return refusal(RefusedError(404, "there is no such film any more"))
+            return refusal(RefusedError(404, "this film is no longer there; make it again"))
         content, kind = self.films[name]
         ending = name.rpartition(".")[2]
         headers = {"content-disposition": f'attachment; filename="qed-swarm.{ending}"'}
@@ -259,7 +259,7 @@ def _plainly(answer: Answer) -> Answer:
         except (InputError, StoppedError) as error:
             return refusal(RefusedError(422, str(error)))
         except Busy:
-            return refusal(RefusedError(429, "too much is under way already; stop something"))
+            return refusal(RefusedError(429, "too many tasks are running; stop one"))
         except ClientDisconnect:
             return Response(status_code=400)
 
@@ -279,7 +279,7 @@ def _page(request: Request) -> str:
     """Return the name that a page has given itself."""
     page = request.headers.get("x-page", "")
     if not PAGE.fullmatch(page):
-        raise RefusedError(400, "the request does not say which page it is of")
+        raise RefusedError(400, "the request does not name its page")
     return page
 
 

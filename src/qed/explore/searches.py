@@ -69,7 +69,7 @@ class Searcher:
         """Search for what works in a broken swarm, and tell it."""
         faults = scene.faults
         if faults is None:
-            raise InputError("nothing is broken: give a robot a fault, then recover")
+            raise InputError("no robot has a fault; break one, then recover")
         how = LiveTrials(
             scene.task, TRIALS, seconds=scene.seconds, streams=streams(SEED),
             environment=scene.environment, stream=stream,
@@ -111,7 +111,7 @@ class Searcher:
             return attempt
 
         if key not in self.healthy:
-            stream.tell({"kind": "phase", "words": "Who is best while all robots are healthy?"})
+            stream.tell({"kind": "phase", "words": "Trying all controllers with healthy robots."})
             ended = race(len(solutions), how.trials, tries(None, how.streams.normal))
             fresh = float(how.again([(solutions[ended.winner], None)]).mean())
             while len(self.healthy) >= KEPT:
@@ -119,7 +119,7 @@ class Searcher:
             self.healthy[key] = ended.fitness, fresh
         normal, healthy = self.healthy[key]
         best = int(np.argmax(normal))
-        stream.tell({"kind": "phase", "words": "Who is best with these faults?"})
+        stream.tell({"kind": "phase", "words": "Trying all controllers with these faults."})
         attempt = tries(faults, how.streams.broken)
         winner = race(len(solutions), how.trials, attempt, [best]).winner
         swarms = [(solutions[row], faults) for row in (best, winner)]

@@ -82,21 +82,21 @@ class Guard:
             raise RefusedError(403, "this is not the explorer's address")
         origins = headers.get(b"origin", [])
         if any(origin.lower() != b"http://" + hosts[0].lower() for origin in origins):
-            raise RefusedError(403, "requests of other pages are not answered")
+            raise RefusedError(403, "requests from other pages are refused")
         site = headers.get(b"sec-fetch-site", [b"same-origin"])[0]
         if site not in (b"same-origin", b"none"):
-            raise RefusedError(403, "requests of other pages are not answered")
+            raise RefusedError(403, "requests from other pages are refused")
         raw = scope.get("raw_path") or scope["path"].encode("utf-8", "replace")
         path = raw.partition(b"?")[0]
         if not PLAIN.fullmatch(path) or b".." in path or b"//" in path:
             raise RefusedError(400, "there is no such address")
         first, slash, rest = path[1:].partition(b"/")
         if not slash or not compare_digest(first, self.token):
-            raise RefusedError(403, "the address lacks the token that 'qed explore' printed")
+            raise RefusedError(403, "wrong token; use the address that 'qed explore' printed")
         if scope["method"] == "POST":
             self._check_body(headers, origins)
         elif scope["method"] != "GET":
-            raise RefusedError(405, "only GET and POST are answered")
+            raise RefusedError(405, "only GET and POST are allowed")
         if len(scope.get("query_string", b"")) > 200:
             raise RefusedError(414, "the address is too long")
         inner = "/" + rest.decode("ascii")
@@ -104,13 +104,13 @@ class Guard:
 
     def _check_body(self, headers: dict[bytes, list[bytes]], origins: list[bytes]) -> None:
         if not origins:
-            raise RefusedError(403, "requests of other programs are not answered")
+            raise RefusedError(403, "requests from other programs are refused")
         kinds = headers.get(b"content-type", [])
         if len(kinds) != 1 or kinds[0].split(b";")[0].strip() != b"application/json":
-            raise RefusedError(415, "send JSON")
+            raise RefusedError(415, "the request must be JSON")
         lengths = headers.get(b"content-length", [])
         if len(lengths) != 1 or not re.fullmatch(rb"[0-9]{1,9}", lengths[0]):
-            raise RefusedError(411, "say how long the request is")
+            raise RefusedError(411, "the request has no Content-Length")
         if int(lengths[0]) > LARGEST_BODY:
             raise RefusedError(413, f"a request has at most {LARGEST_BODY:,} bytes")
 
@@ -130,7 +130,7 @@ def parsed(body: bytes) -> dict[str, Any]:
         depth += (byte in b"[{") - (byte in b"]}")
         deepest = max(deepest, depth)
     if deepest > DEEPEST:
-        raise RefusedError(400, "the request nests too deep")
+        raise RefusedError(400, "the request is nested too deeply")
     try:
         found = json.loads(body, parse_constant=_no_constant)
     except (ValueError, RecursionError):

@@ -47,7 +47,9 @@ def serve(shown: Sequence[Shown], port: int, say: Callable[[str], None], browser
         listening.bind((HOME, port))
     except OSError as error:
         listening.close()
-        raise StoppedError(f"port {port} is not free ({error.strerror}); take another") from error
+        raise StoppedError(
+            f"port {port} is not free ({error.strerror}); choose another with --port"
+        ) from error
     port = listening.getsockname()[1]
     token = secrets.token_hex(16)
     guarded, explorer = app(shown, token, [f"{HOME}:{port}", f"localhost:{port}"])

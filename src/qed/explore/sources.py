@@ -67,7 +67,7 @@ class Shown:
         """Return the place of a cell among the filled ones, or raise InputError."""
         row = int(np.searchsorted(self.occupied, cell))
         if row >= len(self.occupied) or self.occupied[row] != cell:
-            raise InputError(f"cells: cell {cell} of {self.name} is empty or not there")
+            raise InputError(f"cells: cell {cell} of {self.name} is empty or does not exist")
         return row
 
     def controller(self, cell: int) -> Controller:

@@ -33,7 +33,7 @@ def placed(name: str, environment: Environment, seed: int) -> Start | None:
     if low < EDGE - 1e-9 or high > environment.arena - EDGE + 1e-9:
         raise InputError(
             f"start: no room for {environment.robots} robots {STARTS[name]} in an arena of "
-            f"{environment.arena:g} m; take fewer, or a larger arena"
+            f"{environment.arena:g} m; use fewer, or a larger arena"
         )
     return Start(poses, np.round(_obstacles(environment, poses, seed), DIGITS))
 

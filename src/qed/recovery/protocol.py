@@ -41,7 +41,7 @@ def streams(
     seen = evolution_trials(header or {})
     if seen is None:
         raise InputError(
-            "protocol: the archive does not tell on which trials it was evolved, so 'authors' "
-            "cannot use them; take 'independent'"
+            "protocol: the archive does not record the trials of its evolution, which "
+            "'authors' needs; use 'independent'"
         )
     return Streams(seen, seen, fresh)

@@ -325,12 +325,12 @@ def recover(
             f"archive must be a qed.Archive or a qed.Kit, got {type(archive).__name__}"
         )
     if task is None:
-        raise InputError("task must be named: an archive is searched for any task")
+        raise InputError("task is missing: give the task to recover")
     for name, given in (("budget", budget), ("strategy", strategy), ("wrong", wrong)):
         if given is not None:
-            raise InputError(f"{name} is for a kit's search; qed.prepare makes a kit of an archive")
+            raise InputError(f"{name} needs a kit; qed.prepare makes one from an archive")
     if not reset:
-        raise InputError("reset=False is for a kit's search; qed.prepare makes a kit of an archive")
+        raise InputError("reset=False needs a kit; qed.prepare makes one from an archive")
     if by is not None:
         choice("by", by, BY)
     length = 400.0 if seconds is None else seconds

@@ -36,10 +36,13 @@ LINES = {
     PORTFOLIO: ("portfolio", "#009E73", "s"),
     MAP: ("map-based BO", "#D55E00", "^"),
     RANDOM: ("random", "#CC79A7", "v"),
-    EXHAUSTIVE: ("by normal fitness", "#7F7F7F", "D"),
+    EXHAUSTIVE: ("in order of normal fitness", "#7F7F7F", "D"),
 }
-LEVELS = {KEEP: ("kept", "black", (0, (5, 3))), PLAYBOOK: ("playbook", "#E69F00", (0, (1, 1.5))),
-          TEAM: ("team", "#56B4E9", (0, (6, 2, 1, 2)))}  # fmt: skip
+LEVELS = {
+    KEEP: ("controller kept", "black", (0, (5, 3))),
+    PLAYBOOK: ("playbook", "#E69F00", (0, (1, 1.5))),
+    TEAM: ("team", "#56B4E9", (0, (6, 2, 1, 2))),
+}
 
 
 def measured(results: Results) -> bool:
@@ -67,7 +70,7 @@ def table(results: Results) -> Table | None:
     frame = summed(results)
     teams = (
         " Team: robots with the same fault share a controller, found by a search that knows the "
-        "fault."
+        "faults."
         if _has_teams(results)
         else ""
     )
@@ -75,11 +78,11 @@ def table(results: Results) -> Table | None:
         TABLE,
         "Recovery with few trials, by playbook and by team",
         "Mean resilience on the same fresh trials; nearer to 0 is better. Kept: the normal best "
-        "goes on. Search: a kit's search that does not know the fault, after so many trials. "
-        "Exhaustive: the paper's way, every solution of the map in simulations of the very fault. "
-        "Playbook: each robot knows its own fault and looks up a controller, no search; where a "
-        f"kit does not trust its playbook, the normal best stays.{teams} "
-        f"{many('fault', frame.to_dict('records'))} a row, none of which a kit was made from.",
+        "is kept. Search: a kit's search, which does not know the fault, after 1, 3 or 10 trials. "
+        "Exhaustive: every solution of the map is simulated with the fault, as in the paper. "
+        "Playbook: each robot knows its own fault and looks up its controller, without search; if "
+        f"validation did not favour the playbook, the normal best is kept.{teams} "
+        f"{many('fault', frame.to_dict('records'))} per row, none used to prepare a kit.",
         frame,
         (TASK, ALGORITHM),
         tuple(
@@ -95,10 +98,10 @@ def sentences(results: Results) -> list[str]:
     if not measured(results):
         return []
     told = [
-        "The paper tries every solution of a map in simulations of the very fault. A swarm in the "
-        "field knows no fault and has minutes: a kit, learned beforehand from other simulated "
-        "faults, chooses what to try. Regret is what it loses against the exhaustive winner, as a "
-        "part of the normal performance, both on fresh trials."
+        "The paper evaluates every solution of a map in simulations of the fault. A deployed swarm "
+        "does not know its fault and has time for a few trials. A kit, learned beforehand from "
+        "other simulated faults, selects what to try. Regret is the loss against the exhaustive "
+        "search, as a fraction of the normal performance, both on fresh trials."
     ]
     for task, algorithm, own in _groups(results):
         if task != paper.ALL:
@@ -109,16 +112,16 @@ def sentences(results: Results) -> list[str]:
         )
         line = (
             f"{algorithm.upper()}: mean regret {kept:z.3f} if the controller is kept, {one:z.3f} "
-            f"after a search of one trial, {ten:z.3f} after ten"
+            f"after one search trial, {ten:z.3f} after ten"
         )
-        for way, words in ((PLAYBOOK, "by the playbook"), (TEAM, "by a team")):
+        for way, words in ((PLAYBOOK, "with the playbook"), (TEAM, "with a team")):
             there = own[own["way"] == way]["regret"]
             line += f", {_mean(there):z.3f} {words}" if len(there) else ""
         told.append(f"{line}.")
     trials = counted(results.settings["retrials"], "trial")
     return [
         *told,
-        "Below 0, the answer does better than that winner, which was chosen on "
+        "Regret below 0 means better than the exhaustive search, which selects on "
         f"{trials} and so in part by luck.",
     ]
 
@@ -137,7 +140,7 @@ def figure(results: Results) -> Figure:
             _panel(grid[down, across], own)
             if across == 0:
                 grid[down, 0].set_ylabel(algorithm.upper(), fontsize=LABEL)
-    made.supxlabel("trials of the search", fontsize=LABEL)
+    made.supxlabel("search trials", fontsize=LABEL)
     made.supylabel(f"mean regret\n{PART}", fontsize=LABEL)
     lines = [
         Line2D([], [], color=colour, marker=mark, ms=6, lw=1.8, label=words)

@@ -29,7 +29,7 @@ class _Colours(dict[str, str]):
 
 COLOURS = _Colours(qed="#D55E00", hbd="#0072B2", sdbc="#009E73", spirit="#CC79A7")
 MARKERS = "osD^v"  # of tasks
-PART = "(part of the normal performance)"
+PART = "(fraction of normal performance)"
 LABEL, TICK = 13, 11  # sizes of text (points), legible when a figure is halved
 LINE = 0.05  # height of a line of text, as a part of the axes
 
@@ -64,9 +64,9 @@ def coverage(results: Results) -> Figure:
     axes.margins(x=0)
     _logarithmic(axes)
     _marks_at_the_right(axes, ends)
-    _dress(axes, "evaluations", "cells filled")
+    _dress(axes, "evaluations", "filled cells")
     axes.xaxis.set_major_formatter(_count)
-    _legend(figure, results, [Line2D([], [], color="0.3", lw=3, label="paper, at the end")])
+    _legend(figure, results, [Line2D([], [], color="0.3", lw=3, label="paper, final")])
     return figure
 
 
@@ -124,7 +124,7 @@ def best_performance(results: Results) -> Figure:
         ticks.append(f"{name.upper()}\nn = {len(values)}")
     axes.set_xticks(range(len(ticks)), ticks)
     axes.set_xlim(-0.6, len(ticks) - 0.4)
-    _dress(axes, "", "best performance\n(part of the task's empirical maximum)")
+    _dress(axes, "", "best performance\n(fraction of the empirical maximum)")
     axes.tick_params(axis="x", labelsize=LABEL)
     shapes = [
         Line2D([], [], color="0.4", marker=marker, ls="", markeredgecolor="black", label=task)
@@ -137,7 +137,7 @@ def best_performance(results: Results) -> Figure:
 def evolution(results: Results) -> Figure:
     """Draw best and mean fitness and coverage over evaluations, task by task."""
     tasks = results.tasks
-    rows = {"best": "best fitness", "mean": "mean fitness", "coverage": "cells filled"}
+    rows = {"best": "best fitness", "mean": "mean fitness", "coverage": "filled cells"}
     size = (max(2.3 * len(tasks) + 1.0, 5.2), 7.4)
     figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(3, len(tasks), sharex=True, squeeze=False)
@@ -187,7 +187,7 @@ def faults(results: Results) -> Figure:
         axes.set_xlim(-0.6, most + 0.6)
         axes.set_title(f"{kind} faults\n{_relation(data[column], data['impact'])}", fontsize=12)
     grid[0].set_ylabel(f"impact\n{PART}", fontsize=LABEL)
-    figure.supxlabel("robots with a fault of that kind, of ten", fontsize=LABEL)
+    figure.supxlabel("robots with a fault of this kind (of ten)", fontsize=LABEL)
     _legend(figure, results)
     return figure
 
@@ -229,8 +229,8 @@ def tasks(results: Results) -> Figure:
     grid[1].set_xticks(range(len(there)), there, fontsize=LABEL)
     grid[1].set_xlim(-0.55, len(there) - 0.45)
     beside = [
-        Patch(color="0.9", label="paper's impacts"),
-        Line2D([], [], marker="D", mfc="white", mec="black", ls="", label="paper's median"),
+        Patch(color="0.9", label="paper, impact"),
+        Line2D([], [], marker="D", mfc="white", mec="black", ls="", label="paper, median"),
     ]
     _legend(figure, results, beside, columns=3 if len(there) < 4 else 6)
     return figure
@@ -254,10 +254,9 @@ def luck(results: Results) -> Figure:
     axes.axhline(0, color="0.6", lw=0.8, zorder=0)
     axes.set_xticks(range(len(there)), there, fontsize=LABEL)
     axes.set_xlim(-0.55, len(there) - 0.45)
-    _dress(axes, "", "gain of recovery\n(part of the task's empirical maximum)")
-    beside = [
-        Line2D([], [], marker="D", mfc="white", mec="black", ls="", label="median as claimed")
-    ]
+    _dress(axes, "", "gain of recovery\n(fraction of the empirical maximum)")
+    label = "median, selection trials"
+    beside = [Line2D([], [], marker="D", mfc="white", mec="black", ls="", label=label)]
     _legend(figure, results, beside, columns=3 if len(there) < 4 else 6)
     return figure
 

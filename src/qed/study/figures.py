@@ -65,101 +65,100 @@ def draw(results: Results, folder: Path, dpi: int = DPI, pdf: bool = True) -> li
 
 
 _SIGNATURE = (
-    "One panel an algorithm. The colour is the part of the probability in each cell of a "
-    "100 x 100 grid, from a Gaussian kernel density with Scott's bandwidth; one scale for all "
-    "panels. Dots are single faults, where there are fewer than 300. n counts the faults shown; "
-    "left out are those with an impact beyond -0.5, as in the paper, and those without a "
-    "measurement. {points} recoveries in all. "
+    "One panel per algorithm. Colour: probability in each cell of a 100 x 100 grid, from a "
+    "Gaussian kernel density estimate with Scott's bandwidth; one scale for all panels. Dots: "
+    "single recoveries, if there are fewer than 300. n is the number shown; recoveries with an "
+    "impact below -0.5, as in the paper, or without a measurement are left out. {points} "
+    "recoveries in all. "
 )
-_AS_BEFORE = "Panels, colours, dots and counts as in the figure of impact and resilience. "
+_AS_BEFORE = "Panels, colours, dots and n as in the figure of impact and resilience. "
 FIGURES: list[Chart] = [
     Chart(
         "coverage",
         "Cells filled during evolution",
         charts.coverage,
-        "Cells filled in each algorithm's own map, on a logarithmic axis, against evaluations. "
-        "Line: mean over all maps of the algorithm ({maps} maps in all). Band: standard deviation "
-        "over the {replicates} replicates, averaged over tasks; there is none for a single "
-        "replicate. Marks at the right edge: where the paper's maps ended. A map that still rises "
-        "at the end would have filled more with a larger budget.",
+        "Number of filled cells in each algorithm's own map, on a logarithmic axis, against "
+        "evaluations. Line: mean over all maps of the algorithm ({maps} maps in all). Band: "
+        "standard deviation over the {replicates} replicates, averaged over tasks; none for a "
+        "single replicate. Marks at the right edge: the paper's final numbers. A curve that still "
+        "rises at the end would go higher with more evaluations.",
     ),
     Chart(
         "best-performance",
         "Best performance in the normal environment",
         charts.best_performance,
-        "Performance of the best solution of each map, found by trying all of them again in the "
-        "normal environment and measured on fresh trials, "
-        "as a part of the best of any map of the same task. Each point is a map ({maps} in all), "
-        "its shape the task. Box: quartiles and median; whiskers: last data within 1.5 "
-        "interquartile ranges of the box. Higher is better.",
+        "Performance of each map's normal best on fresh trials, as a fraction of the task's "
+        "empirical maximum. Each point is a map ({maps} in all); its shape is the task. Box: "
+        "quartiles and median; whiskers: last data within 1.5 interquartile ranges of the box. "
+        "Higher is better.",
     ),
     Chart(
         "evolution",
-        "Evolution, task by task",
+        "Evolution by task",
         charts.evolution,
-        "Best fitness, mean fitness and cells filled during evolution, a column a task. Line and "
-        "band: mean ± standard deviation over {replicates} replicates. QED's fitness is over "
-        "environments, some of them easier than the normal one, so it does not compare with the "
-        "others'.",
+        "Best fitness, mean fitness and filled cells during evolution, one column per task. Line "
+        "and band: mean ± standard deviation over {replicates} replicates. QED's fitness is over "
+        "many environments, some of them easier than the normal one, so it is not comparable with "
+        "the others'.",
     ),
     Chart(
         "impact-resilience",
         "Impact and resilience",
         signatures.impact_resilience,
-        _SIGNATURE + "Above the dashed line the swarm does better after recovery than before it. "
-        "The best place is the top right corner; next best is a level band, where recovery is as "
-        "good for grave faults as for slight ones: a slope near 0.",
+        _SIGNATURE + "Above the dashed line the swarm performs better after recovery than before "
+        "it. Best is the top right corner; next best is a horizontal band (slope near 0), where "
+        "recovery from severe faults is as good as from mild ones.",
     ),
     Chart(
         "diversity-resilience",
         "Diversity and resilience",
         signatures.diversity_resilience,
-        _AS_BEFORE + "Upwards: how much the recovery behaves differently from the controller that "
-        "is best without faults. The best signature lies far to the right and covers all "
-        "distances.",
+        _AS_BEFORE + "Vertical axis: behavioural distance between the recovery solution and the "
+        "normal best. The best signature lies far to the right and covers all distances.",
     ),
     Chart(
         "diversity-impact",
         "Diversity and impact",
         signatures.diversity_impact,
-        _AS_BEFORE + "Upwards as in the last. A negative slope says that grave faults call for "
-        "behaviours far from the normal one.",
+        _AS_BEFORE + "Vertical axis as in the figure of diversity and resilience. A negative "
+        "slope means that severe faults need behaviours far from the normal one.",
     ),
     Chart(
         "fault-kinds",
-        "Impact and the kind of fault",
+        "Impact and kind of fault",
         charts.faults,
-        "Impact against the number of robots, of ten, that have a fault of one kind. Point: "
-        "median; bar: interquartile range; the algorithms stand a little apart to be told apart. "
-        "{points} recoveries from {faults} pairs of a task and a combined fault. Above each panel "
-        "stands Pearson's correlation over all of them; the paper sees no direct relation.",
+        "Impact against the number of robots, of ten, with a fault of one kind. Point: median; "
+        "bar: interquartile range; algorithms are shifted sideways for legibility. {points} "
+        "recoveries from {faults} pairs of a task and a combined fault. Above each panel: Pearson "
+        "correlation over all of them. The paper finds no direct relation.",
     ),
     Chart(
         "tasks",
-        "Impact and resilience, task by task",
+        "Impact and resilience by task",
         charts.tasks,
-        "Impact of faults, and what is still lost after recovery, by task and algorithm, on fresh "
-        "trials; {points} recoveries in all. Boxes as above, points where there are at most 60. "
-        "Grey: the range of impacts that the paper names for the task; diamonds: the paper's "
+        "Impact of faults, and resilience after recovery, by task and algorithm, on fresh trials; "
+        "{points} recoveries in all. Boxes as in the figure of best performance; points if there "
+        "are at most 60. Grey: the paper's range of impact for the task; diamonds: the paper's "
         "median resilience. Nearer to 0 is better.",
     ),
     Chart(
         "luck",
-        "How much of recovery is luck",
+        "Luck: selection bias in the gain of recovery",
         charts.luck,
-        "Gain of the recovery over the normal best, both with the fault. Boxes as above: on fresh "
-        "trials. Diamonds: the median by the trials that chose the recovery, as in the paper. What "
-        "a diamond lies above the line in its box is luck. {points} recoveries in all.",
+        "Gain of the recovery solution over the normal best, both with the fault. Boxes: fresh "
+        "trials, drawn as in the figure of best performance. Diamonds: median on the selection "
+        "trials, as in the paper. The height of a diamond above its box's median line is luck. "
+        "{points} recoveries in all.",
     ),
     Chart(
         beyond_report.FIGURE,
-        "Regret of a search over its trials",
+        "Regret of a search by number of trials",
         beyond_report.figure,
-        "What a search that does not know the fault loses against the exhaustive winner of the "
-        "same map, as a part of the normal performance, both on fresh trials; a row an algorithm, "
-        "a column a task, mean over maps and faults. BO: Bayesian optimisation over the map. "
-        "Horizontal lines need no search: the normal best is kept, or the playbook is looked up. "
-        "Lower is better; below 0 a way does better than the exhaustive winner.",
+        "Loss of a search that does not know the fault against an exhaustive search of the same "
+        "map, as a fraction of the normal performance, both on fresh trials; one row per "
+        "algorithm, one column per task, mean over maps and faults. BO: Bayesian optimisation over "
+        "the map. Horizontal lines need no search trials. Lower is better; below 0 the result is "
+        "better than that of the exhaustive search.",
         beyond_report.measured,
     ),
 ]

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from qed.study import paper, statistics
-from qed.study.layout import Column, Key, Part, Row, Table, rounded
+from qed.study.layout import Column, Part, Row, Table, rounded
 from qed.study.results import Results
+from qed.study.rows import TASK
 from qed.study.words import listed
 
 QED = "qed"
@@ -72,15 +73,15 @@ def table(results: Results) -> Table | None:
         return None
     return Table(
         "least-lost",
-        "Who loses least after recovery",
-        "Median resilience of QED and of the best of the others, on fresh trials; and from whom "
-        "QED differs significantly (rank-sum test, p below 0.05 after Bonferroni's correction). In "
-        "the paper QED loses least over all tasks and in each.",
+        "Smallest loss after recovery",
+        "Median resilience of QED and of the best other algorithm, on fresh trials, and the "
+        "algorithms from which QED differs significantly (rank-sum test, p below 0.05 with "
+        "Bonferroni's correction). In the paper QED loses least over all tasks and in each task.",
         frame,
-        (Key("Task", "task", lambda task: "All tasks" if task == paper.ALL else str(task)),),
+        (TASK,),
         (
             Column("QED", lambda row: Part(rounded(row["qed"], 3))),
-            Column("Best of the others", _other),
+            Column("Best other", _other),
             Column("QED loses least", lambda row: Part("yes" if row["qed_least"] else "no")),
             Column("Significantly less than", lambda row: Part(_names(row["better_than"]))),
             Column("Significantly more than", lambda row: Part(_names(row["worse_than"]))),
@@ -109,15 +110,14 @@ def sentences(results: Results) -> list[str]:
 def _together(row: Row) -> str:
     if row["qed_least"]:
         sure = f"significantly less than {listed(_upper(row['better_than']))}"
-        how = sure if row["better_than"] else "significantly less than none of them"
+        how = sure if row["better_than"] else "but not significantly less than any other"
         return (
-            f"Over all tasks together QED loses least after recovery (median {row['qed']:.3f}; "
-            f"best of the others {row['best_other'].upper()}, {row['other']:.3f}), as in the "
-            f"paper: {how}."
+            "Over all tasks QED loses least after recovery, as in the paper: median resilience "
+            f"{row['qed']:.3f}, next {row['best_other'].upper()} with {row['other']:.3f}; {how}."
         )
     return (
-        f"Over all tasks together {row['best_other'].upper()} loses least after recovery (median "
-        f"{row['other']:.3f}; QED {row['qed']:.3f}); in the paper QED does."
+        f"Over all tasks {row['best_other'].upper()} loses least after recovery: median resilience "
+        f"{row['other']:.3f}, QED {row['qed']:.3f}. In the paper QED loses least."
     )
 
 
@@ -129,20 +129,20 @@ def _apart(rows: list[Row]) -> str:
         if row["better_than"] and len(row["better_than"].split(",")) == row["others"]
     ]
     no = [row for row in rows if not row["qed_least"]]
-    told = f"Task by task QED loses least in {len(yes)} of {len(rows)}"
+    told = f"By task, QED loses least in {len(yes)} of {len(rows)}"
     told += f" ({listed(row['task'] for row in yes)}" if yes else ""
     if yes:
         told += f"; significantly less than all others in {listed(sure)})" if sure else (
-            "; nowhere significantly less than all others)"
+            "; in none significantly less than all others)"
         )  # fmt: skip
     if no:
         parts = [
-            f"{row['task']}, where {row['best_other'].upper()} does"
-            + (" significantly" if row["best_other"] in row["worse_than"].split(",") else "")
+            f"{row['best_other'].upper()} in {row['task']}"
+            + (" (significantly)" if row["best_other"] in row["worse_than"].split(",") else "")
             for row in no
         ]
-        told += f", not in {'; '.join(parts)}"
-    return f"{told}. In the paper it does in all five."
+        told += f". {listed(parts)} {'loses' if len(no) == 1 else 'lose'} less than QED"
+    return f"{told}. In the paper QED loses least in all five tasks."
 
 
 def _upper(joined: str) -> list[str]:

@@ -25,8 +25,8 @@ def measured(results: Results) -> bool:
 def gains(results: Results) -> pd.DataFrame:
     """Return each recovery's gain over the normal best, both with the fault.
 
-    As a part of the task's empirical maximum: ``claimed`` by the trials that chose it, ``fresh``
-    by others.  Needs what ``measured`` asks for.
+    As a fraction of the task's empirical maximum: ``claimed`` on the selection trials, ``fresh``
+    on fresh ones.  Needs what ``measured`` asks for.
     """
     data = results.recoveries
     unit = data["task"].map(results.runs.groupby("task")["best"].max())
@@ -68,12 +68,12 @@ def luck_table(results: Results) -> Table:
     frame = luck(results)
     return Table(
         "table-luck",
-        "How much of the recovery is luck",
-        "What the recovery controller has above the normal best, both with the fault, as a part "
-        "of the task's empirical maximum: medians on the trials that chose it (claimed) and on "
-        "fresh ones. Luck is the part of the sum of claimed gains that fresh trials do not show: "
-        "0 is none, 1 all of it, more where recovery did harm. "
-        f"{many('recovery', frame.to_dict('records'))} a row.",
+        "Luck: selection bias in the gain of recovery",
+        "Gain is the recovery solution's fitness minus the normal best's, both with the fault, as "
+        "a fraction of the task's empirical maximum. Columns are medians on the selection trials "
+        "(claimed) and on fresh trials. Luck is the fraction of the summed claimed gains that "
+        "fresh trials do not confirm: 0 is none, 1 is all, above 1 recovery did harm. "
+        f"{many('recovery', frame.to_dict('records'))} per row.",
         frame,
         (TASK, ALGORITHM),
         (
@@ -98,13 +98,12 @@ def sentences(results: Results) -> list[str]:
 
 def _sentence(row: Row, by_task: pd.DataFrame) -> str:
     told = (
-        f"{row['algorithm'].upper()}: by the trials that chose it, recovery wins a median of "
-        f"{row['claimed_gain']:.1%} of the task's empirical maximum; on fresh trials "
-        f"{row['gain']:.1%}"
+        f"{row['algorithm'].upper()}: recovery gains a median of {row['claimed_gain']:.1%} of the "
+        f"task's empirical maximum on the selection trials, and {row['gain']:.1%} on fresh trials"
     )
     if not math.isfinite(row["luck"]):
         return f"{told}."
-    told += f". Of all that is claimed, {part(row['luck'])} is luck"
+    told += f". Of the summed claimed gains, {part(row['luck'])} is luck"
     known = by_task[np.isfinite(by_task["luck"].to_numpy(float))]
     if len(known) > 1:
         most, least = known.loc[known["luck"].idxmax()], known.loc[known["luck"].idxmin()]
@@ -133,6 +132,6 @@ def sentence(results: Results) -> list[str]:
     told = f"{part(shares[low])} ({low.upper()})"
     told += f" to {part(shares[high])} ({high.upper()})" if low != high else ""
     return [
-        "All numbers of chosen controllers are from fresh trials. By the trials that chose them, "
-        f"as in the paper, recovery would seem to win more: {told} of that gain is luck."
+        "Selected solutions are measured on fresh trials. On the selection trials, as in the "
+        f"paper, recovery seems to gain more: {told} of that gain is luck (selection bias)."
     ]

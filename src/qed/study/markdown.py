@@ -55,9 +55,9 @@ def write(study: Path, target: Path, results: Results | None = None, name: str =
         "\n\n".join(told),
         "## Scale",
         _scale(results),
-        "## What holds of the paper, and what does not",
+        "## The paper's statements, checked",
         verdicts.markdown(found, results),
-        "## How much of recovery is luck",
+        "## Luck: selection bias in recovery",
         "\n".join(f"- {text}" for text in luck.sentences(results)) or "Not measured.",
         *_beyond(results),
         "## Tables",
@@ -99,8 +99,8 @@ def _files(beside: str) -> str:
     raw = ", ".join(f"[{name}.csv]({beside}/{name}.csv)" for name in RAW)
     left = ", ".join(f"{name}.csv" for name in TABLES if name not in RAW)
     return (
-        f"Every number is made from {raw} and the study's {left}; "
-        f"[statements.csv]({beside}/statements.csv) has each statement with how it was measured, "
-        "both numbers, what counts as holding, and the verdict. `benchmarks/publish_study.py` "
-        "wrote this page."
+        f"All numbers are computed from {raw} and the study's {left}. "
+        f"[statements.csv]({beside}/statements.csv) has, for each statement, how it was measured, "
+        "both numbers, the tolerance and the verdict. `benchmarks/publish_study.py` wrote this "
+        "page."
     )

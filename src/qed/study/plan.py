@@ -125,8 +125,8 @@ class Plan:
         lacking = [field.name for field in fields(cls) if field.name not in table]
         if lacking:
             raise InputError(
-                f"out: {source} was begun by an older qed (it lacks {', '.join(lacking)}): their "
-                "results must not be mixed; take another folder, or that version"
+                f"out: {source} was started by an older qed (it lacks {', '.join(lacking)}); "
+                "results of two versions must not be mixed; use another folder, or that version"
             )
 
     def changed(self, **given: Any) -> Plan:

@@ -31,38 +31,41 @@ from qed.study.words import many
 WIDE = 9.0  # a figure this wide (inch) is scrolled on a phone, where its text would be too small
 PIXELS = 96  # CSS pixels to an inch
 TITLES = {
-    "scale": "How large this study is, and how it measured",
-    "verdicts": "What holds of the paper, and what does not",
-    "luck": "How much of recovery is luck",
+    "scale": "Scale and protocol",
+    "verdicts": "The paper's statements, checked",
+    "luck": "Luck: selection bias in recovery",
     "beyond": "Beyond the paper: few trials, playbooks, teams",
     "tables": "Tables",
     "figures": "Figures",
     "maps": "Maps",
-    "methods": "How these numbers were made",
+    "methods": "Definitions and files",
 }
 DEFINITIONS = {
-    "Empirical maximum": "The highest fitness in the normal environment of the normal best of any "
-    "map of a task. Performance is fitness as a part of it.",
-    "Normal best": "The solution of a map that does best when all are tried again in the normal "
-    "environment: ten robots, none of them broken.",
-    "Combined fault": "Each of the ten robots draws one of eight faults, no fault being one of "
-    "them. All tasks and algorithms of a replicate meet the same combined faults.",
-    "Fresh trials": "Trials that took no part in choosing a controller. Normal best and recovery "
-    "are chosen by other trials; N, F and R below, and the empirical maximum, are from fresh ones. "
-    "Numbers the paper's way are from the trials that chose.",
+    "Normal best": "The solution of a map with the highest fitness when all solutions are "
+    "re-evaluated in the normal environment: ten healthy robots.",
+    "Empirical maximum": "The highest fitness of a normal best in the normal environment, over all "
+    "maps of a task. Performance is fitness as a fraction of it.",
+    "Combined fault": "Each of the ten robots draws one of eight faults; one of the eight is no "
+    "fault. All tasks and algorithms of a replicate have the same combined faults.",
+    "Selection trials": "Trials by which a solution is selected: the normal best without a fault, "
+    "the recovery solution with it. The paper reports fitness on these trials.",
+    "Fresh trials": "Trials that were not used for selection. N, F and R below, and the empirical "
+    "maximum, are means over fresh trials.",
     "Impact": "(F - N) / N, where N is the normal best's fitness without the fault and F its "
-    "fitness with it. -0.25 says that a quarter is lost.",
-    "Recovered performance": "R, the fitness with the fault of the solution that does best "
-    "with it, as a part of the empirical maximum.",
-    "Resilience": "(R - N) / N: what recovery leaves lost.",
-    "Distance": "How differently the recovery solution and the normal best behave, both watched "
-    "in the normal environment: total variation between the actions they take, averaged over 64 "
-    "states of what a robot senses. 0 is alike, 1 as different as can be.",
-    "Projected coverage": "All solutions of a map, described by SPIRIT in the normal environment, "
-    "are sorted into its 4,096 cells; this counts the cells that get any.",
+    "fitness with it. -0.25 means that a quarter is lost.",
+    "Recovered performance": "R as a fraction of the empirical maximum. R is the fitness, with the "
+    "fault, of the solution selected for that fault.",
+    "Resilience": "(R - N) / N: the relative loss that remains after recovery.",
+    "Luck": "The selection bias of recovery: the fraction of the gain on selection trials that "
+    "fresh trials do not confirm.",
+    "Distance": "How much the recovery solution's behaviour differs from the normal best's, both "
+    "in the normal environment: total variation distance between their action distributions, "
+    "averaged over 64 sensory states. 0 is identical, 1 as different as possible.",
+    "Projected coverage": "The number of SPIRIT's 4,096 cells that the solutions of a map fill, "
+    "when SPIRIT describes them in the normal environment.",
     "Diversity of a map": "The mean distance over all pairs of those cells, between the best "
-    "solutions in them; this is held against the paper's numbers. The distance between the cells' "
-    "centroids, which the paper's words have, stands beside it.",
+    "solutions in them. It is compared with the paper's number. The paper's text uses the "
+    "distance between the cells' centroids, which is given as well.",
 }
 
 
@@ -138,7 +141,7 @@ def maps(results: Results, folder: Path) -> tuple[list[tuple[str, Path]], list[s
 def _page(results: Results, sections: dict[str, str], told: list[str], found: list[Judged]) -> str:
     """Return the page."""
     style = files("qed.study").joinpath("report.css").read_text(encoding="utf-8")
-    preset = escape(str(results.settings.get("preset", "of its own")))
+    preset = escape(str(results.settings.get("preset", "custom")))
     shown = {name: (TITLES[name], part) for name, part in sections.items() if part}
     links = "".join(
         f'<li><a href="#section-{name}">{title}</a></li>' for name, (title, _) in shown.items()
@@ -185,7 +188,7 @@ def _failures(failures: list[str]) -> str:
     lines = "".join(f"<li>{escape(line)}</li>" for line in failures)
     return (
         f'<aside class="failed"><h2>{many(len(failures), "part")} of this study failed</h2>'
-        f"<p>The numbers below are without what failed.</p><ul>{lines}</ul></aside>\n"
+        f"<p>The numbers below exclude the failed parts.</p><ul>{lines}</ul></aside>\n"
     )
 
 
@@ -241,8 +244,8 @@ def _maps(pictures: list[tuple[str, Path]], not_drawn: list[str]) -> str:
         f"{_link(f'figures/{path.name}', 'PNG')}</span></figcaption></figure>\n"
         for title, path in pictures
     )
-    told = "<p>One map of each algorithm, at the end of evolution. Colour is the fitness that "
-    told += "evolution saw, in each cell's own environment for QED; grey cells are empty.</p>\n"
+    told = "<p>One map per algorithm, at the end of evolution. Colour: fitness during evolution, "
+    told += "for QED in each cell's own environment. Grey: empty cells.</p>\n"
     return f'{told if pictures else ""}{_paragraphs(not_drawn)}<div class="maps">\n{shown}</div>\n'
 
 
@@ -258,7 +261,7 @@ def _link(target: str, text: str) -> str:
 
 
 def _more(name: str) -> str:
-    return f'<p class="files">All of it as {_link(f"tables/{name}.csv", "CSV")}</p>\n'
+    return f'<p class="files">All statements as {_link(f"tables/{name}.csv", "CSV")}</p>\n'
 
 
 def _methods(results: Results) -> str:
@@ -272,7 +275,7 @@ def _methods(results: Results) -> str:
     raw = " · ".join(_link(f"tables/{name}.csv", f"{name}.csv") for name in names)
     seed = escape(str(results.settings.get("seed", "unknown")))
     return (
-        f"<dl>\n{meanings}</dl>\n<p>All tables and figures are drawn from these: {raw}. The "
-        f"study's settings are in {_link('study.toml', 'study.toml')}; its first seed is {seed}. "
+        f"<dl>\n{meanings}</dl>\n<p>All tables and figures are made from these files: {raw}. The "
+        f"study's settings are in {_link('study.toml', 'study.toml')}; its seed is {seed}. "
         f"Written with {escape(', '.join(made_with))}.</p>\n"
     )

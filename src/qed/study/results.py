@@ -117,7 +117,9 @@ class Results:
         for name, columns in wanted.items():
             missing = [column for column in columns if column not in tables[name]]
             if missing:
-                raise InputError(f"{paths.table(folder, name)} lacks {', '.join(missing)}")
+                raise InputError(
+                    f"{paths.table(folder, name)} lacks {', '.join(missing)}; run the study again"
+                )
         failed = folder / paths.FAILURES
         lines = failed.read_text(encoding="utf-8").splitlines() if failed.exists() else []
         return cls(settings, **tables, failures=lines)

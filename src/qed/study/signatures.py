@@ -21,9 +21,9 @@ FEWEST = 5  # points below which a density would only show the kernel
 MANY = 300  # points from which they would hide the density
 COLOURS = "magma_r"
 LABELS = {
-    "impact": "impact (part of the normal performance)",
-    "resilience": "resilience (part of the normal performance)",
-    "distance": "distance to the\nnormal behaviour (0 to 1)",
+    "impact": "impact (fraction of normal performance)",
+    "resilience": "resilience (fraction of normal performance)",
+    "distance": "distance from the\nnormal behaviour (0 to 1)",
 }
 DISTANCES = (0.0, 1.0)
 
@@ -123,13 +123,13 @@ def _row(results: Results, x: str, y: str, window: Window, slope: str = "") -> F
             title.append(_slope(own[x], own[y], slope, name))
         hidden = window.hidden(own[x].to_numpy(), own[y].to_numpy())
         if hidden:
-            title.append(f"{hidden:,} out of view")
+            title.append(f"{hidden:,} outside the axes")
         axes.set_title(name.upper() + "\n" + "\n".join(title), fontsize=11.5, linespacing=1.3)
-    grid[0].set_ylabel(LABELS[y].replace(" (part", "\n(part"), fontsize=13)
+    grid[0].set_ylabel(LABELS[y].replace(" (fraction", "\n(fraction"), fontsize=13)
     figure.supxlabel(LABELS[x], fontsize=13)
     if image is not None:
         bar = figure.colorbar(image, ax=list(grid), pad=0.015, aspect=25)
-        bar.set_label("probability in a grid cell (%)", fontsize=12)
+        bar.set_label("probability per grid cell (%)", fontsize=12)
         bar.ax.tick_params(labelsize=11)
     return figure
 
@@ -158,9 +158,9 @@ def _panel(
         )  # fmt: skip
         axes.set_facecolor("#fcfdbf")
     elif len(x):
-        _say(axes, "points only:\ntoo few, or in a line,\nfor a density")
+        _say(axes, "no density: too few\npoints, or on a line")
     else:
-        _say(axes, "no point left")
+        _say(axes, "no data")
     if len(x) < MANY:
         lone = mass is None
         axes.scatter(

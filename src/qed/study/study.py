@@ -81,13 +81,14 @@ class Study:
                 ]
                 if different:
                     raise InputError(
-                        f"out: {self.folder} holds another study: {'; '.join(different)}"
+                        f"out: {self.folder} holds another study: {'; '.join(different)}; "
+                        "use another folder"
                     )
                 if there["beyond"] != self.plan.beyond:  # it is added to what is there
                     write(self.folder / paths.SETTINGS, self._text())
             elif not all(unfinished(file) for file in self.folder.iterdir()):
                 raise InputError(
-                    f"out: {self.folder} is not empty and holds no study; take another folder"
+                    f"out: {self.folder} is not empty and holds no study; use another folder"
                 )
             else:
                 write(self.folder / paths.SETTINGS, self._text())
@@ -208,8 +209,8 @@ def _told(folder: Path) -> dict[str, Any]:
         head, by = table["study"], table["made_by"]["qed"]
         if head["format"] != FORMAT or by != __version__:
             raise InputError(
-                f"out: {folder} was begun by qed {by}, this is {__version__}: their results must "
-                "not be mixed; take another folder, or that version"
+                f"out: {folder} was started by qed {by}, this is {__version__}; results of two "
+                "versions must not be mixed; use another folder, or that version"
             )
         head = {"beyond": 0, "race": False, **head}  # studies of before had neither
         Plan.complete(head, str(folder))

@@ -48,12 +48,12 @@ def sentences(results: Results, frames: Mapping[str, pd.DataFrame]) -> list[str]
         return ["No run of this study has finished, so there is nothing to report yet."]
     maps, recoveries = many(len(results.runs), "map"), len(results.recoveries)
     told = [
-        f"{maps} {'was' if len(results.runs) == 1 else 'were'} evolved, over "
-        f"{many(len(results.tasks), 'task')} ({listed(results.tasks)}) and "
+        f"{maps} {'was' if len(results.runs) == 1 else 'were'} evolved, on "
+        f"{many(len(results.tasks), 'task')} ({listed(results.tasks)}) with "
         f"{many(len(results.algorithms), 'algorithm')} "
         f"({listed(name.upper() for name in results.algorithms)}). "
-        f"{'Once' if recoveries == 1 else f'{recoveries:,} times'} a swarm was broken, and the "
-        "solution that does best with the fault was looked up in its map."
+        f"{recoveries:,} {'recovery was' if recoveries == 1 else 'recoveries were'} measured: "
+        "robots break, and the solution of the map that does best with the fault is selected."
     ]
     told += _losses(results)
     told += least.sentences(results)
@@ -76,17 +76,15 @@ def _losses(results: Results) -> list[str]:
     best, worst = ranked[0], ranked[-1]
     if max(after.values()) > 0 or impact.median() > 0:  # odd, so plain numbers with signs
         told = (
-            f"Faults change the performance by a median of {impact.median():+.0%}; after "
-            f"recovery the change is {after[best]:+.0%} ({best.upper()})"
+            f"Faults change performance by a median of {impact.median():+.0%}; after "
+            f"recovery the median change is {after[best]:+.0%} ({best.upper()})"
         )
         return [
             f"{told} to {after[worst]:+.0%} ({worst.upper()})." if best != worst else f"{told}."
         ]
-    told = f"Faults cost the swarm a median of {-impact.median():.0%} of its performance; after "
-    if best == worst:
-        return [f"{told}recovery {-after[best]:.0%} is lost ({best.upper()})."]
-    told += f"recovery {-after[best]:.0%} ({best.upper()}) to "
-    return [f"{told}{-after[worst]:.0%} ({worst.upper()}) is lost."]
+    told = f"Faults reduce performance by a median of {-impact.median():.0%}; after recovery the "
+    told += f"median loss is {-after[best]:.0%} ({best.upper()})"
+    return [f"{told} to {-after[worst]:.0%} ({worst.upper()})." if best != worst else f"{told}."]
 
 
 def _significance(frame: pd.DataFrame | None) -> list[str]:
@@ -98,9 +96,9 @@ def _significance(frame: pd.DataFrame | None) -> list[str]:
     theirs = frame[frame["paper_delta"] > 0]
     theirs_sure = (theirs["paper_stars"] != "").sum()
     return [
-        f"Compared with one other algorithm in one task, QED is more resilient in {len(better)} of "
-        f"{many(len(frame), 'comparison')} ({sure} significant) and less resilient in "
-        f"{len(worse)} ({against} significant); in the paper it is more resilient in "
+        "QED is compared with each other algorithm in each task. It is more resilient in "
+        f"{len(better)} of {many(len(frame), 'comparison')} ({sure} significant) and less "
+        f"resilient in {len(worse)} ({against} significant). In the paper it is more resilient in "
         f"{len(theirs)} of the same comparisons ({theirs_sure} significant)."
     ]
 
@@ -110,9 +108,9 @@ def _coverage(results: Results) -> list[str]:
     parts = []
     for name, mean in means(results, "coverage").items():
         theirs = paper.value("coverage, cells", algorithm=name)
-        beside = f" ({theirs[0]:,.0f} in the paper)" if theirs else ""
+        beside = f" (paper: {theirs[0]:,.0f})" if theirs else ""
         parts.append(f"{mean:,.0f} with {name.upper()}{beside}")
-    return [f"A map fills on average {listed(parts)} of its 4,096 cells."] if parts else []
+    return [f"Filled cells per map, of 4,096, on average: {listed(parts)}."] if parts else []
 
 
 def scale(settings: Mapping[str, Any]) -> list[Size]:
@@ -122,36 +120,34 @@ def scale(settings: Mapping[str, Any]) -> list[Size]:
         Size("algorithms", str(len(settings["algorithms"])), str(len(PAPER.algorithms))),
     ]
     for field, what in {
-        "replicates": "replicates of each",
-        "evaluations": "evaluations for a map",
-        "trials": "trials of an evaluation",
-        "seconds": "seconds of a trial",
-        "faults": "combined faults for a replicate",
-        "retrials": "trials in the normal and in each faulty environment",
+        "replicates": "replicates per task and algorithm",
+        "evaluations": "evaluations per map",
+        "trials": "trials per evaluation",
+        "seconds": "seconds per trial",
+        "faults": "combined faults per replicate",
+        "retrials": "selection trials per solution, healthy and with each fault",
     }.items():
         rows.append(Size(what, f"{settings[field]:,.12g}", f"{getattr(PAPER, field):,.12g}"))
     if "fresh" in settings:
-        rows.append(Size("fresh trials of a chosen controller", f"{settings['fresh']:,}", "none"))
+        rows.append(Size("fresh trials per selected solution", f"{settings['fresh']:,}", "none"))
     return rows
 
 
 def protocol_sentence(settings: Mapping[str, Any]) -> str:
     """Tell on which trials solutions were judged after evolution."""
     own = (
-        "with the seed of their evolution, as the authors' scripts do"
+        "with the seed of evolution, as in the authors' scripts"
         if settings.get("protocol") == "authors"
-        else "that are independent of those that evolution saw"
+        else "independent of those of evolution"
     )
     told = (
-        f"After evolution, and with each fault, all solutions of a map were tried on trials {own}"
+        "After evolution, all solutions of a map were re-evaluated, healthy and with each fault, "
+        f"on trials {own}."
     )
     if "fresh" not in settings:
-        return f"{told}."
+        return told
     fresh = many(settings["fresh"], "fresh trial")
-    return (
-        f"{told}; what is told of the one that was chosen comes from {fresh} that took no part in "
-        "choosing it."
-    )
+    return f"{told} The selected solution was measured on {fresh}, not used for selection."
 
 
 def race_sentences(settings: Mapping[str, Any]) -> list[str]:
@@ -159,16 +155,16 @@ def race_sentences(settings: Mapping[str, Any]) -> list[str]:
     if not settings.get("race"):
         return []
     return [
-        "Where a cell is an environment, children raced: one that was three standard errors "
-        "behind the incumbent of its cell, trial by trial, was given up. The paper evaluates "
-        "every child on all trials, so these archives are not those of the same seed without races."
+        "Where a cell is an environment, children raced: a child three standard errors behind the "
+        "incumbent of its cell was dropped early. The paper evaluates every child "
+        "on all trials; with the same seed it would give other archives."
     ]
 
 
 def cells_sentence(results: Results) -> str:
     """Tell which cells the maps have."""
     parts = [f"{name.upper()}: {_cells(results, name)}" for name in results.algorithms]
-    return f"The cells of the maps: {'; '.join(parts)}."
+    return f"Cells of the maps. {'; '.join(parts)}."
 
 
 def _cells(results: Results, algorithm: str) -> str:
@@ -176,7 +172,7 @@ def _cells(results: Results, algorithm: str) -> str:
     told = cells_in_words(algorithm, results.settings["evaluations"])
     there = results.runs.loc[results.runs["algorithm"] == algorithm, "cells"]
     count = f"{int(there.iloc[0]):,} cells"
-    return told if told.startswith(count) else f"{count} of a user's own"
+    return told if told.startswith(count) else f"{count}, user-defined"
 
 
 def times_smaller(settings: Mapping[str, Any]) -> tuple[float, float]:
@@ -195,10 +191,11 @@ def scale_sentence(settings: Mapping[str, Any]) -> str:
         return "In evolution this study simulated at least as many robot-steps as the paper."
     return (
         f"In evolution this study simulated about 1/{_rounded(of_all)} of the paper's robot-steps"
-        f" (1/{_rounded(of_a_map)} for each map). Read its numbers with that in mind."
+        f" (1/{_rounded(of_a_map)} per map). Keep this in mind when you compare numbers."
     )
 
 
 def _rounded(number: float) -> str:
     """Return a number with two digits that count: 48,000, 3.7, 12."""
-    return f"{float(f'{number:.2g}'):,g}" if number < 1e6 else f"{number:.1e}"
+    rounded = float(f"{number:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"

@@ -36,11 +36,11 @@ QED = "qed"
 STRONGEST = -0.5  # impacts beyond it are left out of slopes, as in the paper
 FRESH, CLAIMED = "", "claimed_"  # what columns of the results begin with
 ON = {
-    FRESH: "Measured on fresh trials, which took no part in choosing the controllers.",
-    CLAIMED: "The paper's way: measured on the very trials that chose the controllers, so in part "
-    "their luck.",
+    FRESH: "Measured on fresh trials, which were not used to select the solutions.",
+    CLAIMED: "Measured on the selection trials, as in the paper; this overestimates the selected "
+    "solutions.",
 }
-PART = "Performance is a part of the task's empirical maximum, the best fitness in this study."
+PART = "Performance is a fraction of the task's empirical maximum, the best fitness in this study."
 
 
 def tables(results: Results) -> list[Table]:
@@ -77,10 +77,10 @@ def _performance(results: Results) -> Table:
             rows.append(row)
     return Table(
         "table-s1",
-        "Table S1: the maps in the normal environment",
-        f"Mean ± SD over {many('replicate', rows)} (paper: 5). {PART} Average is over a "
-        "map's solutions; best is that of the one chosen as the best, on fresh trials. Coverage is "
-        "the part of its cells that is filled.",
+        "Table S1: maps in the normal environment",
+        f"Mean ± SD over {many('replicate', rows)} (paper: 5). {PART} Best is the normal "
+        "best's performance on fresh trials, average the mean over a map's solutions, coverage the "
+        "fraction of its cells that are filled.",
         pd.DataFrame(rows),
         (TASK, ALGORITHM),
         tuple(spread(heading, stem, "sd") for stem, heading in shown.items()),
@@ -99,7 +99,7 @@ def _recoveries(results: Results, trials: str) -> list[Table]:
 def _named(number: str, title: str, trials: str) -> tuple[str, str]:
     """Return the name and the title of one of the paper's tables."""
     if trials == CLAIMED:
-        title += ", as claimed"
+        title += ", on selection trials"
         return f"table-{number}-claimed", f"Table {number.capitalize()}: {title}"
     return f"table-{number}", f"Table {number.capitalize()}: {title}"
 
@@ -119,10 +119,10 @@ def _recovery(results: Results, trials: str) -> Table:
             row |= beside(stem, "iqr", median_iqr(recoveries[trials + stem]), found)
         rows.append(row)
     return Table(
-        *_named("s2", "faults, and recovery from them", trials),
-        f"Median ± IQR over all tasks and faults: {many('recovery', rows)} an algorithm "
-        f"(paper: 1250). Impact and resilience are the change of performance, before and after "
-        f"recovery, as a part of the performance without a fault. {PART} {ON[trials]}",
+        *_named("s2", "impact of faults, and recovery", trials),
+        f"Median ± IQR over all tasks and faults: {many('recovery', rows)} per algorithm "
+        f"(paper: 1250). Impact and resilience are relative changes of performance, before and "
+        f"after recovery. {PART} {ON[trials]}",
         pd.DataFrame(rows),
         (ALGORITHM,),
         tuple(spread(heading, stem, "iqr") for stem, heading in shown.items()),
@@ -146,9 +146,9 @@ def _comparison(results: Results, number: str, metric: str, stem: str, trials: s
     sizes = [{"n": row[column]} for row in rows for column in ("n_qed", "n")]
     return Table(
         *_named(number, f"{metric}, QED against the others", trials),
-        f"Median ± IQR over {many('recovery', sizes)} a task and algorithm (paper: 250). "
-        f"p of the Wilcoxon rank-sum test; * and ** mark p below 0.05/{made} and "
-        f"0.001/{made}, Bonferroni's correction for the comparisons made (paper: 15). "
+        f"Median ± IQR over {many('recovery', sizes)} per task and algorithm (paper: 250). "
+        f"Significance: Wilcoxon rank-sum test; * and ** mark p below 0.05/{made} and "
+        f"0.001/{made}, Bonferroni's correction for all comparisons (paper: 15). "
         "The effect is Cliff's δ, positive where QED is better, bold where large. "
         f"{PART + ' ' if stem == 'performance' else ''}{ON[trials]}",
         pd.DataFrame(rows),
@@ -206,11 +206,11 @@ def _maps(results: Results) -> Table:
         rows.append(row)
     return Table(
         "maps",
-        "How much the maps hold",
-        f"Mean ± SD over the maps of all tasks: {many('map', rows)} an algorithm (paper: 25). "
-        "Coverage counts the filled cells of a map. Its solutions, projected to SPIRIT space, "
-        "fill the cells of projected coverage; diversity is the mean distance, 0 to 1, between "
-        "the centroids of these cells, and between their best solutions.",
+        "Coverage and diversity of the maps",
+        f"Mean ± SD over the maps of all tasks: {many('map', rows)} per algorithm (paper: 25). "
+        "Coverage is the number of filled cells of a map; projected coverage the number of "
+        "SPIRIT's cells that its solutions fill. Diversity is the mean distance, 0 to 1, between "
+        "the centroids of these cells, and between the best solutions in them.",
         pd.DataFrame(rows),
         (ALGORITHM,),
         (
@@ -249,7 +249,7 @@ def _slopes(results: Results) -> Table:
         "slopes",
         "Slopes of resilience and diversity on impact",
         f"Least-squares lines over the recoveries of all tasks, {many('point', rows)} each "
-        "(paper: around 1000); r is the Pearson correlation. Faults that cost more than half the "
+        "(paper: about 1000); r is the Pearson correlation. Faults that cost more than half the "
         "performance are left out, as in the paper. Diversity is the distance between the "
         "behaviours before and after recovery, 0 to 1.",
         pd.DataFrame(rows),
@@ -274,8 +274,8 @@ def _fault_kinds(results: Results) -> Table:
     ]
     return Table(
         "fault-kinds",
-        "Impact by the number of robots with a kind of fault",
-        "Median ± IQR over all tasks and algorithms. The paper sees no direct relation.",
+        "Impact by number of robots with each kind of fault",
+        "Median ± IQR over all tasks and algorithms. The paper finds no direct relation.",
         pd.DataFrame(rows),
         (Key("Fault", "kind", str.capitalize), Key("Robots", "robots")),
         (spread("Impact", "impact", "iqr")._replace(paper=None), plain("n", "n", 0)),
@@ -296,8 +296,8 @@ def _fault_correlations(results: Results) -> Table:
     ]
     return Table(
         "fault-correlations",
-        "Correlation of impact with the number of robots with a kind of fault",
-        "Pearson correlation over all tasks; below 0, more such faults cost more performance.",
+        "Correlation of impact with the number of robots with each kind of fault",
+        "Pearson correlation over all tasks. Below 0, more such faults cost more performance.",
         pd.DataFrame(rows),
         (ALGORITHM,),
         (

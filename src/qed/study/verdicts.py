@@ -21,7 +21,7 @@ from qed.study.statements import (
 from qed.study.words import many
 
 MINUS, NO_BREAK = "\N{MINUS SIGN}", "\N{NO-BREAK SPACE}"
-KINDS = {"in words": IN_WORDS, "numbers of its tables": IN_TABLES}
+KINDS = {"in words": IN_WORDS, "numbers and tests of its tables": IN_TABLES}
 CLASSES = {HOLDS: "same", DIFFERS: "differs", UNCHECKED: "unchecked"}
 
 
@@ -61,8 +61,8 @@ def sentence(judged: list[Judged]) -> str:
     """Return the counts in words."""
     words, numbers = counts(judged).values()
     return (
-        f"Of the paper's {many(sum(words.values()), 'statement')} in words {_told(words)}. "
-        f"Of the {many(sum(numbers.values()), 'number')} and tests of its tables S1 to S3 "
+        f"Of the paper's {many(sum(words.values()), 'statement')} in words, {_told(words)}. "
+        f"Of the {many(sum(numbers.values()), 'number')} and tests of its tables S1 to S3, "
         f"{_told(numbers)}."
     )
 
@@ -75,19 +75,18 @@ def _told(found: dict[str, int]) -> str:
 def notes(results: Results) -> list[str]:
     """Return how to read the verdicts."""
     told = [
-        "A verdict is on fresh trials. Where the paper's way of measuring, by the trials that "
-        "chose a controller, gives other numbers, these stand beside ours. A reason is named only "
-        "where a measurement of this study backs it: the paper's way gives the other verdict; or a "
-        "number is below the paper's and still rose at the end of evolution; or two algorithms are "
-        "not told apart by a test; or some replicates, taken alone, agree with the paper. Where "
-        "none is named, nothing measured here tells why."
+        "Verdicts are based on fresh trials. Where the selection trials, which the paper uses, "
+        "give other numbers, these are shown as well. A reason for a difference is given only if a "
+        "measurement of this study supports it: the statement holds on the selection trials; the "
+        "number is below the paper's and still grew at the end of evolution; a test finds no "
+        "significant difference between two algorithms; or single replicates agree with the paper."
     ]
     tasks = PRESETS["paper"].tasks
     if len(results.tasks) < len(tasks):
         told.append(
-            f"This study has {len(results.tasks)} of the paper's {len(tasks)} tasks: where a "
-            "statement is of all tasks, these are meant, and numbers that the paper gives over "
-            "all five cannot be checked."
+            f"This study has {len(results.tasks)} of the paper's {len(tasks)} tasks. Statements "
+            "about all tasks are checked on these. Numbers that the paper gives over all five "
+            "tasks cannot be checked."
         )
     return told
 
@@ -97,8 +96,8 @@ def html(judged: list[Judged], results: Results) -> str:
     parts = [f"<p>{escape(sentence(judged))}</p>\n"]
     parts += [f"<p>{escape(note)}</p>\n" for note in notes(results)]
     parts.append(
-        '<p class="filter"><label><input type="checkbox" id="only-differing"> Show only what '
-        "differs</label></p>\n"
+        '<p class="filter"><label><input type="checkbox" id="only-differing"> Show only '
+        "differences</label></p>\n"
     )
     parts += [_html_group(*each) for each in _groups(judged)]
     return "".join(parts)
@@ -114,8 +113,8 @@ def strip(judged: list[Judged]) -> str:
         )
         lines += f"<p><span>{escape(kind.capitalize())}:</span> {parts}</p>\n"
     return (
-        '<div class="counts" id="counts"><p><strong>What the paper says</strong>, checked '
-        f'<a href="#section-verdicts">statement by statement</a>:</p>\n{lines}</div>\n'
+        '<div class="counts" id="counts"><p><strong>The paper\'s statements</strong>, '
+        f'<a href="#section-verdicts">checked one by one</a>:</p>\n{lines}</div>\n'
     )
 
 
@@ -167,11 +166,11 @@ def _html_table(title: str, judged: list[Judged]) -> str:
 def _html_row(each: Judged) -> str:
     said = each.statement
     fine = f"<small>{escape(_fine(each))}</small>" + (
-        f"<details><summary>How</summary><small>{escape(said.how)} Why that much is allowed: "
+        f"<details><summary>How</summary><small>{escape(said.how)} Reason for the tolerance: "
         f"{escape(said.tolerance.why)}.</small></details>"
     )
     ours = _numbers(each.ours) + "".join(
-        f"<small>the paper's way: {_numbers(told)}</small>" for told in _beside(each)
+        f"<small>on selection trials: {_numbers(told)}</small>" for told in _beside(each)
     )
     why = "".join(f"<small>{_numbers(reason)}</small>" for reason in each.reasons)
     verdict = f'<span class="{CLASSES[each.verdict]}">{escape(each.verdict)}</span>{why}'
@@ -185,7 +184,7 @@ def _html_row(each: Judged) -> str:
 
 
 def _fine(each: Judged) -> str:
-    """Return where a statement stands, and what counts as holding."""
+    """Return where the paper makes a statement, and what counts as holding."""
     return f"{each.statement.where}: {each.statement.tolerance.words}."
 
 
@@ -238,7 +237,7 @@ def markdown(judged: list[Judged], results: Results) -> str:
 def _markdown_table(judged: list[Judged]) -> list[str]:
     lines = ["| Statement | This study | Paper | Verdict |", "| --- | --- | --- | --- |"]
     for each in judged:
-        ours = each.ours + "".join(f"<br>the paper's way: {told}" for told in _beside(each))
+        ours = each.ours + "".join(f"<br>on selection trials: {told}" for told in _beside(each))
         verdict = each.verdict if each.verdict != DIFFERS else f"**{DIFFERS}**"
         why = "".join(f"<br>{_plain(reason)}" for reason in each.reasons)
         cells = (each.statement.says, ours, each.statement.theirs)

@@ -36,11 +36,11 @@ def chosen(backend: str, environments: Iterable[Environment] = (), trials: int =
         raise InputError(
             f"backend cuda simulates at most {MOST_ROBOTS} robots, {MOST_OBSTACLES} obstacles and "
             f"{MOST_TRIALS:,} trials of a controller, got {robots}, {obstacles} and {trials:,}; "
-            "take --backend cpu (or backend='cpu')"
+            "use --backend cpu (or backend='cpu')"
         )
     if (why := problem()) is not None:
         raise StoppedError(
-            f"backend cuda: no NVIDIA GPU can be used here: {why.rstrip('.')}; take "
+            f"backend cuda: no NVIDIA GPU can be used here: {why.rstrip('.')}; use "
             "--backend cpu (or backend='cpu')"
         )
     return name

@@ -150,7 +150,7 @@ def checked(function: Any, argument: str, over: str | None = None) -> Law:
     strange = [one for one in reads if one not in allowed]
     if strange:
         raise InputError(
-            f"{argument}: the law {name} reads {', '.join(strange)}, which there is not: a law of "
+            f"{argument}: the law {name} reads {', '.join(strange)}, which is unknown; a law of "
             f"{'a robot' if over == 'robots' else 'a pair'} may read {', '.join(allowed)}"
         )
     found = _law(function, over, reads)

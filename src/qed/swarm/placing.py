@@ -43,7 +43,7 @@ def place(
         raise InputError(
             f"robots: no room for {robots} robots and {obstacles} obstacles in an arena of "
             f"{arena:g} m (they start at least {START_MARGIN:g} m from the walls and must not "
-            "overlap); take fewer, a larger arena, or give start="
+            "overlap); use fewer, a larger arena, or give start="
         )
     for array in (poses, centres):
         array.flags.writeable = False

@@ -168,7 +168,7 @@ def slices(archive: Archive) -> Figure:
         axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
     figure.supxlabel("deviation: mean distance from the centre (0 to 1)", fontsize=11)
-    figure.supylabel("coverage: part of the fine cells visited", fontsize=11)
+    figure.supylabel("coverage: fraction of the fine cells visited", fontsize=11)
     figure.suptitle(cells.title(archive), fontsize=11)
     figure.colorbar(image, ax=grid, label="fitness", shrink=0.6, pad=0.02)
     return figure

@@ -185,9 +185,9 @@ def _entries(found: Recovery | Sequence[Entry], algorithm: str) -> list[Entry]:
         given = [Entry(given[0], algorithm.upper())]
     for entry in given:
         if not hasattr(getattr(entry, "found", None), "normal_controller"):
-            raise InputError(f"found must be from qed.recover, got {type(entry).__name__}")
+            raise InputError(f"found must be a result of qed.recover, got {type(entry).__name__}")
     if not 1 <= len(given) <= MOST:
-        raise InputError(f"found must be 1 to {MOST} recoveries, got {len(given)}")
+        raise InputError(f"found must hold 1 to {MOST} recoveries, got {len(given)}")
     if len({(entry.found.task, entry.found.faults) for entry in given}) > 1:
         raise InputError("found must be recoveries of one task from one combined fault")
     return given

@@ -107,7 +107,7 @@ def story(
 ) -> Story:
     """Watch again what ``qed.recover(kit, ..., reset=False)`` found, with the same arguments."""
     if not getattr(found, "lived", ()):
-        raise InputError("found must be from qed.recover(kit, ..., reset=False)")
+        raise InputError("found must be a result of qed.recover(kit, ..., reset=False)")
     world = begun(found.task, environment or kit.environment, seed)
     length = kit.seconds if seconds is None else seconds
     traces = []

@@ -88,7 +88,7 @@ def test_hostile_headers_are_refused(tmp_path, kit, header, words):
 def test_findings_that_say_nothing_are_not_told(tmp_path, kit, findings):
     loaded = Kit.load(changed(tmp_path, kit, {"findings": findings, "library": {"faults": 3}}))
     assert "no faults simulated" in loaded.words[0]
-    assert "Nobody validated it." in loaded.words
+    assert "Not validated." in loaded.words
 
 
 def array(kit, name, **change):
@@ -219,5 +219,5 @@ def test_a_playbook_that_is_not_trusted_keeps_the_normal_best(kit, tmp_path, mix
     assert again.playbook == book
     words = " ".join(again.words)
     assert ("can be trusted" in words) == trusted
-    assert ("Leave the playbook" in words) == (mixed is not None and not trusted)
-    assert ("not validated in swarms" in words) == (mixed is None)
+    assert ("Do not use the playbook" in words) == (mixed is not None and not trusted)
+    assert ("not validated where faults differ" in words) == (mixed is None)

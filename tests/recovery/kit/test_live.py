@@ -90,5 +90,5 @@ def test_to_watch_a_life_changes_nothing(found, kit):
 
 
 def test_archives_are_searched_with_reset_only():
-    with pytest.raises(InputError, match="reset=False is for a kit's search"):
+    with pytest.raises(InputError, match="reset=False needs a kit"):
         qed.recover(qed.load_example(), "patrolling", FAULTS, reset=False)

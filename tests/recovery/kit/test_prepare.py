@@ -72,7 +72,7 @@ def test_the_playbook_is_validated_in_mixed_swarms(archive, kit):
     assert teams["faults"] == 2
     assert teams["gain"] == pytest.approx(teams["team"] - teams["best"])
     words = " ".join(kit.words)
-    assert "a team was sought" in words
+    assert "a team was searched for" in words
     assert ("can be trusted" in words) == kit.playbook.trusted
     assert max(map(len, kit.words)) <= 80
 
@@ -155,7 +155,7 @@ def test_another_environment_must_be_named(kit):
         ({"faults": []}, "at least one combined fault"),
         ({"faults": "PMIN"}, r"must be qed\.Faults"),
         ({"strategy": "best"}, "strategy must be one of"),
-        ({"full": True}, "full is for an archive"),
+        ({"full": True}, "full is for archives"),
     ],
 )
 def test_bad_input_to_recover_names_the_field(given, words):
@@ -182,9 +182,9 @@ def test_bad_input_to_prepare_names_the_field(archive, given, words):
 
 
 def test_budgets_are_for_kits(archive):
-    with pytest.raises(InputError, match="budget is for a kit's search"):
+    with pytest.raises(InputError, match="budget needs a kit"):
         qed.recover(archive, "patrolling", qed.Faults.none(), budget=10)
-    with pytest.raises(InputError, match="task must be named"):
+    with pytest.raises(InputError, match="task is missing"):
         qed.recover(archive, faults=qed.Faults.none())
 
 

@@ -72,7 +72,7 @@ def test_a_diagnosis_is_wrong_as_often_as_said():
     ("given", "words"),
     [
         ({"by": "robot"}, "by must be one of fault"),
-        ({"wrong": 0.1}, "wrong is for a search over teams"),
+        ({"wrong": 0.1}, "wrong needs a search over teams"),
         ({"by": "fault", "wrong": -0.1}, "wrong must be"),
         ({"by": "fault", "strategy": "map"}, "strategy must be learned"),
         ({"by": "fault", "faults": qed.Faults(["ROFS"] * 10)}, "does not know 'ROFS'"),
@@ -85,5 +85,5 @@ def test_bad_input_names_the_field(kit, given, words):
 
 def test_archives_know_their_faults():
     archive = qed.load_example("patrolling")
-    with pytest.raises(InputError, match="wrong is for a kit's search"):
+    with pytest.raises(InputError, match="wrong needs a kit"):
         qed.recover(archive, "patrolling", MIXED, by="fault", wrong=0.1)

@@ -146,7 +146,7 @@ def test_the_same_is_asked_until_it_is_told(kit):
             search.tell(wrong)
     assert search.state == before
     search.tell(0.5)
-    with pytest.raises(InputError, match="told already"):
+    with pytest.raises(InputError, match="waiting for a fitness"):
         search.tell(0.5)
     assert search.trials == 1
 
@@ -164,7 +164,7 @@ def test_bad_input_names_the_field(kit):
     good = search.state
     for wrong, words in (
         ({"kit": "another"}, "another kit"),
-        ({"format": "none"}, "state must be"),
+        ({"format": "none"}, "state must come from"),
         ({"version": 9}, "version 9"),
         ({"told": [[99999, 0.5]]}, "state: told must be a whole number"),
         ({"told": [[1, float("nan")]]}, "state: told must be"),
@@ -175,7 +175,7 @@ def test_bad_input_names_the_field(kit):
     ):
         with pytest.raises(InputError, match=words):
             kit.search(state={**good, **wrong})
-    with pytest.raises(InputError, match="state must be"):
+    with pytest.raises(InputError, match="state must come from"):
         kit.search(state=[1, 2])
 
 

@@ -183,5 +183,5 @@ def test_what_is_told_of_a_team_must_be_one_of_the_search(kit):
     with pytest.raises(InputError, match="is not one of the kit's"):
         search.tell(0.5, qed.Team([qed.Controller([], [1.0, 1.0])] * 10))
     assert search.trials == 0
-    with pytest.raises(InputError, match="told already"):
+    with pytest.raises(InputError, match="waiting for a fitness"):
         search.tell(0.5)

@@ -278,7 +278,7 @@ class Kit:
 def _settings(state: Mapping[str, Any], controllers: int) -> tuple[str, int, int]:
     """Return strategy, seed and present controller of a state; InputError if it has none."""
     if not isinstance(state, Mapping):
-        raise InputError("state must be what a search's state was")
+        raise InputError("state must come from the state of a search")
     name, seed, present = (state.get(key) for key in ("strategy", "seed", "present"))
     row = whole("state: present", present, 0, controllers - 1)
     return str(name), whole("state: seed", seed, 0, 2**63 - 1), row

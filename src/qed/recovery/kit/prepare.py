@@ -152,7 +152,7 @@ def prepare(
     made = archive.header.get("settings", {})
     wanted = task or made.get("task")
     if wanted is None:
-        raise InputError("task: the archive does not say which; name one")
+        raise InputError("task: the archive does not name its task; give one")
     same_as_stored(archive.header, defined("task", wanted, Task))
     effort = effort or Effort()
     length = made.get("seconds", 400.0) if seconds is None else seconds

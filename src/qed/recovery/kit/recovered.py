@@ -135,7 +135,7 @@ def recovered(
     combined = [faults] if isinstance(faults, Faults) else list(faults)
     most = whole("budget", 10 if budget is None else budget, 1, 100_000)
     if full:
-        raise InputError("full is for an archive; a kit's search has a budget")
+        raise InputError("full is for archives; for a kit use budget")
     if not combined:
         raise InputError("faults must hold at least one combined fault, got none")
     seeds = streams(seed)
@@ -174,7 +174,7 @@ def _searches(
     """Return a search for each fault, over teams if robots tell what is broken in them."""
     if by is None:
         if wrong is not None:
-            raise InputError('wrong is for a search over teams: name by="fault", too')
+            raise InputError('wrong needs a search over teams; give by="fault" too')
         return [kit.search(strategy, seed=seed) for _ in faults]
     choice("by", by, BY)
     if strategy != LEARNED:

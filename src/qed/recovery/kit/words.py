@@ -16,7 +16,7 @@ def told(kit: Kit) -> list[str]:
         f"{kit.task}: {len(kit.controllers)} controllers on the short list, "
         f"{len(faults) if isinstance(faults, list) else 'no'} faults simulated."
     ]
-    lines += _readable(_validated, kit.findings) or ["Nobody validated it."]
+    lines += _readable(_validated, kit.findings) or ["Not validated."]
     lines += _plays(kit)
     lines += _readable(_mixed, kit.findings.get("mixed"))
     lines += _readable(_teams, kit.findings.get("teams"))
@@ -36,20 +36,20 @@ def _validated(found: Any) -> list[str]:
     gain, error = float(found["gain"]), float(found["error"])
     verdict = "is worthwhile" if worthwhile(found) else "is hardly worthwhile"
     return [
-        f"Fitness on fresh trials of {int(found['faults'])} faults that took no part:",
+        f"Fitness on fresh trials of {int(found['faults'])} faults not used for learning:",
         f"  {healthy:.3f}  with healthy robots",
         f"  {kept:.3f}  broken, if the controller is kept",
         *(
             f"  {float(value):.3f}  after a search of {int(key)} trial{'s' * (int(key) > 1)}"
             for key, value in found["found"].items()
         ),
-        f"  {best:.3f}  with the best on the list, found by {int(found['trials']):,} trials",
+        f"  {best:.3f}  with the best on the short list, found by {int(found['trials']):,} trials",
         f"Searching {verdict} here: {gain:+z.3f} ± {error:.3f} within ten trials.",
     ]
 
 
 def worthwhile(found: Any) -> bool:
-    """Tell whether a search gains anything on faults that took no part."""
+    """Tell whether a search gains anything on faults that were not used for learning."""
     return float(found["gain"]) > 2.0 * float(found["error"])
 
 
@@ -71,8 +71,8 @@ def _mixed(found: Any) -> list[str]:
     return [
         f"In {int(found['faults'])} of these swarms robots have different faults:",
         f"  {kept:.3f}  if the controller is kept",
-        f"  {searched:.3f}  with one for all, after a search of ten trials",
-        f"  {best:.3f}  with the best for all",
+        f"  {searched:.3f}  with one controller for all, after a search of ten trials",
+        f"  {best:.3f}  with the best controller for all",
         f"  {playbook:.3f}  with the playbook, if each robot knows its fault; no trial",
     ]
 
@@ -81,8 +81,8 @@ def _teams(found: Any) -> list[str]:
     best, team, playbook = (float(found[name]) for name in ("best", "team", "playbook"))
     gain, error = float(found["gain"]), float(found["error"])
     return [
-        f"In {int(found['faults'])} of them a team was sought, a controller for each fault:",
-        f"  {best:.3f}  with the best for all",
+        f"In {int(found['faults'])} of them a team was searched for, one controller per fault:",
+        f"  {best:.3f}  with the best controller for all",
         f"  {playbook:.3f}  with the playbook",
         f"  {team:.3f}  with the team, found by {int(found['trials']):,} trials; "
         f"gain {gain:+z.3f} ± {error:.3f}",
@@ -94,9 +94,9 @@ def _verdict(kit: Kit) -> list[str]:
     if not kit.playbook.plays:
         return []
     if kit.playbook.mixed is None:
-        return ["The playbook was not validated in swarms of different faults: leave it there."]
+        return ["The playbook was not validated where faults differ: do not use it there."]
     gain, error = kit.playbook.mixed
-    apart = f"{gain:+z.3f} ± {error:.3f} against the best for all"
+    apart = f"{gain:+z.3f} ± {error:.3f} against the best"
     if kit.playbook.trusted:
         return [f"The playbook can be trusted here: {apart}."]
-    return [f"Leave the playbook where faults differ: {apart}."]
+    return [f"Do not use the playbook where faults differ: {apart}."]

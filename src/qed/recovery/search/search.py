@@ -147,7 +147,7 @@ class Search(Generic[Arm]):
         row = self._asked if controller is None else self.row(controller)
         if row is None:
             raise InputError(
-                "fitness was told already, or nothing was asked: call ask() before each tell(), "
+                "no controller is waiting for a fitness: call ask() before each tell(), "
                 "or name the controller that was tried"
             )
         self._asked = None if row == self._asked else self._asked
@@ -278,7 +278,7 @@ class Search(Generic[Arm]):
     def resume(self, state: Mapping[str, Any]) -> None:
         """Take over the trials of another search's state; InputError if it does not fit."""
         if not isinstance(state, Mapping) or state.get("format") != FORMAT:
-            raise InputError("state must be what a search's state was")
+            raise InputError("state must come from the state of a search")
         if state.get("version") != VERSION:
             raise InputError(f"state: version {state.get('version')!r} is not known here")
         if state.get("kit") != self._digest:
@@ -287,7 +287,7 @@ class Search(Generic[Arm]):
         if not isinstance(told, list) or not all(
             isinstance(one, list | tuple) and len(one) == 2 for one in told
         ):
-            raise InputError("state: told must be a list of a controller's number and fitness")
+            raise InputError("state: told must be a list of pairs (controller number, fitness)")
         last = len(self.controllers) - 1
         checked = [
             (whole("state: told", row, 0, last), number("state: told", fitness, -1e9, 1e9))

@@ -30,17 +30,17 @@ __all__ = ["DIFFERS", "HOLDS", "IN_TABLES", "IN_WORDS", "ON_FAULTS", "STATEMENTS
 
 IN_WORDS = {
     evolution.GROUP: "The maps: performance",
-    diversity.GROUP: "The maps: how much they hold",
-    recovery.FAULTS: "Faults, and what they cost",
+    diversity.GROUP: "The maps: coverage and diversity",
+    recovery.FAULTS: "Faults and their impact",
     recovery.RECOVERY: "Recovery over all tasks",
-    by_task.GROUP: "Recovery task by task",
+    by_task.GROUP: "Recovery by task",
     signatures.GROUP: "Signatures: impact, resilience and distance",
 }
 IN_TABLES = {
     tables.S1: "Numbers of table S1: the maps in the normal environment",
     tables.S2: "Numbers of table S2: medians and interquartile ranges over all tasks",
-    tables.S3: "Numbers of table S3: medians task by task",
-    tables.TESTS: "Tests of table S3: significance and size of effects",
+    tables.S3: "Numbers of table S3: medians by task",
+    tables.TESTS: "Tests of table S3: significance and effect sizes",
 }
 ON_FAULTS = {
     recovery.FAULTS, recovery.RECOVERY, by_task.GROUP, signatures.GROUP,

@@ -16,8 +16,8 @@ from qed.study.statements.needs import ALL_ALGORITHMS, Needs
 Measure = Callable[[Results], Numbers]
 
 CLOSE = 0.03
-CLOSE_WHY = "the paper itself calls performances close that differ by at most 0.03"
-PLACE = Tolerance("the place must be the same", "our numbers have enough decimals to have no ties")
+CLOSE_WHY = "the paper calls performances close that differ by at most 0.03"
+PLACE = Tolerance("the rank must be the same", "numbers with all decimals have no ties")
 DIRECTION = Tolerance("the direction must be the same", "the paper gives a direction only")
 
 
@@ -32,8 +32,9 @@ def row(numbers: Mapping[str, float], how: str = "{:.2f}") -> str:
 
 
 def span(low: float, high: float, how: str = "{:.2f}") -> str:
-    """Return a range in words."""
-    return f"{how.format(low)} to {how.format(high)}"
+    """Return a range in words, or the number if both ends read the same."""
+    ends = how.format(low), how.format(high)
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
 def no_more(difference: float, bound: float) -> bool:

@@ -18,7 +18,7 @@ from qed.study.statements.needs import ALL_TASKS, BASELINES, PAPER, QED, Needs, 
 GROUP = "by-task"
 METRICS = {"resilience": "resilience", "recovered performance": "performance"}
 BIG = ("medium", statistics.LARGE)
-ONE = Tolerance("one comparison more or less", "a comparison at the edge falls either way")
+ONE = Tolerance("one comparison more or less", "a comparison at the threshold can fall either way")
 
 _made = about(GROUP, "Results, fault recovery; table S3")
 _table = partial(_made, how="Median over the recoveries of the task.")

@@ -89,7 +89,7 @@ def statements() -> list[Statement]:
         theirs, _ = paper.value("coverage, cells", algorithm=name) or (0.0, 0.0)
         base = _made(
             f"coverage-{name}",
-            f"The cells that {name.upper()} fills in its own map.",
+            f"Number of cells that {name.upper()} fills in its own map.",
             "Mean over all maps.",
             tolerance=CELLS,
             progress="coverage",
@@ -99,7 +99,7 @@ def statements() -> list[Statement]:
         yes_or_no(
             _made(
                 "coverage-order",
-                "QED fills most cells, then HBD, then SDBC and SPIRIT.",
+                "QED fills the most cells, then HBD, then SDBC and SPIRIT.",
                 "Mean cells over all maps.",
             ),
             _order,
@@ -109,7 +109,7 @@ def statements() -> list[Statement]:
             _made(
                 "coverage-dense",
                 "QED's space is dense, the baselines' spaces are sparse.",
-                "Part of a map's cells that is filled, the mean over all maps.",
+                "Fraction of a map's cells that are filled, mean over all maps.",
                 tolerance=Tolerance(
                     f"dense is at least {DENSE}, sparse below {SPARSE}", "the paper gives no bound"
                 ),
@@ -124,9 +124,8 @@ def statements() -> list[Statement]:
         base = _made(
             f"diversity-{name}",
             f"The behavioural diversity of {name.upper()}'s projected maps.",
-            "Mean distance between the solutions of a projected map, the mean over all maps. "
-            "The paper's words have the centroids of the cells; that number stands beside it in "
-            "the table of maps.",
+            "Mean distance between the solutions of a projected map, mean over all maps. The "
+            "paper's text uses the centroids of the cells; that number is in the table of maps.",
             tolerance=close(),
             needs=ALL_TASKS,
         )
@@ -136,8 +135,8 @@ def statements() -> list[Statement]:
             _made(
                 "diversity-similar",
                 "All algorithms' projected maps are about equally diverse.",
-                "Highest less lowest of the four mean diversities.",
-                tolerance=Tolerance("up to 0.05", "the paper's 0.02 and 0.03 more"),
+                "Highest minus lowest of the four mean diversities.",
+                tolerance=Tolerance("up to 0.05", "the paper's 0.02, and 0.03 more"),
             ),
             _similar,
             f"{high - low:.2f} ({span(low, high)})",
@@ -148,11 +147,11 @@ def statements() -> list[Statement]:
         error = 2 * sd / MAPS**0.5
         base = _made(
             f"projected-{name}",
-            f"The cells of the common behaviour space that {name.upper()}'s solutions fill.",
+            f"Number of cells of the common space that {name.upper()}'s solutions fill.",
             "Mean over all maps.",
             tolerance=Tolerance(
                 "within a tenth or two standard errors of the paper's mean, whichever is more",
-                "the paper's spread over 25 maps says how sure its mean is",
+                "the standard error follows from the paper's spread over 25 maps",
             ),
             needs=ALL_TASKS,
         )
@@ -164,7 +163,7 @@ def statements() -> list[Statement]:
             _made(
                 "projected-half",
                 "SDBC fills half as many cells of the common space as the others.",
-                "SDBC's mean over the mean of the other three.",
+                "SDBC's mean divided by the mean of the other three.",
                 tolerance=Tolerance(f"0.5 within {HALF}", "the paper rounds to a half"),
             ),
             _half,
@@ -174,8 +173,8 @@ def statements() -> list[Statement]:
             _made(
                 "diversity-on-par",
                 "QED's behavioural diversity is at least on par with the baselines'.",
-                "QED's mean distance and its projected coverage against the baselines' means.",
-                tolerance=Tolerance("a tenth less still is on par", DIRECTION.why),
+                "QED's mean distance and projected coverage, compared with the baselines' means.",
+                tolerance=Tolerance("up to a tenth lower is on par", DIRECTION.why),
                 needs=Needs((), PAPER.algorithms),
             ),
             _on_par,

@@ -43,9 +43,7 @@ def _converged(results: Results) -> Answer | None:
         return None
     (metric, name, task), most = max(found.items(), key=lambda item: item[1])
     still = sum(value > SETTLED for value in found.values())
-    told = (
-        f"{still} of {len(found)} still rise; most: {metric}, {name.upper()} in {task}, {most:.1%}"
-    )
+    told = f"{still} of {len(found)} still rise; most {metric}, {name.upper()}, {task}: {most:.1%}"
     return Answer(told, still == 0)
 
 
@@ -101,7 +99,7 @@ def statements() -> list[Statement]:
         yes_or_no(
             _evolution(
                 "evolution-converged",
-                "Best and average fitness have about converged at the end of evolution.",
+                "Best and average fitness have nearly converged at the end of evolution.",
                 "Growth of best and mean fitness in the last tenth of the evaluations, for each "
                 "task and algorithm.",
                 needs=Needs(),
@@ -115,10 +113,10 @@ def statements() -> list[Statement]:
             _evolution(
                 "evolution-baselines-alike",
                 "During evolution the baselines' best fitness does not vary widely.",
-                "Highest less lowest best fitness of the three at the end, as a part of the "
-                "highest; the task with most.",
+                "Highest minus lowest best fitness of the three at the end, as a fraction of the "
+                "highest; the task with the largest.",
                 tolerance=Tolerance(
-                    f"up to {ALIKE:.0%}", "as far apart as they are in table S1 (flocking)"
+                    f"up to {ALIKE:.0%}", "their largest difference in table S1 (flocking)"
                 ),
             ),
             _baselines_alike,
@@ -128,7 +126,7 @@ def statements() -> list[Statement]:
             _evolution(
                 "evolution-qed-highest",
                 "During evolution, over its own environments, QED has the highest best fitness.",
-                "Best fitness at the end of evolution, the mean over replicates, task by task.",
+                "Best fitness at the end of evolution, mean over replicates, by task.",
             ),
             _qed_highest,
             "QED highest",
@@ -137,7 +135,7 @@ def statements() -> list[Statement]:
             _evolution(
                 "evolution-qed-average",
                 "During evolution QED's average fitness is similar to the baselines'.",
-                "Mean fitness at the end of evolution lies between the baselines', task by task.",
+                "Mean fitness at the end of evolution lies between the baselines', by task.",
                 tolerance=Tolerance(
                     f"or outside by up to {SIMILAR:.0%} of the best", "the paper gives no number"
                 ),
@@ -149,7 +147,7 @@ def statements() -> list[Statement]:
             _evolution(
                 "best-better-at-home",
                 "QED's best performance is higher in the environments it evolved in.",
-                "QED's best fitness in evolution above that in the normal environment, by task.",
+                "QED's best fitness in evolution is above that in the normal environment, by task.",
                 needs=Needs((), (QED,)),
                 where="Results, map quality; figures 2b and S1",
             ),

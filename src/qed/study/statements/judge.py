@@ -72,16 +72,16 @@ def _reasons(
     """Yield what a measurement of the study says on a difference."""
     if found.claimed_holds:
         yield (
-            "Winners' luck: on the trials that chose the winners, as in the paper, it holds "
+            "Luck: on the selection trials, which the paper uses, the statement holds "
             f"({found.claimed})."
         )
     if results.settings["evaluations"] < PAPER.evaluations and statement.progress:
         for name in answer.lower:
             grown = measures.growth(results, statement.progress, name, statement.task)
             if np.isfinite(grown) and grown > RISING:
-                what = {"coverage": "cells filled", "best": "best fitness", "mean": "mean fitness"}
+                what = {"coverage": "filled cells", "best": "best fitness", "mean": "mean fitness"}
                 yield (
-                    f"Fewer evaluations: {name.upper()} is below the paper and its "
+                    f"Fewer evaluations: {name.upper()} is below the paper, and its "
                     f"{what[statement.progress]} still grew by {grown:.1%} in the last tenth of "
                     f"{results.settings['evaluations']:,} evaluations (paper: "
                     f"{PAPER.evaluations:,})."
@@ -92,12 +92,12 @@ def _reasons(
         )
         if p >= UNDECIDED:
             yield (
-                f"Undecided: {statement.who.upper()} and {answer.rival.upper()} do not differ "
-                f"significantly here (rank-sum test, p={p:.2f})."
+                f"Not significant: the difference between {statement.who.upper()} and "
+                f"{answer.rival.upper()} here (rank-sum test, p={p:.2f})."
             )
     if found.agreeing and found.agreeing[0]:
         agree, of = found.agreeing
-        yield f"Replicates: {agree} of {of} agree{'s' if agree == 1 else ''} with the paper alone."
+        yield f"Replicates: {agree} of {of}, taken alone, agree{'s' * (agree == 1)} with the paper."
 
 
 def _each_replicate(results: Results) -> Iterable[Results]:

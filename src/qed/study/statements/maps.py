@@ -95,9 +95,9 @@ def statements() -> list[Statement]:
                 _table(
                     f"best-close-{task}",
                     f"In {task} all algorithms are close in best performance.",
-                    "Highest less lowest mean best performance of the four.",
+                    "Highest minus lowest mean best performance of the four.",
                     needs=Needs((task,), PAPER.algorithms),
-                    tolerance=Tolerance("up to 0.035", "0.03 of numbers rounded to 0.01"),
+                    tolerance=Tolerance("up to 0.035", "0.03, from numbers rounded to 0.01"),
                 ),
                 _difference(task, found[0]),
                 f"at most {found[0]:.2f} ({row(printed('best performance', task))})",
@@ -109,7 +109,7 @@ def statements() -> list[Statement]:
                 "best-varies",
                 "Best performance varies more between algorithms in flocking and dispersion than "
                 "in the other tasks.",
-                "Highest less lowest mean best performance of the four, task by task.",
+                "Highest minus lowest mean best performance of the four, by task.",
                 needs=ALL_TASKS,
             ),
             _varies,
@@ -140,12 +140,12 @@ def statements() -> list[Statement]:
         for name in PAPER.algorithms
     }
     for id_, who, place, says in (
-        ("best-qed-lowest", QED, -1, "QED gives up performance in the normal environment: its "
+        ("best-qed-lowest", QED, -1, "QED loses performance in the normal environment: its "
          "best performance over all tasks is the lowest."),
         ("best-hbd-highest", "hbd", 1, "HBD is most specialised to the normal environment: its "
          "best performance over all tasks is the highest."),
     ):  # fmt: skip
-        how = "Mean best performance of the maps of all tasks; the paper's from table S1."
+        how = "Mean best performance over the maps of all tasks; the paper's from table S1."
         base = _made(id_, says, how, where="Results, map quality; figure 2b")
         made.append(
             placed(base, lambda r: measures.means(r, "best_performance"), who, place, pooled)
@@ -158,12 +158,14 @@ def _averages() -> list[Statement]:
     for task in PAPER.tasks:
         theirs = printed("average performance", task)
         needs = Needs((task,), PAPER.algorithms)
-        how = "Mean over replicates of the mean performance of a map's solutions."
+        how = "Mean performance of a map's solutions, mean over replicates."
         make = partial(_table, how=how, needs=needs, chosen=False)
-        base = make(f"average-spirit-{task}", f"SPIRIT's average performance in {task} is highest.")
+        says = f"SPIRIT's average performance in {task} is the highest."
+        base = make(f"average-spirit-{task}", says)
         made.append(placed(base, average(task), "spirit", 1, theirs))
         if task in CLOSE_TASKS:
-            base = make(f"average-second-{task}", f"QED's average performance in {task} is second.")
+            says = f"QED's average performance in {task} is the second highest."
+            base = make(f"average-second-{task}", says)
             made.append(placed(base, average(task), QED, 2, theirs))
             found = paper.value("average performance, second in rank", algorithm=QED)
             assert found
@@ -176,7 +178,7 @@ def _averages() -> list[Statement]:
             span_ = paper.value("average performance of the baselines, range", task)
             assert span_
             says = f"The average performance of the baselines in {task}."
-            ten = Tolerance("within 0.05", "the paper rounds to tens of a percent")
+            ten = Tolerance("within 0.05", "the paper rounds to tens of percent")
             base = make(
                 f"average-baselines-{task}", says, tolerance=ten, progress="mean", task=task
             )
@@ -203,16 +205,16 @@ def _averages() -> list[Statement]:
         base = _table(
             f"average-overall-{who}",
             f"Over all tasks {who.upper()}'s average performance is the {words}.",
-            "Mean over the maps of all tasks of the mean performance of their solutions.",
+            "Mean performance of a map's solutions, mean over the maps of all tasks.",
             needs=ALL_ALGORITHMS,
             chosen=False,
         )
         made.append(placed(base, _overall, who, place, overall))
     cost = _made(
         "time",
-        "A run of QED takes 900 hours of a computer with 40 cores, of a baseline 300 to 700.",
+        "A run takes 900 hours on 40 cores with QED, and 300 to 700 hours with a baseline.",
         "",
-        never="the study's tables keep no times",
+        never="the study's tables do not include run times",
         where="Results, map quality, footnote",
     )
     return [*made, yes_or_no(cost, lambda _: None, "900 h; 300 to 700 h")]

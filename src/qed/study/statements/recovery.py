@@ -37,7 +37,7 @@ def _robots(column: str, low: float, high: float) -> Callable[[Results], Answer 
         counts = results.recoveries[column]
         ours = int(counts.min()), int(counts.max())
         inside = float(counts.between(low, high).mean())
-        told = f"{ours[0]} to {ours[1]}; {inside:.0%} of the faults within the paper's"
+        told = f"{ours[0]} to {ours[1]}; {inside:.0%} of the faults in the paper's range"
         return Answer(told, low - 1 <= ours[0] and ours[1] <= high + 1)
 
     return check
@@ -50,7 +50,7 @@ def _in_range(task: str, low: float, high: float) -> Callable[[Results], Answer 
             return None
         inside = float(((own >= low - 0.03) & (own <= high + 0.03)).mean())
         ends = span(*np.quantile(own, (0.05, 0.95)).tolist())
-        return Answer(f"{inside:.0%} of them; 5% to 95%: {ends}", inside >= MOST)
+        return Answer(f"{inside:.0%} in range; 5th to 95th percentile {ends}", inside >= MOST)
 
     return check
 
@@ -85,7 +85,7 @@ def _no_relation_by_task(results: Results) -> Answer | None:
         return None
     (task, kind), r = max(found.items(), key=lambda item: abs(item[1]))
     strong = sum(abs(value) >= WEAK for value in found.values())
-    told = f"{strong} of {len(found)} beyond {WEAK}; strongest: {kind} in {task}, {r:.2f}"
+    told = f"{strong} of {len(found)} beyond {WEAK}; strongest: {kind}, {task}, {r:.2f}"
     return Answer(told, strong == 0)
 
 
@@ -111,10 +111,10 @@ def _injected() -> list[Statement]:
         low, high = paper.value(f"robots with {words} fault") or (0.0, 10.0)
         base = _faults(
             f"robots-{kind}",
-            f"How many robots of ten have {words} fault.",
-            "Fewest and most in a combined fault.",
+            f"Number of robots, of ten, with {words} fault.",
+            "Fewest and most robots in a combined fault.",
             tolerance=Tolerance(
-                "one robot more at either end", "they are the extremes of a random sample"
+                "one robot more at either end", "the ends are extremes of a random sample"
             ),
             needs=Needs(),
             chosen=False,
@@ -127,10 +127,10 @@ def _injected() -> list[Statement]:
         base = _impacts(
             f"impact-range-{task}",
             f"The range of impacts in {task}.",
-            "Part of the impacts of all algorithms that lies in the paper's range.",
+            "Fraction of all algorithms' impacts that lie in the paper's range.",
             tolerance=Tolerance(
-                f"{MOST:.0%} of them must, 0.03 more allowed at either end",
-                "the paper does not say how much of its data the range holds",
+                f"at least {MOST:.0%}, with 0.03 more at either end",
+                "the paper does not say which part of its data the range covers",
             ),
             needs=Needs((task,), PAPER.algorithms),
         )
@@ -142,7 +142,7 @@ def _injected() -> list[Statement]:
             _impacts(
                 "impact-flocking",
                 "The impact depends strongly on the task, and is largest in flocking.",
-                "Median impact of all algorithms, task by task.",
+                "Median impact of all algorithms, by task.",
                 needs=ALL_TASKS,
             ),
             _flocking_most,
@@ -151,7 +151,7 @@ def _injected() -> list[Statement]:
         yes_or_no(
             _impacts(
                 "impact-kinds",
-                "The impact has no direct relation to how many robots have a kind of fault.",
+                "Impact has no direct relation to the number of robots with a kind of fault.",
                 "Pearson correlation over all tasks and algorithms.",
                 tolerance=everywhere,
                 needs=Needs(),
@@ -162,8 +162,9 @@ def _injected() -> list[Statement]:
         yes_or_no(
             _impacts(
                 "impact-kinds-by-task",
-                "Nor has it within a task, where tasks do not hide it.",
-                "The same correlations task by task, over all algorithms.",
+                "Within a task, too, impact has no direct relation to the number of robots with "
+                "a kind of fault.",
+                "Pearson correlation by task, over all algorithms.",
                 tolerance=everywhere,
                 needs=Needs(),
             ),
@@ -194,7 +195,7 @@ def statements() -> list[Statement]:
             both(
                 "factor",
                 "Recovery reduces the loss by a factor of 2 to 3.",
-                "Median impact over median resilience.",
+                "Median impact divided by median resilience.",
                 tolerance=Tolerance("1.5 to 3.5", "these round to 2 or 3"),
                 needs=ALL_TASKS,
             ),
@@ -204,12 +205,12 @@ def statements() -> list[Statement]:
         yes_or_no(
             both(
                 "recovery-wins",
-                "Recovery succeeds with every algorithm: it wins performance back.",
-                "Median resilience less median impact, over all tasks.",
+                "Recovery succeeds with every algorithm: it regains performance.",
+                "Median resilience minus median impact, over all tasks.",
                 needs=ALL_ALGORITHMS,
             ),
             _wins,
-            "wins with all",
+            "gains with all",
         ),
     ]
     for metric, column in METRICS.items():

@@ -18,11 +18,11 @@ from qed.study.statements.needs import ALL_TASKS, BASELINES, PAPER, QED, Needs, 
 GROUP = "signatures"
 FAR = 0.70  # distance beyond which a recovery is far from the normal behaviour
 RARE, FREQUENT = 0.10, 0.25
-GRAVE, GRAVER = -0.2, -0.4
+SEVERE, VERY_SEVERE = -0.2, -0.4  # impacts
 SLOPES = {"resilience": ("resilience", 0.05), "diversity": ("distance", 0.15)}
 SLOPE_WHY = (
-    "two to four standard errors of the paper's slope if its 1000 points were independent, which "
-    "those of one map are not"
+    "two to four standard errors of the paper's slope if its 1000 points were independent; those "
+    "of one map are not"
 )
 DENSITY = Tolerance("within 0.03", "read from a figure in the paper")
 ONE_DIGIT = Tolerance("within 0.05", "the paper prints one decimal")
@@ -52,7 +52,7 @@ def _inside(name: str, low: float, high: float) -> Callable[[Results], Answer | 
         if not len(values):
             return None
         part = float(((values >= low) & (values <= high)).mean())
-        return Answer(f"{part:.0%} of it", part > 0.5)
+        return Answer(f"{part:.0%} of them", part > 0.5)
 
     return check
 
@@ -77,18 +77,18 @@ def _all_of_a_sign(column: str, sign: int) -> Callable[[Results], Answer | None]
     return check
 
 
-def _graver(results: Results) -> measures.Numbers:
-    return of_shown(results, "impact", lambda values: float((values < GRAVER).mean()))
+def _very_severe(results: Results) -> measures.Numbers:
+    return of_shown(results, "impact", lambda values: float((values < VERY_SEVERE).mean()))
 
 
 def _exceed(results: Results) -> Answer | None:
-    ours = _graver(results)
+    ours = _very_severe(results)
     others = {name: ours[name] for name in BASELINES if name in ours}
     return Answer(row(ours, "{:.1%}"), all(v > 0 for v in others.values())) if others else None
 
 
 def _fewer(results: Results) -> Answer | None:
-    ours = _graver(results)
+    ours = _very_severe(results)
     if QED not in ours or len(ours) < 2:
         return None
     holds = ours[QED] < min(value for name, value in ours.items() if name != QED)
@@ -96,12 +96,12 @@ def _fewer(results: Results) -> Answer | None:
 
 
 def far(results: Results) -> measures.Numbers:
-    """Return the part of the recoveries from grave faults that are far from normal behaviour."""
+    """Return the fraction of recoveries from severe faults that are far from normal behaviour."""
     found = {}
     for name in results.algorithms:
-        grave = measures.shown(results, "impact", name) < GRAVE
-        if grave.any():
-            found[name] = float((measures.shown(results, "distance", name)[grave] > FAR).mean())
+        severe = measures.shown(results, "impact", name) < SEVERE
+        if severe.any():
+            found[name] = float((measures.shown(results, "distance", name)[severe] > FAR).mean())
     return found
 
 
@@ -135,9 +135,9 @@ def statements() -> list[Statement]:
     assert together
     base = _made(
         "signatures-kept",
-        "Four fifths of the recoveries have an impact of at most a half.",
-        "Part of each algorithm's recoveries.",
-        tolerance=Tolerance("within 0.05", "the paper says around 1000 of 1250"),
+        "Four fifths of the faults cost at most half of the performance.",
+        "Fraction of each algorithm's recoveries.",
+        tolerance=Tolerance("within 0.05", "the paper says about 1000 of 1250"),
         needs=ALL_TASKS,
     )
     made = [ranged(base, _kept, (share[0], share[0]), 0.05)]
@@ -156,8 +156,8 @@ def statements() -> list[Statement]:
     for name in PAPER.algorithms:
         base = _impact(
             f"correlation-{name}",
-            f"The correlation of resilience with impact with {name.upper()}.",
-            "Pearson correlation of the recoveries that the signatures show.",
+            f"{name.upper()}'s correlation of resilience with impact.",
+            "Pearson correlation over the recoveries in the signatures.",
             tolerance=ONE_DIGIT,
             needs=ALL_TASKS,
         )
@@ -166,13 +166,13 @@ def statements() -> list[Statement]:
     made += _sloped("resilience", _impact)
     theirs_ = printed("slope of resilience on impact")
     for who, place, word, means in (
-        (QED, -1, "smallest", "its recovery depends least on how grave a fault is"),
-        ("spirit", 1, "largest", "its recovery fails most with grave faults"),
+        (QED, -1, "smallest", "its recovery depends least on the severity of a fault"),
+        ("spirit", 1, "largest", "its recovery is worst for severe faults"),
     ):
         base = _impact(
             f"slope-{word}",
             f"{who.upper()} has the {word} slope of resilience on impact: {means}.",
-            "Least-squares line through the recoveries that the signatures show.",
+            "Least-squares line through the recoveries in the signatures.",
         )
         made.append(
             placed(base, partial(measures.slopes, column="resilience"), who, place, theirs_)
@@ -190,8 +190,8 @@ def statements() -> list[Statement]:
         low, high = paper.value("resilience, most of it in", algorithm=name) or (-1.0, 0.0)
         base = _resilience(
             f"bulk-resilience-{name}",
-            f"Most of {name.upper()}'s resilience lies in a range.",
-            "Part of the recoveries that the signatures show.",
+            f"Most of {name.upper()}'s recoveries have a resilience in a range.",
+            "Fraction of the recoveries in the signatures.",
             tolerance=Tolerance("more than half", "most is more than half"),
             needs=Needs(PAPER.tasks, (name,)),
         )
@@ -205,8 +205,8 @@ def _sloped(relation: str, make: Callable[..., Statement]) -> list[Statement]:
     for name in PAPER.algorithms:
         base = make(
             f"slope-{relation}-{name}",
-            f"The slope of {relation} on impact with {name.upper()}.",
-            "Least-squares line through the recoveries that the signatures show.",
+            f"{name.upper()}'s slope of {relation} on impact.",
+            "Least-squares line through the recoveries in the signatures.",
             tolerance=close(within, SLOPE_WHY),
             needs=ALL_TASKS,
         )
@@ -216,13 +216,13 @@ def _sloped(relation: str, make: Callable[..., Statement]) -> list[Statement]:
 
 
 def _distances() -> list[Statement]:
-    quantile = "The top hundredth left out, because the paper reads a density."
+    quantile = "99th percentile, because the paper reads a density."
     made = [
         yes_or_no(
             _resilience(
                 "distance-spectrum",
-                "QED's recoveries take up nearly all distances from the normal behaviour.",
-                "From the lowest to the highest distance, a hundredth left out at either end.",
+                "QED's recoveries cover nearly all distances from the normal behaviour.",
+                "1st to 99th percentile of the distance.",
                 tolerance=Tolerance("from 0.1 or less to 0.9 or more", "the paper: nearly all"),
                 needs=Needs((), (QED,)),
             ),
@@ -245,7 +245,7 @@ def _distances() -> list[Statement]:
         base = _resilience(
             f"spirit-low-{column}",
             f"SPIRIT is QED's opposite: its recoveries have the lowest {word}.",
-            "Median of the recoveries that the signatures show.",
+            "Median of the recoveries in the signatures.",
         )
         measure = partial(of_shown, column=column, how=lambda values: float(np.median(values)))
         made.append(placed(base, measure, "spirit", -1, {}))
@@ -254,7 +254,7 @@ def _distances() -> list[Statement]:
         yes_or_no(
             _distance(
                 "distance-falls",
-                "With every algorithm graver faults call for behaviours farther off.",
+                "With every algorithm, more severe faults need more distant behaviours.",
                 "Pearson correlation of distance with impact is negative.",
             ),
             _all_of_a_sign("distance", -1),
@@ -268,7 +268,7 @@ def _distances() -> list[Statement]:
             _distance(
                 "impact-graver",
                 "Some of the baselines' faults cost more than 40%.",
-                "Part of the recoveries that the signatures show, for each algorithm.",
+                "Fraction of the recoveries in the signatures, by algorithm.",
             ),
             _exceed,
             "some with each baseline",
@@ -276,8 +276,8 @@ def _distances() -> list[Statement]:
         yes_or_no(
             _distance(
                 "impact-graver-qed",
-                "The baselines suffer graver faults than QED.",
-                "Part of the recoveries that the signatures show with a loss of more than 40%.",
+                "Faults that cost more than 40% are rarer with QED than with each baseline.",
+                "Fraction of the recoveries in the signatures with a loss of more than 40%.",
             ),
             _fewer,
             "QED fewest",
@@ -286,7 +286,7 @@ def _distances() -> list[Statement]:
             _distance(
                 "far-baselines",
                 f"The baselines rarely recover with behaviours beyond a distance of {FAR:.2f}.",
-                "Part of the recoveries that the signatures show.",
+                "Fraction of the recoveries in the signatures.",
                 tolerance=Tolerance(f"rarely is at most {RARE:.0%}", "the paper gives no number"),
             ),
             _rarely,
@@ -295,8 +295,9 @@ def _distances() -> list[Statement]:
         yes_or_no(
             _distance(
                 "far-qed",
-                f"QED frequently does, for impacts of more than {-GRAVE:.0%}.",
-                "Part of QED's recoveries from such faults.",
+                f"QED frequently recovers beyond a distance of {FAR:.2f} if the fault costs more "
+                f"than {-SEVERE:.0%}.",
+                "Fraction of QED's recoveries from such faults.",
                 tolerance=Tolerance(
                     f"frequently is at least {FREQUENT:.0%}", "the paper gives no number"
                 ),
@@ -307,8 +308,9 @@ def _distances() -> list[Statement]:
         yes_or_no(
             _distance(
                 "far-most",
-                "With such faults QED goes that far more often than any baseline.",
-                "Part of the recoveries from such faults, for each algorithm.",
+                f"If the fault costs more than {-SEVERE:.0%}, QED recovers beyond a distance of "
+                f"{FAR:.2f} more often than any baseline.",
+                "Fraction of the recoveries from such faults, by algorithm.",
             ),
             _oftener,
             "QED most often",
@@ -316,11 +318,11 @@ def _distances() -> list[Statement]:
         yes_or_no(
             _distance(
                 "film",
-                "In the film of border-patrolling QED's recovery loses 2% at a distance of 0.8; "
+                "In the video of border-patrolling QED's recovery loses 2% at a distance of 0.8; "
                 "the others lose 7 to 8% at 0.6 to 0.7.",
                 "",
-                never="the paper does not tell which fault and which maps its film shows",
-                where="Results, fault recovery, film",
+                never="the paper does not say which fault and which maps the video shows",
+                where="Results, fault recovery, video",
             ),
             lambda _: None,
             "2% at 0.8; 7 to 8% at 0.6 to 0.7",

@@ -130,7 +130,7 @@ def _parts(job: Job, wants: int) -> Iterator[slice]:
         cells = max(fine_side(env.arena) for env in set(job.environments)) ** 2
         if job.trials * cells > MOST_VISITS:
             raise InputError(
-                f"{job.trials:,} trials of {cells:,} fine cells each are too many for a GPU: take "
+                f"{job.trials:,} trials with {cells:,} grid cells each are too many for a GPU: use "
                 f"at most {MOST_VISITS // cells:,} trials, or --backend cpu (or backend='cpu')"
             )
         size = max(min(size, VISITS_AT_ONCE // (job.trials * cells)), 1)
@@ -272,7 +272,7 @@ def warps_of_a_block(shared: int, most: int) -> int:
     if shared > most:
         raise InputError(
             f"a network needs {shared:,} bytes of the GPU's shared memory, of which there are "
-            f"{most:,}; take smaller networks, or --backend cpu (or backend='cpu')"
+            f"{most:,}; use smaller networks, or --backend cpu (or backend='cpu')"
         )
     return min(WARPS, most // shared)
 
