@@ -118,9 +118,9 @@ def test_recover_refuses_with_a_kit(tmp_path, wrong, words):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (["--budget", "0"], "budget is for a kit's search"),
-        (["--strategy", "map"], "strategy is for a kit's search"),
-        (["--wrong", "0.1"], "wrong is for a kit's search"),
+        (["--budget", "0"], "--budget needs a kit"),
+        (["--strategy", "map"], "--strategy needs a kit"),
+        (["--wrong", "0.1"], "--wrong needs a kit"),
     ],
 )
 def test_what_is_for_a_kit_is_refused_with_an_archive(small_run, given, words):  # noqa: F811
