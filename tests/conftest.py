@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -65,6 +66,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start what runs in Numba's CUDA simulator: it takes long, and other tests go on meanwhile."""
+    # To look for garbage among all that is imported took a tenth of the tests' time.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
     wanted = any("simulator" in getattr(item, "fixturenames", ()) for item in session.items)
     if wanted and not _shared(session.config):
         for name in SIMULATED:
