@@ -57,6 +57,11 @@ def pytest_xdist_setupnodes() -> None:
     subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)
 
 
+def pytest_collection() -> None:
+    """Look for no garbage while all is imported, most of which stays."""
+    gc.disable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with what takes longest where several processes share the files of tests."""
     if _shared(config):
@@ -67,9 +72,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start what runs in Numba's CUDA simulator: it takes long, and other tests go on meanwhile."""
     # To look for garbage among all that is imported took a tenth of the tests' time.
-    gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
+    gc.enable()
     wanted = any("simulator" in getattr(item, "fixturenames", ()) for item in session.items)
     if wanted and not _shared(session.config):
         for name in SIMULATED:
