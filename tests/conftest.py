@@ -57,9 +57,10 @@ def pytest_xdist_setupnodes() -> None:
     subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)
 
 
-def pytest_collection() -> None:
+def pytest_collection(session: pytest.Session) -> None:
     """Look for no garbage while all is imported, most of which stays."""
-    gc.disable()
+    if not getattr(session.config.option, "numprocesses", None):  # who hands out collects nothing
+        gc.disable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
