@@ -1,5 +1,6 @@
 """How Sphinx builds the site: ``make docs``."""
 
+import gc
 import logging
 import os
 import sys
@@ -28,6 +29,10 @@ PROFILE.mkdir()
 (PROFILE / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 40\n")
 os.environ["IPYTHONDIR"] = SETTINGS.name
 logging.getLogger("traitlets").setLevel(logging.WARNING)
+
+# To look for garbage among all that is imported took a sixth of the time that pages are written in.
+gc.freeze()
+gc.set_threshold(10_000, 20, 20)
 
 project = "QED"
 author = "The QED founding engineers"

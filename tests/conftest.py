@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -56,6 +57,12 @@ def pytest_xdist_setupnodes() -> None:
     subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)
 
 
+def pytest_collection(session: pytest.Session) -> None:
+    """Look for no garbage while all is imported, most of which stays."""
+    if not getattr(session.config.option, "numprocesses", None):  # who hands out collects nothing
+        gc.disable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with what takes longest where several processes share the files of tests."""
     if _shared(config):
@@ -65,6 +72,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start what runs in Numba's CUDA simulator: it takes long, and other tests go on meanwhile."""
+    # To look for garbage among all that is imported took a tenth of the tests' time.
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
+    gc.enable()
     wanted = any("simulator" in getattr(item, "fixturenames", ()) for item in session.items)
     if wanted and not _shared(session.config):
         for name in SIMULATED:

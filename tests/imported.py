@@ -3,6 +3,8 @@
 Imported by the server that ``commands`` forks processes from.
 """
 
+import gc
+
 import typer
 from typer.testing import CliRunner
 
@@ -21,3 +23,4 @@ some = typer.Typer()
 some.command()(lambda: None)
 CliRunner().invoke(some, [])
 speed.warm_up()
+gc.freeze()  # what all processes share is no garbage of any of them

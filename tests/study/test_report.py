@@ -18,7 +18,7 @@ from qed.archive.archive import Archive
 from qed.archive.grid import Grid
 from qed.controller.variation import random_genomes
 from qed.study import figures, markdown, report, summary
-from qed.study.figures import FIGURES
+from qed.study.figures import DPI, FIGURES, Drawn
 from qed.study.plan import PRESETS, Name
 from qed.study.results import Results
 from qed.textfile import toml
@@ -60,8 +60,8 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study's folder with a map, a broken map, and a failure."""
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Drawn]]:
+    """A study's folder with a map, a broken map, and a failure; the figures of its report."""
     found = tmp_path_factory.mktemp("study")
     archive = Archive(Grid((16, 16, 16)), header={"settings": {"task": "x", "algorithm": "hbd"}})
     archive.add(
@@ -71,8 +71,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (found / "runs" / f"dispersion-{algorithm}-1").mkdir(parents=True)
     archive.save(found / "runs/dispersion-hbd-1/archive.npz")
     (found / "runs/dispersion-sdbc-1/archive.npz").write_bytes(b"not an archive")
-    report.write(found, replace(made_up.results(), failures=[EVIL]))
-    return found
+    drawn: list[Drawn] = []
+
+    def draw(*given: Any) -> list[Drawn]:
+        drawn.extend(figures.draw(*given))
+        return drawn
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "draw", draw)
+        report.write(found, replace(made_up.results(), failures=[EVIL]))
+    return found, drawn
+
+
+@pytest.fixture(scope="module")
+def folder(written: tuple[Path, list[Drawn]]) -> Path:
+    return written[0]
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +136,24 @@ def test_all_tables_and_figures_are_there(folder: Path, page: Page) -> None:
         assert f"Figure {number}. {chart.title}." in page.text
         assert (folder / "figures" / f"{chart.name}.pdf").exists()
     assert not list(folder.rglob("*.new"))
+
+
+def test_all_figures_are_written(written: tuple[Path, list[Drawn]]) -> None:
+    folder, drawn = written
+    assert [each.name for each in drawn] == [chart.name for chart in FIGURES]
+    for each in drawn:
+        assert each.png.parent == folder / "figures"
+        assert int.from_bytes(each.png.read_bytes()[16:20]) == pytest.approx(
+            each.width * DPI, abs=1
+        )
+        assert each.pdf.read_bytes().startswith(b"%PDF")
+        assert "{" not in each.caption
+    assert DPI >= 150
+    captions = {each.name: each.caption for each in drawn}
+    assert "24 maps in all" in captions["coverage"]
+    assert "192 recoveries in all" in captions["impact-resilience"]
+    # 3 tasks with 8 faults for each of 2 replicates
+    assert "192 recoveries from 48 pairs" in captions["fault-kinds"]
 
 
 def test_maps_are_shown_where_there_are_any(folder: Path, page: Page) -> None:

@@ -38,6 +38,11 @@ def like_paper() -> Results:
     return made_up.like_paper(PLAN)
 
 
+@lru_cache(maxsize=1)
+def judged_like_paper() -> list[Judged]:
+    return judged(like_paper())
+
+
 def renamed(results: Results, by: int) -> Results:
     """Return results in which each algorithm has the numbers of another."""
     names = list(PLAN.algorithms)
@@ -207,7 +212,7 @@ def verdicts(results: Results, **changes: pd.DataFrame) -> dict[str, Judged]:
 
 
 def test_a_study_like_the_paper_mostly_agrees_with_it() -> None:
-    found = judged(like_paper())
+    found = judged_like_paper()
     assert count(found)[HOLDS] > 250
     sure = ("least-lost-", "highest-resilience", "recovered-hbd-d", "coverage-", "diversity-",
             "projected-", "average-", "best-", "s1-", "slope-diversity")  # fmt: skip
@@ -397,8 +402,7 @@ def test_the_papers_numbers_are_those_of_its_file() -> None:
 def test_other_faults_than_the_papers_are_not_held_against_it(other):
     results = like_paper()
     found = judged(replace(results, settings={**results.settings, **other}))
-    before = judged(results)
-    for now, then in zip(found, before, strict=True):
+    for now, then in zip(found, judged_like_paper(), strict=True):
         if then.statement.group in ON_FAULTS:
             assert now.verdict == UNCHECKED
             assert "other faults" in now.ours or now.ours == then.ours

@@ -27,8 +27,7 @@ def by_instruction(row, at, to, word):
     squeezing._by_instruction(row, at, to, word)
 
 
-def one_by_one(row, at, to, word):
-    numba.njit(squeezing._one_by_one)(row, at, to, word)
+one_by_one = numba.njit(squeezing._one_by_one)
 
 
 ways = [
