@@ -376,7 +376,7 @@ def test_the_verb_makes_a_page_of_a_search_by_fault(
     ("given", "words"),
     [
         ({"by": "robot"}, "by must be one of fault"),
-        ({"wrong": 0.1}, "wrong is for a search over teams"),
+        ({"wrong": 0.1}, "wrong needs a search over teams"),
         ({"by": "fault", "wrong": 1.5}, "wrong must be"),
         ({"by": "fault", "faults": ",".join(["ROFS"] * 10)}, "does not know 'ROFS'"),
     ],

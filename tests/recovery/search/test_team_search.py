@@ -149,7 +149,7 @@ def test_wrong_fitness_loses_nothing(kit):
             search.tell(wrong)
     assert search.state == before
     search.tell(0.5)
-    with pytest.raises(InputError, match="told already"):
+    with pytest.raises(InputError, match="waiting for a fitness"):
         search.tell(0.5)
     assert (search.trials, search.belief(asked).trials) == (2, 1)
 
