@@ -95,7 +95,7 @@ HIDDEN = 15
 
 # Lists of pairs, float rows.  The stages of a cycle use the same rows, each by its own names:
 # robots that may touch, with the impulses they keep at two points,
-C_PRESS1, C_RUB1, C_PRESS2, C_RUB2 = (PAIR_STRIDE * n for n in range(4))
+C_KEPT = 0  # four numbers a pair: press and rub, twice
 # those of them that are close,
 (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_GAP, T_FACE) = (
     PAIR_STRIDE * n for n in range(4, 14)
@@ -130,6 +130,7 @@ S_I, S_K, S_CONE_I, S_CONE_K, S_FROM, S_WAY = (PAIR_STRIDE * n for n in range(3,
 S_DOUBTS, S_PLACE = (PAIR_STRIDE * n for n in (9, 12))
 D_DOUBTS = S_CONE_I
 C_I, C_K, C_PAIR, T_I, T_K, T_AT, T_FX, T_FY = (PAIR_STRIDE * n for n in range(3, 11))
+T_PARTNERS_I, T_PARTNERS_K = T_FX, T_FY
 R_LANE, R_ENTRY = (PAIR_STRIDE * n for n in range(3, 5))
 # What never changes: the place of an entry in its row, and the lanes of wide rows.
 PLACE, WIDE_LANE = (PAIR_STRIDE * n for n in (11, 13))
