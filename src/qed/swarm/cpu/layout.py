@@ -115,7 +115,7 @@ PAIR_FLOATS = 34
     PAIR_STRIDE * n for n in range(10)
 )
 S_OTHER_X, S_OTHER_Y, S_NEXT_X, S_NEXT_Y, S_OFF = (PAIR_STRIDE * n for n in range(10, 15))
-D_OFF = S_NEXT_X
+D_OFF = S_NEXT_X  # of all lanes of a crowd, before they are listed
 # robots or obstacles near a robot's sensors.
 (R_DX, R_DY, R_COS, R_SIN, R_OTHER_COS, R_OTHER_SIN, R_AHEAD, R_LEFT, R_X, R_Y, R_WAY) = (
     PAIR_STRIDE * n for n in range(11)
@@ -128,7 +128,7 @@ NEAR_I, NEAR_K, NEAR_PAIR = (PAIR_STRIDE * n for n in range(3))
 # those that do, and rays that may hit.
 S_I, S_K, S_CONE_I, S_CONE_K, S_FROM, S_WAY = (PAIR_STRIDE * n for n in range(3, 9))
 S_DOUBTS, S_PLACE = (PAIR_STRIDE * n for n in (9, 12))
-D_DOUBTS = S_CONE_I
+D_DOUBTS = S_CONE_I  # two rows, of all lanes of a crowd
 C_I, C_K, C_PAIR, T_I, T_K, T_AT, T_FX, T_FY = (PAIR_STRIDE * n for n in range(3, 11))
 T_PARTNERS_I, T_PARTNERS_K = T_FX, T_FY
 R_LANE, R_ENTRY = (PAIR_STRIDE * n for n in range(3, 5))

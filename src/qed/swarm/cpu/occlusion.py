@@ -1,12 +1,12 @@
 """Which robots within hearing are in sight of each other, and which may be.
 
 A pair that nothing comes near is clear; one that the inscribed disc of another body, or an
-obstacle, cuts is hidden; those between are in doubt.  For each pair that is the smallest squared
-distance of a blocker from its line of sight, and a bit for each blocker in doubt, counted from
-the pair's first robot on, and without its second.
+obstacle, cuts is hidden; those between are in doubt.  What tells them apart is the smallest
+squared distance of a blocker from the line of sight.  With it goes a bit for each blocker in
+doubt: all robots but the two, counted from the pair's first one on.
 
-In a crowd nearly all pairs are within hearing, so that blockers are met by shifts, without lists;
-elsewhere only the listed pairs are.
+In a crowd most pairs are within hearing: all pairs meet all blockers by shifts, and only what is
+not hidden is listed.  Elsewhere only the listed pairs meet blockers.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def crowded(b: Any, s: int, seen: int) -> bool:
     With all cones live it takes a quarter of all pairs, with fewer as many more.
     """
     _, robots, _, size, _ = span(b.segments, s)
-    return seen * ones(b.segments[s, LIVE] >> SENSORS) > size * (robots - 1)
+    crowd: bool = seen * ones(b.segments[s, LIVE] >> SENSORS) > size * (robots - 1)
+    return crowd
 
 
 @loop
@@ -99,7 +100,7 @@ def list_crowd(b: Any, s: int) -> int:
 def draw_lines(b: Any, s: int, shift: int, lanes: int) -> None:
     """Begin with the lines of sight to the robots some lanes further on, and obstacles on them."""
     w, p, m = b.w, b.p, b.m
-    first = index(b.segments[s, 0])
+    first, _, _, _, _ = span(b.segments, s)
     x = WIDE_X + 2 * first
     y = WIDE_Y + 2 * first
     for e in range(whole(lanes)):
@@ -144,7 +145,7 @@ def blocker(n: int, way: int, trials: int) -> int:
 
 @loop
 def block(b: Any, s: int, way: int, q: int, lanes: int) -> None:
-    """Let the blockers q and q + 1 (or q again, the last) come between."""
+    """Let the blockers q and q + 1, if there is one more, come between."""
     w, p, m = b.w, b.p, b.m
     first, robots, trials, _, _ = span(b.segments, s)
     r = min(q + 1, robots - 3)
