@@ -22,11 +22,8 @@ from qed.swarm.cpu.layout import (
     AT_Y_WALL,
     C_I,
     C_K,
+    C_KEPT,
     C_PAIR,
-    C_PRESS1,
-    C_PRESS2,
-    C_RUB1,
-    C_RUB2,
     L_SPEED,
     MARGIN,
     NEAR_I,
@@ -101,10 +98,8 @@ def near_robots(b: Any, near: int, cycle: int) -> int:
         f[AT_OTHERS + index(m[C_K + e])] = YES
         pair = index(m[C_PAIR + e])
         fresh = b.met[pair] != cycle - 1
-        p[C_PRESS1 + e] = ZERO if fresh else b.presses[pair, 0]
-        p[C_RUB1 + e] = ZERO if fresh else b.presses[pair, 1]
-        p[C_PRESS2 + e] = ZERO if fresh else b.presses[pair, 2]
-        p[C_RUB2 + e] = ZERO if fresh else b.presses[pair, 3]
+        for j in range(4):
+            p[C_KEPT + 4 * e + j] = ZERO if fresh else b.presses[pair, j]
     return pairs
 
 

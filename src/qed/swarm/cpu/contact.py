@@ -15,11 +15,8 @@ from qed.compile import loop
 from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.candidates import near_obstacles, near_robots, near_walls, places
 from qed.swarm.cpu.layout import (
+    C_KEPT,
     C_PAIR,
-    C_PRESS1,
-    C_PRESS2,
-    C_RUB1,
-    C_RUB2,
     GEAR,
     HEADING,
     JX,
@@ -192,10 +189,8 @@ def unpack(b: Any, pairs: int, obstacles: int, robots: int, cycle: int) -> None:
         f[GEAR + i] = f[P_GEAR + e]
     for e in range(pairs):
         pair = index(m[C_PAIR + e])
-        b.presses[pair, 0] = p[C_PRESS1 + e]
-        b.presses[pair, 1] = p[C_RUB1 + e]
-        b.presses[pair, 2] = p[C_PRESS2 + e]
-        b.presses[pair, 3] = p[C_RUB2 + e]
+        for j in range(4):
+            b.presses[pair, j] = p[C_KEPT + 4 * e + j]
         b.met[pair] = cycle
     for e in range(obstacles):
         place = b.touched[e, 1]

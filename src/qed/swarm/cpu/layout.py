@@ -95,7 +95,7 @@ HIDDEN = 15
 
 # Lists of pairs, float rows.  The stages of a cycle use the same rows, each by its own names:
 # robots that may touch, with the impulses they keep at two points,
-C_PRESS1, C_RUB1, C_PRESS2, C_RUB2 = (PAIR_STRIDE * n for n in range(4))
+C_KEPT = 0  # four numbers a pair: press and rub, twice
 # those of them that are close,
 (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_GAP, T_FACE) = (
     PAIR_STRIDE * n for n in range(4, 14)
@@ -114,7 +114,8 @@ PAIR_FLOATS = 34
 (S_X, S_Y, S_DX, S_DY, S_DISTANCE, S_PER_SQUARE, S_COS_I, S_SIN_I, S_COS_K, S_SIN_K) = (
     PAIR_STRIDE * n for n in range(10)
 )
-S_OTHER_X, S_OTHER_Y, S_NEXT_X, S_NEXT_Y, S_STATE = (PAIR_STRIDE * n for n in range(10, 15))
+S_OTHER_X, S_OTHER_Y, S_NEXT_X, S_NEXT_Y, S_OFF = (PAIR_STRIDE * n for n in range(10, 15))
+D_OFF = S_NEXT_X  # of all lanes of a crowd, before they are listed
 # robots or obstacles near a robot's sensors.
 (R_DX, R_DY, R_COS, R_SIN, R_OTHER_COS, R_OTHER_SIN, R_AHEAD, R_LEFT, R_X, R_Y, R_WAY) = (
     PAIR_STRIDE * n for n in range(11)
@@ -125,9 +126,11 @@ R_CULL = PAIR_STRIDE * 11
 NEAR_I, NEAR_K, NEAR_PAIR = (PAIR_STRIDE * n for n in range(3))
 # robots within hearing (the blockers in doubt are two words of bits), robots that may touch and
 # those that do, and rays that may hit.
-S_I, S_K, S_TRIAL, S_CONE_I, S_CONE_K, S_HIDDEN = (PAIR_STRIDE * n for n in range(3, 9))
+S_I, S_K, S_CONE_I, S_CONE_K, S_FROM, S_WAY = (PAIR_STRIDE * n for n in range(3, 9))
 S_DOUBTS, S_PLACE = (PAIR_STRIDE * n for n in (9, 12))
+D_DOUBTS = S_CONE_I  # two rows, of all lanes of a crowd
 C_I, C_K, C_PAIR, T_I, T_K, T_AT, T_FX, T_FY = (PAIR_STRIDE * n for n in range(3, 11))
+T_PARTNERS_I, T_PARTNERS_K = T_FX, T_FY
 R_LANE, R_ENTRY = (PAIR_STRIDE * n for n in range(3, 5))
 # What never changes: the place of an entry in its row, and the lanes of wide rows.
 PLACE, WIDE_LANE = (PAIR_STRIDE * n for n in (11, 13))

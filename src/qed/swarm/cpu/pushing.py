@@ -13,10 +13,7 @@ from qed.swarm.cpu.bits import below, index, ones, whole
 from qed.swarm.cpu.layout import (
     C_I,
     C_K,
-    C_PRESS1,
-    C_PRESS2,
-    C_RUB1,
-    C_RUB2,
+    C_KEPT,
     P_COS,
     P_SIN,
     P_TURN,
@@ -43,6 +40,8 @@ from qed.swarm.cpu.layout import (
     T_NY,
     T_ONE,
     T_PART,
+    T_PARTNERS_I,
+    T_PARTNERS_K,
     T_PRESS,
     T_PRESS_SLOWS,
     T_PRESS_STOPS,
@@ -81,7 +80,7 @@ TWO_OUTER_SQUARED = f32((2.0 * BODY_OUTER_RADIUS) ** 2)
 @loop
 def touching_pairs(b: Any, pairs: int, robots: int) -> int:
     """List the pairs that touch; return their number."""
-    p = b.p
+    p, m = b.p, b.m
     close = close_pairs(b, pairs)
     for e in range(whole(close)):
         dx = p[T_DX + e]
@@ -96,8 +95,9 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
         p[T_GAP + e] = max(gap, other)
         p[T_FACE + e] = ONE if face else ZERO
     touching: int = overlapping_pairs(b, close)
-    count_partners(b, touching, robots)
+    look_up(b, touching, robots)
     for e in range(whole(touching)):
+        p[T_PART + e] = patience(m[T_PARTNERS_I + e], m[T_PARTNERS_K + e])
         arm_i, lever_i, arm_k, lever_k, gap, more_i, farther_i, more_k, farther_k, more_gap = (
             touching_points(
                 p[T_DX + e],
@@ -120,11 +120,8 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
         p[T_RUB_SLOWS + e] = rub_slows
         put_point(p, T_ONE + e, e, arm_i, lever_i, arm_k, lever_k, gap)
         put_point(p, T_TWO + e, e, more_i, farther_i, more_k, farther_k, more_gap)
-    for e in range(whole(pairs)):
-        p[C_PRESS1 + e] = ZERO
-        p[C_RUB1 + e] = ZERO
-        p[C_PRESS2 + e] = ZERO
-        p[C_RUB2 + e] = ZERO
+    for e in range(whole(4 * pairs)):
+        p[C_KEPT + e] = ZERO
     return touching
 
 
@@ -155,15 +152,13 @@ def overlapping_pairs(b: Any, close: int) -> int:
                 squeeze(m, row + start, row + touching, word)
             for row in (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_FACE):
                 squeeze(p, row + start, row + touching, word)
-            for row in (T_ONE + T_PRESS, T_ONE + T_RUB, T_TWO + T_PRESS, T_TWO + T_RUB):
-                squeeze(p, row + start, row + touching, word)
             touching += ones(word)
     return touching
 
 
 @loop
-def count_partners(b: Any, touching: int, robots: int) -> None:
-    """Find which part of its correction each pair takes at once, and its robots' turn rates."""
+def look_up(b: Any, touching: int, robots: int) -> None:
+    """Lay out the impulses that pairs kept, their robots' turn rates and numbers of partners."""
     f, n, p, m = b.f, b.n, b.p, b.m
     for e in range(whole(robots)):
         n[PARTNERS + e] = 0
@@ -173,20 +168,26 @@ def count_partners(b: Any, touching: int, robots: int) -> None:
     for e in range(touching):
         i = index(m[T_I + e])
         k = index(m[T_K + e])
-        p[T_PART + e] = patience(n[PARTNERS + i], n[PARTNERS + k])
+        m[T_PARTNERS_I + e] = n[PARTNERS + i]
+        m[T_PARTNERS_K + e] = n[PARTNERS + k]
         p[T_TURN_I + e] = f[P_TURN + i]
         p[T_TURN_K + e] = f[P_TURN + k]
+        kept = C_KEPT + 4 * index(m[T_AT + e])
+        p[T_ONE + T_PRESS + e] = p[kept]
+        p[T_ONE + T_RUB + e] = p[kept + 1]
+        p[T_TWO + T_PRESS + e] = p[kept + 2]
+        p[T_TWO + T_RUB + e] = p[kept + 3]
 
 
 @loop
 def keep_pairs(p: Any, m: Any, touching: int) -> None:
     """Keep the impulses of pairs for the next sub-step."""
     for e in range(touching):
-        at = index(m[T_AT + e])
-        p[C_PRESS1 + at] = p[T_ONE + T_PRESS + e]
-        p[C_RUB1 + at] = p[T_ONE + T_RUB + e]
-        p[C_PRESS2 + at] = p[T_TWO + T_PRESS + e]
-        p[C_RUB2 + at] = p[T_TWO + T_RUB + e]
+        kept = C_KEPT + 4 * index(m[T_AT + e])
+        p[kept] = p[T_ONE + T_PRESS + e]
+        p[kept + 1] = p[T_ONE + T_RUB + e]
+        p[kept + 2] = p[T_TWO + T_PRESS + e]
+        p[kept + 3] = p[T_TWO + T_RUB + e]
 
 
 @loop
@@ -209,10 +210,6 @@ def close_pairs(b: Any, pairs: int) -> int:
             squeeze(m, C_K + start, T_K + close, word)
             squeeze(p, T_DX + start, T_DX + close, word)
             squeeze(p, T_DY + start, T_DY + close, word)
-            squeeze(p, C_PRESS1 + start, T_ONE + T_PRESS + close, word)
-            squeeze(p, C_RUB1 + start, T_ONE + T_RUB + close, word)
-            squeeze(p, C_PRESS2 + start, T_TWO + T_PRESS + close, word)
-            squeeze(p, C_RUB2 + start, T_TWO + T_RUB + close, word)
             close += ones(word)
     for e in range(close):
         i = index(m[T_I + e])

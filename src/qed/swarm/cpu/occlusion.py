@@ -1,0 +1,223 @@
+"""Which robots within hearing are in sight of each other, and which may be.
+
+A pair that nothing comes near is clear; one that the inscribed disc of another body, or an
+obstacle, cuts is hidden; those between are in doubt.  What tells them apart is the smallest
+squared distance of a blocker from the line of sight.  With it goes a bit for each blocker in
+doubt: all robots but the two, counted from the pair's first one on.
+
+In a crowd most pairs are within hearing: all pairs meet all blockers by shifts, and only what is
+not hidden is listed.  Elsewhere only the listed pairs meet blockers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import float32 as f32
+from numpy import int32 as i32
+
+from qed.compile import loop
+from qed.swarm.cpu.bits import below, index, ones, span, whole
+from qed.swarm.cpu.layout import (
+    D_DOUBTS,
+    D_OFF,
+    L_RAB2,
+    LIVE,
+    OBSTACLES,
+    PAIR_STRIDE,
+    S_DISTANCE,
+    S_DOUBTS,
+    S_DX,
+    S_DY,
+    S_FROM,
+    S_I,
+    S_K,
+    S_NEXT_X,
+    S_NEXT_Y,
+    S_OFF,
+    S_OTHER_X,
+    S_OTHER_Y,
+    S_PER_SQUARE,
+    S_WAY,
+    S_X,
+    S_Y,
+    SENSORS,
+    STRIDE,
+    VECTOR,
+    WIDE_LANE,
+    WIDE_X,
+    WIDE_Y,
+)
+from qed.swarm.cpu.squeezing import squeeze
+from qed.swarm.laws.geometry import FAR, off_line, one_over
+from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, OBSTACLE_RADIUS
+
+INNER2 = f32(BODY_INNER_RADIUS**2)
+OUTER2 = f32(BODY_OUTER_RADIUS**2)
+OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
+ZERO = f32(0.0)
+
+
+@loop
+def crowded(b: Any, s: int, seen: int) -> bool:
+    """Tell whether so many pairs within hearing make a crowd of a segment.
+
+    With all cones live it takes a quarter of all pairs, with fewer as many more.
+    """
+    _, robots, _, size, _ = span(b.segments, s)
+    crowd: bool = seen * ones(b.segments[s, LIVE] >> SENSORS) > size * (robots - 1)
+    return crowd
+
+
+@loop
+def list_crowd(b: Any, s: int) -> int:
+    """List the pairs within hearing that are not hidden; return their number."""
+    p, m = b.p, b.m
+    first, robots, trials, size, _ = span(b.segments, s)
+    audible = b.limits[s, L_RAB2]
+    me = WIDE_LANE + 2 * first
+    seen = 0
+    for k in range(1, robots // 2 + 1):
+        shift = index(k * trials)
+        lanes = size // 2 if 2 * k == robots else size
+        draw_lines(b, s, shift, lanes)
+        for q in range(0, robots - 2, 2):  # two at a time; of an odd number the last comes twice
+            block(b, s, shift, q, lanes)
+        for start in range(0, lanes, VECTOR):
+            word = below(p, S_DISTANCE + start, audible) & ~below(p, D_OFF + start, INNER2)
+            word &= (1 << min(lanes - start, VECTOR)) - 1
+            if word != 0:
+                squeeze(m, me + start, S_I + seen, word)
+                squeeze(m, me + shift + start, S_K + seen, word)
+                squeeze(p, D_OFF + start, S_OFF + seen, word)
+                squeeze(m, D_DOUBTS + start, S_DOUBTS + seen, word)
+                squeeze(m, D_DOUBTS + PAIR_STRIDE + start, S_DOUBTS + PAIR_STRIDE + seen, word)
+                seen += ones(word)
+    return seen
+
+
+@loop
+def draw_lines(b: Any, s: int, shift: int, lanes: int) -> None:
+    """Begin with the lines of sight to the robots some lanes further on, and obstacles on them."""
+    w, p, m = b.w, b.p, b.m
+    first, _, _, _, _ = span(b.segments, s)
+    x = WIDE_X + 2 * first
+    y = WIDE_Y + 2 * first
+    for e in range(whole(lanes)):
+        dx = w[x + shift + e] - w[x + e]
+        dy = w[y + shift + e] - w[y + e]
+        square = dx * dx + dy * dy
+        p[S_DISTANCE + e] = square
+        p[S_DX + e] = dx
+        p[S_DY + e] = dy
+        p[S_PER_SQUARE + e] = one_over(square)
+        p[D_OFF + e] = FAR
+        m[D_DOUBTS + e] = 0
+        m[D_DOUBTS + PAIR_STRIDE + e] = 0
+    for o in range(index(b.segments[s, OBSTACLES])):
+        at = 2 * o * STRIDE + first
+        for e in range(whole(lanes)):
+            off = off_line(
+                b.obstacles[at + e] - w[x + e],
+                b.obstacles[at + STRIDE + e] - w[y + e],
+                p[S_DX + e],
+                p[S_DY + e],
+                p[S_PER_SQUARE + e],
+            )
+            p[D_OFF + e] = ZERO if off < OBSTACLE2 else p[D_OFF + e]
+
+
+@loop
+def way(i: int, k: int, size: int) -> int:
+    """Return how many lanes after robot i robot k comes, round a segment of this size."""
+    return k - i + size if k < i else k - i
+
+
+@loop
+def blocker(n: int, way: int, trials: int) -> int:
+    """Return how many lanes after the first robot of a pair its blocker n is.
+
+    The second is ``way`` lanes after the first.
+    """
+    lanes = (n + 1) * trials
+    return lanes + trials if lanes >= way else lanes
+
+
+@loop
+def block(b: Any, s: int, way: int, q: int, lanes: int) -> None:
+    """Let the blockers q and q + 1, if there is one more, come between."""
+    w, p, m = b.w, b.p, b.m
+    first, robots, trials, _, _ = span(b.segments, s)
+    r = min(q + 1, robots - 3)
+    here = 2 * first
+    one = here + index(blocker(q, way, trials))
+    two = here + index(blocker(r, way, trials))
+    word = D_DOUBTS + index((q >> 5) * PAIR_STRIDE)
+    bit1 = i32(1 << (q & 31))
+    bit2 = i32(1 << (r & 31))
+    for e in range(whole(lanes)):
+        x = w[WIDE_X + here + e]
+        y = w[WIDE_Y + here + e]
+        dx = p[S_DX + e]
+        dy = p[S_DY + e]
+        per_square = p[S_PER_SQUARE + e]
+        off1 = off_line(w[WIDE_X + one + e] - x, w[WIDE_Y + one + e] - y, dx, dy, per_square)
+        off2 = off_line(w[WIDE_X + two + e] - x, w[WIDE_Y + two + e] - y, dx, dy, per_square)
+        p[D_OFF + e] = min(p[D_OFF + e], min(off1, off2))
+        m[word + e] |= (bit1 if off1 < OUTER2 else i32(0)) | (bit2 if off2 < OUTER2 else i32(0))
+
+
+@loop
+def occlude(b: Any, s: int, seen: int) -> None:
+    """Find what comes between the listed pairs."""
+    w, p, m = b.w, b.p, b.m
+    first, robots, trials, size, _ = span(b.segments, s)
+    for e in range(whole(seen)):
+        m[S_WAY + e] = way(m[S_I + e], m[S_K + e], i32(size))
+        m[S_FROM + e] = m[S_I + e] + i32(first)
+        p[S_OFF + e] = FAR
+        m[S_DOUBTS + e] = 0
+        m[S_DOUBTS + PAIR_STRIDE + e] = 0
+    for q in range(0, robots - 2, 2):  # two at a time; of an odd number the last comes twice
+        r = min(q + 1, robots - 3)
+        near1, far1 = i32((q + 1) * trials), i32((q + 2) * trials)
+        near2, far2 = i32((r + 1) * trials), i32((r + 2) * trials)
+        for e in range(whole(seen)):
+            at = m[S_FROM + e]
+            one = index(at + (near1 if near1 < m[S_WAY + e] else far1))
+            two = index(at + (near2 if near2 < m[S_WAY + e] else far2))
+            p[S_OTHER_X + e] = w[WIDE_X + one]
+            p[S_OTHER_Y + e] = w[WIDE_Y + one]
+            p[S_NEXT_X + e] = w[WIDE_X + two]
+            p[S_NEXT_Y + e] = w[WIDE_Y + two]
+        word = S_DOUBTS + index((q >> 5) * PAIR_STRIDE)
+        bit1 = i32(1 << (q & 31))
+        bit2 = i32(1 << (r & 31))
+        for e in range(whole(seen)):
+            off1 = off_pair(p, S_OTHER_X, S_OTHER_Y, e)
+            off2 = off_pair(p, S_NEXT_X, S_NEXT_Y, e)
+            p[S_OFF + e] = min(p[S_OFF + e], min(off1, off2))
+            m[word + e] |= (bit1 if off1 < OUTER2 else i32(0)) | (bit2 if off2 < OUTER2 else i32(0))
+    for o in range(index(b.segments[s, OBSTACLES])):
+        at = 2 * o * STRIDE
+        for e in range(whole(seen)):
+            off = off_line(
+                b.obstacles[at + index(m[S_I + e])] - p[S_X + e],
+                b.obstacles[at + STRIDE + index(m[S_I + e])] - p[S_Y + e],
+                p[S_DX + e],
+                p[S_DY + e],
+                p[S_PER_SQUARE + e],
+            )
+            p[S_OFF + e] = ZERO if off < OBSTACLE2 else p[S_OFF + e]
+
+
+@loop
+def off_pair(p: Any, x: int, y: int, e: int) -> Any:
+    """Return the squared distance (m2) of a robot from a pair's line of sight."""
+    return off_line(
+        p[x + e] - p[S_X + e],
+        p[y + e] - p[S_Y + e],
+        p[S_DX + e],
+        p[S_DY + e],
+        p[S_PER_SQUARE + e],
+    )
