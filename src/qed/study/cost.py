@@ -55,6 +55,7 @@ GPU_PACE = {
     "patrolling": 1.2,
     "border-patrolling": 1.4,
 }
+GPU_RECOVERY_PACE = 1.4  # the speed of evolved swarms that break, of that of random ones
 
 
 def robots(algorithm: str) -> float:
@@ -158,13 +159,18 @@ def evolving(plan: Plan, task: str, algorithm: str, engine: Engine) -> float:
 def trying(plan: Plan, algorithm: str, engine: Engine, batch: int | None = None) -> float:
     """Return how long (s) one map takes in a batch of faults, or in the normal environment."""
     if batch is None:
-        return normal(plan, algorithm) / (DESCRIBED * engine.speeds["broken"])
-    return recovery(plan, algorithm, batch) / engine.speeds["broken"]
+        return normal(plan, algorithm) / (DESCRIBED * _broken(engine))
+    return recovery(plan, algorithm, batch) / _broken(engine)
 
 
 def searching(plan: Plan, algorithm: str, engine: Engine) -> float:
     """Return how long (s) what goes beyond the paper takes on one map."""
-    return beyond(plan, algorithm) / engine.speeds["broken"]
+    return beyond(plan, algorithm) / _broken(engine)
+
+
+def _broken(engine: Engine) -> float:
+    """Return the speed (robot-steps/s) of evolved swarms that break."""
+    return engine.speeds["broken"] * (GPU_RECOVERY_PACE if engine.backend == "cuda" else 1.0)
 
 
 def forecast(plan: Plan, engine: Engine) -> dict[str, tuple[float, float]]:
