@@ -46,8 +46,8 @@ KNOWN_GPU = "NVIDIA H200"
 KNOWN = {"healthy": 1.9e9, "mixed": 1.2e9, "broken": 1.0e9}
 KNOWN_CPU = {"healthy": 1.2e7, "mixed": 0.55e7, "broken": 1.1e7}  # a core or two
 DESCRIBED = 0.7  # of the speed when SPIRIT's situations are counted too
-# What its runs had of the speed of random networks, by task: in proportion to runs of before, and so
-# that the 60 runs of docs/results/study.md take as long as they took.
+# What its runs had of the speed of random networks, by task: in proportion to earlier runs, scaled
+# so that the 60 runs of docs/results/study.md take as long as they took.
 GPU_PACE = {
     "aggregation": 0.75,
     "dispersion": 0.75,
