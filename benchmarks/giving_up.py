@@ -3,8 +3,9 @@
     python benchmarks/giving_up.py [--backend cuda] [--tasks patrolling aggregation]
 
 Runs are taken up with the archives that come with QED, so that they are late ones.  The ways take
-turns in one process, and generations are the same in all of them.  Prints a short table and saves
-JSON under benchmarks/results, a file for each backend.
+turns in one process, and generations are the same in all of them.  Before that, one run of each
+task evolves with all trials and giving up exactly, and the archives are compared bit for bit.
+Prints a short table and saves JSON under benchmarks/results, a file for each backend.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +30,7 @@ from qed.evolution import evaluation
 from qed.evolution.run import drive
 from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.swarm.simulate import Outcome, Pending
+from qed.swarm.tasks import TASKS
 
 HERE = Path(__file__).parent
 WAYS = ("all trials", "exact", "race")
@@ -100,6 +103,21 @@ def measure(task: str, way: str, count: int, backend: str, generations: int) -> 
     return {"evaluations": done / seconds, "trials": float(simulated / begun)}
 
 
+def same_archives(task: str, backend: str, generations: int) -> dict[str, Any]:
+    """Tell whether a late run ends with the same archive if children are given up exactly."""
+    archives, trials = [], []
+    for whole in (True, False):
+        run = late_runs(task, "exact", 1, backend)[0]
+        with all_trials(whole), counted() as simulated:
+            steps = drive([run])
+            while run.search.done < LATE + generations * run.search.batch:
+                next(steps)
+            steps.close()
+        archives.append(run.search.archive)
+        trials.append(int(np.sum(simulated, 0)[1]))
+    return {"task": task, "same": archives[0].equal(archives[1]), "trials": trials}
+
+
 def main(given: Sequence[str] | None = None) -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -108,9 +126,16 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--runs", type=int, default=None, help="side by side (cpu: 1, cuda: 5)")
     parser.add_argument("--generations", type=int, default=None, help="default: cpu 1, cuda 20")
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--same", nargs="*", default=None, help="tasks compared (default: all)")
     options = parser.parse_args(given)
     count = options.runs or (5 if options.backend == "cuda" else 1)
     generations = options.generations or (20 if options.backend == "cuda" else 1)
+    compared = []
+    for task in TASKS if options.same is None else options.same:
+        compared.append(same_archives(task, options.backend, generations))
+        all_, some = compared[-1]["trials"]
+        words = "the same archive" if compared[-1]["same"] else "ANOTHER ARCHIVE"
+        print(f"{task:20s}{words} with {some:,} of {all_:,} trials", flush=True)
     rows = []
     print(f"{'task':20s}{'way':12s}{'trials':>8s}{'evaluations/s':>15s}{'ratio':>8s}")
     for task in options.tasks:
@@ -128,7 +153,8 @@ def main(given: Sequence[str] | None = None) -> None:
             print(f"{task:20s}{way:12s}{trials:8.1f}{rate:15.1f}{rate / whole:8.2f}", flush=True)
     path = HERE / "results" / f"giving-up-{options.backend}.json"
     told = {"machine": speed.machine(), "side_by_side": count, "generations": generations}
-    path.write_text(json.dumps({**told, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    saved = {**told, "compared": compared, "rows": rows}
+    path.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
     print(path)
 
 
