@@ -106,9 +106,10 @@ def alike(name, environment, one, other, seconds=0.4, trials=2):
         for swarm in (one, other)
     ]  # fmt: skip
     worst = 0.0
-    for here, there in zip(*both, strict=True):
-        for key in wanted(ALL).names:
-            mine, its = np.asarray(here[key], float), np.asarray(there[key], float)
+    here, there = both
+    for key in wanted(ALL).names:
+        for mine, its in zip(here[key], there[key], strict=True):
+            mine, its = np.asarray(mine, float), np.asarray(its, float)
             assert mine.shape == its.shape, (name, key)
             worst = max(worst, float(np.abs(mine - its).max()))
     print(f"{name}: {worst:.3g}", flush=True)

@@ -124,7 +124,7 @@ def test_every_warp_has_room_for_its_pairs_cells_and_obstacles():
 def test_visits_that_cannot_be_counted_are_refused():
     huge = job([qed.Environment(arena=100.0)], 3000)
     assert list(engine._parts(huge, PATROLLING)) == [slice(0, 1)]
-    with pytest.raises(InputError, match=r"3,000 trials .* take at most 2,5\d\d trials"):
+    with pytest.raises(InputError, match=r"3,000 trials .* use at most 2,5\d\d trials"):
         list(engine._parts(huge, VISITS))
 
 

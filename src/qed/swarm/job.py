@@ -9,7 +9,6 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from qed import limits
-from qed.controller import pruning
 from qed.controller.network import Controller, Network
 from qed.controller.networks import Networks
 from qed.controller.team import Team
@@ -64,11 +63,13 @@ def networks_of_all(
     controllers: Sequence[Brain | Team | Network],
 ) -> tuple[Networks, np.ndarray]:
     """Return the networks of many controllers as one table, and how many each of them has."""
+    from qed.controller.pruning import table_of  # compiled code: not before it is needed
+
     table: Networks | None = None
     if isinstance(controllers, Networks):
         table = controllers
     elif all(isinstance(one, Controller) for one in controllers):
-        table = pruning.table_of(cast(Sequence[Controller], controllers))
+        table = table_of(cast(Sequence[Controller], controllers))
     if table is not None:
         return table, np.ones(len(table), np.int64)
     members = [networks_of(one) for one in controllers]
