@@ -48,8 +48,11 @@ lint: .venv/installed  ## check style and format
 types: .venv/installed  ## check types
 	$(BIN)/mypy
 
+# Some tests wait, so one process more than cores; with more than four the memory counts.
+PROCESSES := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? cores + 1 : 4)))
+
 unit: .venv/installed  ## run the tests
-	$(BIN)/pytest --numprocesses=logical --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 
 docs: .venv/written  ## build the site in docs/_build/html, and check it
 	rm -rf docs/_build docs/reference/names
