@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 
 import qed
+from qed.errors import InputError
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.playbook import Play, Playbook
 from qed.recovery.search.gaussian import Prior
@@ -52,3 +56,15 @@ def _rounded(controller: qed.Controller) -> qed.Controller:
     """Return a controller whose numbers are single precision, as those of genomes."""
     links = [(s, t, float(np.float32(w))) for s, t, w in controller.connections]
     return qed.Controller(links, [float(np.float32(value)) for value in controller.bias]).pruned()
+
+
+def refuses_wrong_fitness(search: Any) -> None:
+    """Tell a search what is no fitness, then one, then one too many: only the one is kept."""
+    before = search.state
+    for wrong in (float("nan"), float("inf"), float("-inf"), "much", None):
+        with pytest.raises(InputError, match="fitness must be"):
+            search.tell(wrong)
+    assert search.state == before
+    search.tell(0.5)
+    with pytest.raises(InputError, match="waiting for a fitness"):
+        search.tell(0.5)

@@ -21,7 +21,7 @@ CONSTANT = 15
 LEFT, RIGHT = 16, 17
 FIRST_HIDDEN = 18
 GAIN = 5.0
-MADE = ("_network", "_place")  # of a controller, and not a part of it
+DERIVED = ("_network", "_place")  # made from a controller: no part of its state
 LARGEST = 1e6  # weight or bias, either way: their sums stay finite in single precision
 
 
@@ -217,7 +217,7 @@ class Controller:
         return kept[2]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in MADE}
+        return {name: value for name, value in self.__dict__.items() if name not in DERIVED}
 
     def _new_network(self) -> Network:
         lean = self.pruned()

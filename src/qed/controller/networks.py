@@ -18,11 +18,11 @@ class Networks(Sequence[Network]):
 
     def __init__(
         self,
-        neurons: np.ndarray,  # one a network
-        biases: np.ndarray,  # float32, one a neuron
-        links: np.ndarray,  # one a neuron
-        sources: np.ndarray,  # int32, one a link
-        weights: np.ndarray,  # float32, one a link
+        neurons: np.ndarray,  # one per network
+        biases: np.ndarray,  # float32, one per neuron
+        links: np.ndarray,  # one per neuron
+        sources: np.ndarray,  # int32, one per link
+        weights: np.ndarray,  # float32, one per link
     ) -> None:
         self.neurons, self.biases, self.links = neurons, biases, links
         self.sources, self.weights = sources, weights
@@ -34,13 +34,8 @@ class Networks(Sequence[Network]):
         """Return the networks of several tables as one."""
         if len(parts) == 1:
             return parts[0]
-        return cls(
-            np.concatenate([part.neurons for part in parts]),
-            np.concatenate([part.biases for part in parts]),
-            np.concatenate([part.links for part in parts]),
-            np.concatenate([part.sources for part in parts]),
-            np.concatenate([part.weights for part in parts]),
-        )
+        columns = ("neurons", "biases", "links", "sources", "weights")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
 
     @classmethod
     def of(cls, networks: Sequence[Network]) -> Networks:

@@ -17,7 +17,7 @@ class Domain(Protocol):
     """What a search needs to know about a domain.
 
     Solutions are an array with one row a solution, or a NamedTuple or a mapping of such arrays;
-    they go into files as they are.  Keys are 32-bit seeds, one a solution: what is random must
+    they go into files as they are.  Keys are 32-bit seeds, one per solution: what is random must
     follow from them alone, so that a search can be stopped and gone on with.
 
     A domain may say more about itself; a run reads these where they are there:

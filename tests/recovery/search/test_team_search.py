@@ -1,13 +1,9 @@
 import json
-import sys
 from dataclasses import replace
-from pathlib import Path
 
+import kits
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "kit"))
-import kits
 
 import qed
 from qed.errors import InputError
@@ -143,27 +139,23 @@ def test_the_order_of_trials_does_not_matter_to_the_bit(kit):
 def test_wrong_fitness_loses_nothing(kit):
     search = kit.search(diagnoses=HALF)
     search.tell(0.4, search.present)
-    asked, before = search.ask(), search.state
-    for wrong in (float("nan"), float("-inf"), "much", None):
-        with pytest.raises(InputError, match="fitness must be"):
-            search.tell(wrong)
-    assert search.state == before
-    search.tell(0.5)
-    with pytest.raises(InputError, match="waiting for a fitness"):
-        search.tell(0.5)
+    asked = search.ask()
+    kits.refuses_wrong_fitness(search)
     assert (search.trials, search.belief(asked).trials) == (2, 1)
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"diagnoses": ["PMIN"] * 9}, "the kit is for 10 robots, got diagnoses of 9"),
         ({"diagnoses": ["PMAX"] * 10}, "does not know 'PMAX'"),
         ({"diagnoses": ["PMUN"] * 10}, "diagnoses must name .* did you mean 'PMIN'"),
         ({"diagnoses": 5}, "diagnoses must name a fault for each robot"),
         ({"diagnoses": []}, "diagnoses must name a fault for each robot"),
-        ({"diagnoses": ["PMIN"] * 9}, "got diagnoses of 9; give 10, or prepare another kit$"),
-        ({"wrong": 0.2}, "wrong is for a search over teams: give diagnoses"),
+        (
+            {"diagnoses": ["PMIN"] * 9},
+            "for 10 robots, got diagnoses of 9; give 10, or prepare another kit$",
+        ),
+        ({"wrong": 0.2}, "wrong needs a search over teams; give diagnoses"),
         ({"diagnoses": HALF, "wrong": 1.5}, "wrong must be"),
         ({"diagnoses": HALF, "wrong": float("nan")}, "wrong must be"),
         ({"diagnoses": HALF, "strategy": "random"}, "strategy must be learned"),

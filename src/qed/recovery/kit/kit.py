@@ -152,7 +152,7 @@ class Kit:
             diagnoses, wrong = state["diagnoses"], state.get("wrong", 0.0)
         if diagnoses is None:
             if wrong != 0.0:
-                raise InputError("wrong is for a search over teams: give diagnoses, too")
+                raise InputError("wrong needs a search over teams; give diagnoses too")
             search: Any = Search(self.controllers, self.known, row, self.digest, strategy, seed)
         else:
             if strategy != LEARNED:
@@ -285,7 +285,7 @@ def _settings(state: Mapping[str, Any], controllers: int) -> tuple[str, int, int
 
 
 def _diagnosed(diagnoses: Any) -> Faults:
-    """Return what each robot says is broken in it; InputError if it says nothing."""
+    """Return the fault that each robot diagnosed in itself."""
     try:
         return diagnoses if isinstance(diagnoses, Faults) else Faults(diagnoses)
     except (InputError, TypeError) as error:

@@ -95,7 +95,7 @@ HIDDEN = 15
 
 # Lists of pairs, float rows.  The stages of a cycle use the same rows, each by its own names:
 # robots that may touch, with the impulses they keep at two points,
-C_KEPT = 0  # four numbers a pair: press and rub, twice
+C_KEPT = 0  # four numbers per pair: press and rub, twice
 # those of them that are close,
 (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_GAP, T_FACE) = (
     PAIR_STRIDE * n for n in range(4, 14)
@@ -178,12 +178,12 @@ class Block(NamedTuple):
     n: np.ndarray  # int32, rows of lanes
     w: np.ndarray  # float32, wide rows
     a: np.ndarray  # float32, activation rows
-    keys: np.ndarray  # uint32, one a lane
+    keys: np.ndarray  # uint32, one per lane
     minds: np.ndarray  # int32 (networks, [first lane, lanes, first neuron, neurons])
     neurons: np.ndarray  # int32 (neurons, [target, first link, links])
-    biases: np.ndarray  # float32, one a neuron
-    sources: np.ndarray  # int32, one a link
-    weights: np.ndarray  # float32, one a link
+    biases: np.ndarray  # float32, one per neuron
+    sources: np.ndarray  # int32, one per link
+    weights: np.ndarray  # float32, one per link
     p: np.ndarray  # float32, pair lists
     m: np.ndarray  # int32, pair lists
     sums: np.ndarray  # int64, impulses of pairs on packed robots: x, and y in the upper half

@@ -1,7 +1,7 @@
 """The memory of the GPU engine.
 
 A lane of a warp is a robot; a warp holds as many whole trials of one controller as fit.  What
-lanes tell each other lies in the warp's part of shared memory: rows of 32 numbers, one a lane,
+lanes tell each other lies in the warp's part of shared memory: rows of 32 numbers, one per lane,
 then lists.  Floats and whole numbers share it: a distance is written as a float and compared
 as the whole number of its bits, whose order is the same, by an atomic minimum.
 """

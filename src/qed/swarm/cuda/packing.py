@@ -112,10 +112,10 @@ class Packed:
     faults: np.ndarray  # float32 (robots, fields)
     networks: np.ndarray  # int32 (networks, fields)
     first: np.ndarray  # the first network of each controller: a team has one per robot
-    biases: np.ndarray  # float32, one a neuron
+    biases: np.ndarray  # float32, one per neuron
     stops: np.ndarray  # int32, the link after each neuron's last
-    sources: np.ndarray  # one a link; NOTHING for one that only fills a group
-    weights: np.ndarray  # float32, one a link
+    sources: np.ndarray  # one per link; NOTHING for one that only fills a group
+    weights: np.ndarray  # float32, one per link
     trials: int  # of all worlds
     kept: int  # numbers to keep of pairs in contact
     blocks: int  # and of robots at walls and obstacles
