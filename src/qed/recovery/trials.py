@@ -26,6 +26,7 @@ from qed.swarm.tasks import Task
 Progress = Callable[[int, int], Any]  # called with swarms tried and swarms in all
 Swarm = tuple[Brain | Team, Faults | None]  # what drives it, and what is broken
 AT_ONCE = 512  # swarms simulated in one go; bounds memory, and how often progress is told
+FILLS_GPU = 20_480  # swarms x trials; a launch of fewer leaves part of a GPU idle
 UNDER_WAY = 3  # simulations begun: a GPU has work while the host prepares and gathers
 
 
@@ -133,7 +134,8 @@ class Trials:
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
         """Simulate swarms, so many at a time, and yield what comes of them in order."""
-        portions = [swarms[k : k + AT_ONCE] for k in range(0, len(swarms), AT_ONCE)]
+        at_once = max(AT_ONCE, FILLS_GPU // trials) if self.backend == "cuda" else AT_ONCE
+        portions = [swarms[k : k + at_once] for k in range(0, len(swarms), at_once)]
         begun = (self._begin(some, trials, seed, descriptors) for some in portions)
         under_way = deque(islice(begun, UNDER_WAY))
         done = 0
