@@ -43,17 +43,22 @@ class LiveTrials(Trials):
     seen: Seen | None = None
 
     def fitness(
-        self, swarms: Sequence[Swarm], trials: int, seed: int, progress: Progress | None = None
+        self,
+        swarms: Sequence[Swarm],
+        trials: int,
+        seed: int | Sequence[int],
+        progress: Progress | None = None,
     ) -> np.ndarray:
-        """Return the fitness of swarms on each trial of a stream, (swarms, trials)."""
+        """Return the fitness of swarms on each trial of a stream, or of one each."""
         assert self.stream is not None  # for the type checker
         lanes = -(-self.environment.robots * trials // VECTOR) * VECTOR
         step = max(1, BLOCKS * cores() * LANES // lanes)
         parts = []
         for first in range(0, len(swarms), step):
             some = swarms[first : first + step]
+            seeds = seed if isinstance(seed, int) else seed[first : first + step]
             with self.stream.turn():
-                parts.append(super().fitness(some, trials, seed))
+                parts.append(super().fitness(some, trials, seeds))
             if self.seen is not None:
                 self.seen(some, parts[-1].mean(1))
         return np.concatenate(parts)

@@ -109,11 +109,22 @@ class Trials:
         return self.fitness(swarms, self.fresh, self.streams.fresh)
 
     def fitness(
-        self, swarms: Sequence[Swarm], trials: int, seed: int, progress: Progress | None = None
+        self,
+        swarms: Sequence[Swarm],
+        trials: int,
+        seed: int | Sequence[int],
+        progress: Progress | None = None,
     ) -> np.ndarray:
-        """Return the fitness of swarms on each trial of a stream, (swarms, trials)."""
+        """Return the fitness of swarms on each trial of a stream, or of one each, (swarms, trials).
+
+        Streams are named by their seeds.
+        """
         parts = self._each(swarms, trials, seed, (), progress)
         return np.concatenate([part.fitness[self.task] for part in parts])
+
+    def at_once(self, trials: int) -> int:
+        """Return how many swarms are simulated in one go, with so many trials each."""
+        return max(AT_ONCE, FILLS_GPU // trials) if self.backend == "cuda" else AT_ONCE
 
     def check(self, faults: Faults) -> None:
         """Raise InputError unless there is one fault for each robot."""
@@ -129,14 +140,19 @@ class Trials:
         self,
         swarms: Sequence[Swarm],
         trials: int,
-        seed: int,
+        seed: int | Sequence[int],
         descriptors: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
         """Simulate swarms, so many at a time, and yield what comes of them in order."""
-        at_once = max(AT_ONCE, FILLS_GPU // trials) if self.backend == "cuda" else AT_ONCE
-        portions = [swarms[k : k + at_once] for k in range(0, len(swarms), at_once)]
-        begun = (self._begin(some, trials, seed, descriptors) for some in portions)
+        seeds = [seed] * len(swarms) if isinstance(seed, int) else seed
+        size = self.at_once(trials)
+        starts = range(0, len(swarms), size)
+        portions = [swarms[k : k + size] for k in starts]
+        begun = (
+            self._begin(swarms[k : k + size], trials, seeds[k : k + size], descriptors)
+            for k in starts
+        )
         under_way = deque(islice(begun, UNDER_WAY))
         done = 0
         for some in portions:
@@ -148,13 +164,17 @@ class Trials:
             yield outcome
 
     def _begin(
-        self, swarms: Sequence[Swarm], trials: int, seed: int, descriptors: Sequence[str]
+        self,
+        swarms: Sequence[Swarm],
+        trials: int,
+        seeds: Sequence[int],
+        descriptors: Sequence[str],
     ) -> Pending:
         job = Job(
             controllers=[solution for solution, _ in swarms],
             environments=[self.environment] * len(swarms),
             faults=[fault for _, fault in swarms],
-            seeds=[seed] * len(swarms),
+            seeds=list(seeds),
             trials=trials,
             cycles=round(self.seconds / CYCLE),
             start=None,

@@ -1,16 +1,22 @@
+from functools import partial
+
 import kits
 import numpy as np
 import pytest
 
 import qed
 from qed.errors import InputError
+from qed.recovery import trials as trials_module
 from qed.recovery.kit import library
 from qed.recovery.kit import prepare as module
+from qed.recovery.kit.field import Field
 from qed.recovery.kit.fitting import cover, fitted, noise_of, shortlist, smoothed
 from qed.recovery.kit.notebook import Notebook
 from qed.recovery.kit.prepare import Effort
+from qed.recovery.trials import Trials
 from qed.streams import stream
 from qed.swarm.faults import FAULTS, kinds
+from qed.swarm.job import Ready
 
 SMALL = Effort(surveyed=3, controllers=20, faults=6, twice=2, validation=4, portfolio=5)
 HOW = {"effort": SMALL, "seconds": 10.0, "seed": 4}
@@ -228,12 +234,60 @@ def test_the_prior_has_the_moments_of_the_library():
     np.testing.assert_allclose(prior.noise, 0.05, atol=0.006)
     directions = prior.loadings[:, :-1]
     np.testing.assert_allclose(directions @ directions.T, np.cov(truth.T), atol=0.004)
-    np.testing.assert_allclose(prior.loadings[:, -1], 0.1, atol=0.005)
+    np.testing.assert_allclose(prior.loadings[:, -1], 0.05, atol=0.005)
     # Centres and width together have the spread of z, and the centres lie where the faults were.
     spread = np.cov(prior.centres[:, :2].T) + np.diag(prior.width[:2])
     np.testing.assert_allclose(spread, np.eye(2), atol=0.1)
     near = prior.mean + prior.centres @ prior.loadings.T / np.sqrt(1.0 - prior.width[0])
     assert np.abs(near - truth).mean() < 0.02
+
+
+def test_the_prior_knows_of_the_present_controller_what_the_others_do_not_tell():
+    fitness, truth = low_rank(400, 60, 3)
+    own = 0.1 * np.random.default_rng(2).normal(size=400)
+    mean = fitness.mean(2)
+    mean[:, 7] = truth[:, 7] + own
+    prior = fitted(mean, noise_of(fitness), factors=2, present=7)
+    alone = prior.loadings[:, -2]
+    assert alone[7] == pytest.approx(own.std(), rel=0.1)
+    assert np.count_nonzero(alone) == 1
+    near = prior.mean + prior.centres @ prior.loadings.T / np.sqrt(1.0 - prior.width[0])
+    assert np.abs(near[:, 7] - mean[:, 7]).max() < 1e-9
+    without = fitted(mean, noise_of(fitness), factors=2)
+    near = without.mean + without.centres @ without.loadings.T / np.sqrt(1.0 - without.width[0])
+    assert np.abs(near[:, 7] - mean[:, 7]).mean() > 0.05
+
+
+def test_last_bits_do_not_change_the_short_list():
+    fitness = np.random.default_rng(1).random((6, 200)).round(3)
+    other = fitness + 1e-12 * np.random.default_rng(2).normal(size=fitness.shape)
+    none = np.array([], np.int64)
+    assert shortlist(fitness, 40, none).tolist() == shortlist(other, 40, none).tolist()
+
+
+def record(told, *now):
+    told.append(now)
+
+
+def test_faults_simulated_in_one_go_give_what_they_give_one_by_one(archive, monkeypatch):
+    solutions = [Ready(network) for network in archive.genomes().networks()]
+    rows, faults = np.array([0, 2, 3]), [None, *library.alike(10)[:3]]
+    found = []
+    for at_once in (1, 7, 512):
+        monkeypatch.setattr(trials_module, "AT_ONCE", at_once)
+        told = []
+        how = Trials("patrolling", seconds=5.0, threads=1)
+        field = Field(how, solutions, 1, Notebook(None, {}), 24, partial(record, told))
+        found.append(field.fitness("tried", rows, faults, 2))
+        assert told[-1] == (24, 24)
+        assert told == sorted(told)
+        assert field.fitness("tried", rows, faults, 2).tolist() == found[0].tolist()
+    assert found[0].shape == (4, 3, 2)
+    assert len(np.unique(found[0])) > 12
+    assert found[0].tolist() == found[1].tolist() == found[2].tolist()
+    alone = field.fitness_of_one("tried-0", 2, [faults[1], faults[2]], 2)
+    assert alone.shape == (2, 2)
+    assert len(np.unique(alone)) > 1
 
 
 def test_the_short_list_holds_the_best_of_each_fault():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -16,6 +16,24 @@ from qed.recovery.trials import Progress, Trials
 from qed.streams import stream
 from qed.swarm.faults import Faults
 from qed.swarm.job import Ready
+
+
+@dataclass(frozen=True)
+class Page:
+    """Swarms that meet the same trials, and by which name these are drawn."""
+
+    name: str
+    kind: str  # what else tells it from others of this name
+    swarms: Sequence[Ready | Team]
+    rows: np.ndarray  # of their controllers, (swarms,) or (swarms, robots)
+    faults: Sequence[Faults | None]  # of each swarm
+
+    @property
+    def key(self) -> str:
+        """A short name for exactly these swarms."""
+        hashed = blake2b(self.rows.astype(np.int64).tobytes(), digest_size=6)
+        hashed.update(";".join(",".join(fault or ()) for fault in self.faults).encode())
+        return f"{self.name}{self.kind}-{hashed.hexdigest()}"
 
 
 @dataclass
@@ -37,9 +55,18 @@ class Field:
 
         Trials of two purposes, or of two faults, share no start pose and no noise.
         """
-        return np.array(
-            [self._page(f"{purpose}-{k}", rows, fault, trials) for k, fault in enumerate(faults)]
-        )
+        pages = [self._page(f"{purpose}-{k}", rows, fault) for k, fault in enumerate(faults)]
+        return np.array(self._fitness(pages, trials))
+
+    def fitness_of_one(
+        self, purpose: str, row: int, faults: Sequence[Faults], trials: int
+    ) -> np.ndarray:
+        """Return the fitness of one controller in all faults, (faults, trials).
+
+        All faults meet the same trials, so that they are one page.
+        """
+        swarms, rows = [self.solutions[row]] * len(faults), np.full(len(faults), row)
+        return self._fitness([Page(purpose, "-one", swarms, rows, faults)], trials)[0]
 
     def race(
         self,
@@ -52,7 +79,8 @@ class Field:
         """Race some controllers in a fault; the result counts them from 0."""
 
         def attempt(going: np.ndarray, met: int) -> np.ndarray:
-            found: np.ndarray = self._page(purpose, rows[going], fault, met, f"-{met}").mean(1)
+            page = self._page(purpose, rows[going], fault, f"-{met}")
+            found: np.ndarray = self._fitness([page], met)[0].mean(1)
             return found
 
         return race(len(rows), trials, attempt, always)
@@ -63,39 +91,53 @@ class Field:
         They meet the trials that ``fitness`` has for this purpose and its first fault.
         """
         swarms = [drive([self.solutions[row] for row in team]) for team in teams.tolist()]
-        return self._kept(f"{purpose}-0", swarms, teams, fault, trials, "-teams")
+        page = Page(f"{purpose}-0", "-teams", swarms, teams, [fault] * len(swarms))
+        return self._fitness([page], trials)[0]
 
-    def _page(
-        self, name: str, rows: np.ndarray, fault: Faults | None, trials: int, heat: str = ""
-    ) -> np.ndarray:
+    def _page(self, name: str, rows: np.ndarray, fault: Faults | None, kind: str = "") -> Page:
+        """Return some controllers in one fault."""
         swarms = [self.solutions[row] for row in rows.tolist()]
-        return self._kept(name, swarms, rows, fault, trials, heat)
+        return Page(name, kind, swarms, rows, [fault] * len(swarms))
 
-    def _kept(
-        self,
-        name: str,
-        swarms: Sequence[Ready | Team],
-        rows: np.ndarray,
-        fault: Faults | None,
-        trials: int,
-        kind: str,
-    ) -> np.ndarray:
-        """Return a page of the notebook; what is not there yet is simulated."""
-        key = f"{name}{kind}-{_digest(rows, fault)}"
-        page = self.notebook.page(key, (len(rows), trials))
-        if page is None:
-            before = self.done
+    def _fitness(self, pages: Sequence[Page], trials: int) -> list[np.ndarray]:
+        """Return the fitness of each page, (swarms, trials); what is not known is simulated."""
+        found: dict[str, np.ndarray] = {}
+        for page in pages:
+            known = self.notebook.page(page.key, (len(page.swarms), trials))
+            if known is not None:
+                found[page.key] = known
+                self._tell(self.done + known.size)
+        for some in self._together([page for page in pages if page.key not in found], trials):
+            found |= self._simulated(some, trials)
+        return [found[page.key] for page in pages]
 
-            def told(done: int, _: int) -> None:
-                self._tell(before + done * trials)
+    def _together(self, pages: Sequence[Page], trials: int) -> Iterator[list[Page]]:
+        """Yield pages that are simulated in one go."""
+        some: list[Page] = []
+        for page in pages:
+            swarms = sum(len(one.swarms) for one in [*some, page])
+            if some and swarms > self.how.at_once(trials):
+                yield some
+                some = []
+            some.append(page)
+        if some:
+            yield some
 
-            page = self.how.fitness(
-                [(one, fault) for one in swarms], trials, stream("kit", name, self.seed), told
-            )
-            self.notebook.write(key, page)
-            self.done = before
-        self._tell(self.done + page.size)
-        return page
+    def _simulated(self, pages: Sequence[Page], trials: int) -> dict[str, np.ndarray]:
+        """Simulate some pages in one go, and write them down."""
+        before = self.done
+
+        def told(done: int, _: int) -> None:
+            self._tell(before + done * trials)
+
+        swarms = [swarm for page in pages for swarm in zip(page.swarms, page.faults, strict=True)]
+        seeds = [stream("kit", page.name, self.seed) for page in pages for _ in page.swarms]
+        fitness = self.how.fitness(swarms, trials, seeds, told)
+        stops = np.cumsum([len(page.swarms) for page in pages])[:-1]
+        found = {page.key: part for page, part in zip(pages, np.split(fitness, stops), strict=True)}
+        for key, part in found.items():
+            self.notebook.write(key, part)
+        return found
 
     def finished(self) -> None:
         """Tell that all is done, whatever was planned."""
@@ -105,10 +147,3 @@ class Field:
         self.done = done
         if self.progress is not None:
             self.progress(min(done, self.planned), self.planned)
-
-
-def _digest(rows: np.ndarray, fault: Faults | None) -> str:
-    """Return a short name for exactly these controllers in this fault."""
-    hashed = blake2b(rows.astype(np.int64).tobytes(), digest_size=6)
-    hashed.update(",".join(fault or ()).encode())
-    return hashed.hexdigest()

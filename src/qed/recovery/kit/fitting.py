@@ -7,8 +7,8 @@ import numpy as np
 from qed.recovery.search.gaussian import Prior
 
 FACTORS = 12  # principal directions of a prior
-NEAR = 0.4  # how far a fault lies from the nearest simulated one; all of them lie 1 apart
-LEVEL = 2.0  # of a trial's noise: how far all fitness may be shifted together
+NEAR = 0.2  # how far a fault lies from the nearest simulated one; all of them lie 1 apart
+LEVEL = 1.0  # of a trial's noise: how far all fitness may be shifted together
 ROUGH = 6  # directions that a single trial of every controller is smoothed with
 
 
@@ -33,7 +33,9 @@ def shortlist(fitness: np.ndarray, count: int, always: np.ndarray) -> np.ndarray
     ``fitness`` is (faults, n); ``always`` names controllers that are taken whatever their rank.
     """
     controllers = fitness.shape[1]
-    ranks = np.argsort(np.argsort(-fitness, axis=1, kind="stable"), axis=1)
+    # Rounded, so that machines whose last bits differ come to the same list.
+    told = np.round(fitness, 6)
+    ranks = np.argsort(np.argsort(-told, axis=1, kind="stable"), axis=1)
     best = ranks.min(0)
     best[always] = -1
     # Of equal ranks those that are higher on average come first.
@@ -48,11 +50,15 @@ def noise_of(fitness: np.ndarray) -> np.ndarray:
     return found
 
 
-def fitted(fitness: np.ndarray, noise: np.ndarray, factors: int = FACTORS) -> Prior:
+def fitted(
+    fitness: np.ndarray, noise: np.ndarray, factors: int = FACTORS, present: int | None = None
+) -> Prior:
     """Return the prior of controllers with this mean fitness (faults, n) and noise variance (n,).
 
     The noise of the library's own trials is in all directions alike: as much as in the last ones,
-    which is taken off the first ones.
+    which is taken off the first ones.  If ``present`` is given, the fitness of this controller is
+    known better than that of the others, and it has a direction of its own: whether to leave it is
+    the one question of every search.
     """
     faults, controllers = fitness.shape
     mean = fitness.mean(0)
@@ -61,12 +67,19 @@ def fitted(fitness: np.ndarray, noise: np.ndarray, factors: int = FACTORS) -> Pr
     kept = min(factors, max(len(variances) - 1, 0))
     rest = float(variances[kept:-1].mean()) if kept < len(variances) - 1 else 0.0
     directions = right[:kept].T * np.sqrt(np.maximum(variances[:kept] - rest, 0.0))
-    level = np.full((controllers, 1), LEVEL * float(np.sqrt(noise.mean())))
     # What z was in each fault: least squares, with as much shrinkage as there is noise.
     square = directions.T @ directions + float(noise.mean()) * np.eye(kept)
     scores = (fitness - mean) @ directions @ np.linalg.inv(square)
+    if present is not None:
+        unexplained = fitness[:, present] - mean[present] - scores @ directions[present]
+        size = max(float(unexplained.std()), 1e-9)
+        alone = np.zeros((controllers, 1))
+        alone[present] = size
+        directions = np.hstack([directions, alone])
+        scores = np.hstack([scores, unexplained[:, None] / size])
+    level = np.full((controllers, 1), LEVEL * float(np.sqrt(noise.mean())))
     centres = np.hstack([np.sqrt(1.0 - NEAR**2) * scores, np.zeros((faults, 1))])
-    width = np.array([NEAR**2] * kept + [1.0])
+    width = np.array([NEAR**2] * scores.shape[1] + [1.0])
     return Prior(mean, np.hstack([directions, level]), np.sqrt(noise), centres, width)
 
 

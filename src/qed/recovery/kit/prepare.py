@@ -34,6 +34,7 @@ from qed.swarm.tasks import Task
 
 ROOM = 185_000  # bytes of a kit's arrays: its file stays below 200 kB
 NORMAL_TRIALS = 10  # that choose the normal best
+PRESENT_TRIALS = 8  # of the normal best in each fault of the library
 PLAYS, PLAY_TRIALS, PLAY_FRESH = 24, 10, 40  # of the playbook
 
 
@@ -202,9 +203,11 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
     fitness = np.concatenate([pairs.mean(2), others[:, :, 0]])
     healthy = field.fitness("healthy", rows, [None], 3)[0]
     present = int(np.searchsorted(rows, normal.winner))
+    kept = field.fitness_of_one("present", normal.winner, faults, PRESENT_TRIALS)
+    fitness[:, present] = kept.mean(1)
     smooth = smoothed(fitness, FACTORS)
     known = Known(
-        _as_stored(fitted(fitness, noise_of(pairs))),
+        _as_stored(fitted(fitness, noise_of(pairs), present=present)),
         healthy.mean(1).astype(np.float32).astype(np.float64),
         places_in(archive.measures[archive.occupied[rows]]).astype(np.float32).astype(np.float64),
         cover(smooth, effort.portfolio),
@@ -279,7 +282,7 @@ def _planned(effort: Effort, controllers: int, robots: int, own: Sequence[Faults
     plays = (alike + 1) * (2 * PLAY_FRESH + min(PLAYS, few) * PLAY_TRIALS)
     raced = sum(count * met for count, met in heats(controllers, NORMAL_TRIALS))
     surveyed = controllers * max(effort.surveyed, 1)
-    learned = few * (faults + min(effort.twice, effort.faults) + 3)
+    learned = few * (faults + min(effort.twice, effort.faults) + 3) + faults * PRESENT_TRIALS
     validation = planned_validation(few, effort.validation, effort.teams, robots)
     return raced + surveyed + learned + plays + validation
 

@@ -23,7 +23,7 @@ from qed.recovery.search.strategies import LEARNED, STRATEGIES, Known, strategy
 
 FORMAT, VERSION = "qed-search", 1
 NINETY = 1.645  # standard deviations on each side of an interval that holds 90 %
-CLEAR = 1.0  # standard deviations by which a gain must exceed 0 to be clear
+CLEAR = 0.5  # standard deviations by which a gain must exceed 0 to be clear
 ENOUGH = 0.1  # of a trial's noise: a rise that is not worth a further trial
 Arm = TypeVar(
     "Arm", bound=Controller | Team
