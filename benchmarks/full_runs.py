@@ -2,12 +2,14 @@
 
     python benchmarks/full_runs.py evolve FOLDER [--minutes 9]
     python benchmarks/full_runs.py report FOLDER [--faults 50] [--trials 10] [--fresh 50]
+    python benchmarks/full_runs.py redraw
     python benchmarks/full_runs.py ship FOLDER
 
 ``evolve`` evolves QED and HBD side by side for so long, or until they end; called again, it goes
 on with the runs in the folder.  ``report`` breaks robots, recovers, and writes
-docs/results/full-runs.md, its figure, and all numbers as benchmarks/results/full-runs.json.
-``ship`` makes the QED archive the example that comes with the package.
+docs/results/full-runs.md, its figure, and all numbers as benchmarks/results/full-runs.json;
+``redraw`` writes page and figure from these numbers.  ``ship`` makes the QED archive the example
+that comes with the package.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
     setattr(np, "row_stack", np.vstack)  # noqa: B010
 
 import qed
+from qed import speed
 from qed.archive import examples
 from qed.evolution.run import ARCHIVE, CHECKPOINT, PROGRESS, drive
 from qed.evolution.swarm_run import Settings, SwarmRun
@@ -36,6 +39,7 @@ from qed.study import paper
 from qed.swarm.backend import chosen, described
 
 HERE = Path(__file__).parent
+NUMBERS = HERE / "results" / "full-runs.json"
 DOCS = HERE.parent / "docs" / "results"
 TASK = "patrolling"
 ALGORITHMS = ("qed", "hbd")
@@ -103,7 +107,7 @@ def recovered(
 ) -> dict[str, Any]:
     """Return how an archive does in the normal environment, and after combined faults.
 
-    What is told of the chosen comes from fresh trials; what is claimed, from those that chose.
+    Selected controllers are measured on fresh trials; what is claimed is from selection trials.
     """
     seed = stream("recovery", TASK, algorithm, 1)
     print(f"{algorithm}: {len(archive):,} controllers, {faults} combined faults", flush=True)
@@ -123,7 +127,7 @@ def recovered(
 def again_on_the_cpu(algorithm: str, archive: qed.Archive, count: int = 250) -> dict[str, float]:
     """Evaluate some elites again on the CPU, as they were in evolution; return how they differ.
 
-    An elite is the luckiest of many, so it does a little worse when it is evaluated again.
+    Elites are selected for high fitness, so they do a little worse when they are evaluated again.
     """
     chance = np.random.default_rng(1)
     cells = np.sort(chance.choice(archive.occupied, count, replace=False))
@@ -150,7 +154,7 @@ def again_on_the_cpu(algorithm: str, archive: qed.Archive, count: int = 250) -> 
 
 
 def report(folder: Path, faults: int, trials: int, fresh: int) -> None:
-    """Measure the archives, and write table, figure and numbers."""
+    """Measure the archives, and write numbers, page and figure."""
     sittings = json.loads((folder / SITTINGS).read_text())
     runs: dict[str, Any] = {}
     for k, algorithm in enumerate(ALGORITHMS):
@@ -166,28 +170,54 @@ def report(folder: Path, faults: int, trials: int, fresh: int) -> None:
             **recovered(algorithm, archive, faults, trials, fresh),
         }
     found = {"on": sittings[0]["on"], "faults": faults, "trials": trials, "fresh": fresh}
-    found["runs"] = runs
-    (HERE / "results" / "full-runs.json").write_text(json.dumps(found) + "\n")
+    found |= {"version": speed.machine()["qed"], "runs": runs}
+    NUMBERS.write_text(json.dumps(found) + "\n")
+    redraw()
+
+
+def redraw() -> None:
+    """Write page and figure from the numbers."""
+    found = json.loads(NUMBERS.read_text())
     (DOCS / "full-runs.md").write_text(table(found))
-    draw(runs, DOCS / "full-runs.png")
+    draw(found["runs"], DOCS / "full-runs.png")
+
+
+def protocol(found: dict[str, Any]) -> str:
+    """Tell on which trials controllers are measured; the first runs had no fresh ones."""
+    if "fresh" not in found:
+        return (
+            f"As in the paper's protocol, controllers are measured on the {found['trials']} trials "
+            "on which they are selected. "
+        )
+    return (
+        f"Controllers are selected on {found['trials']} trials, independent of those of evolution, "
+        f"and measured on {found['fresh']} fresh trials; the last two rows are of the selection "
+        "trials, as in the paper's protocol. "
+    )
 
 
 def table(found: dict[str, Any]) -> str:
     """Return the final numbers beside the paper's, as a table in Markdown."""
     runs = found["runs"]
     largest = max(run["best"] for run in runs.values())
-    claimed_largest = max(run["claimed_best"] for run in runs.values())
+    version = (
+        f"version {found['version']}"
+        if "version" in found
+        else "an earlier version, whose contacts were less exact and which was faster"
+    )
     lines = [
         "# Runs of the full budget",
         "",
-        f"One run each at {TASK} on one {found['on']}, side by side until one has ended: 2,000 "
-        "random controllers and 30,000 generations of 80, 50 trials of 400 s, as in the paper; by "
-        "`benchmarks/full_runs.py` in several sittings, each going on from the checkpoints. "
-        "Performance is a part of the best found here "
-        f"({largest:.3f}; the paper: of the best of its 20 runs), in the normal environment. "
-        f"Controllers are chosen on {found['trials']} trials, independent of evolution's, and told "
-        f"of by {found['fresh']} fresh ones; claimed is what they did on the trials that chose "
-        "them, the paper's way. Impact, resilience and recovered performance are medians "
+        f"One run each of {' and '.join(name.upper() for name in ALGORITHMS)} at {TASK}, with the "
+        "paper's budget: 2,000 random controllers and 30,000 generations of 80, 50 trials of "
+        f"400 s. They ran side by side on one {found['on']} until one had ended, and were resumed "
+        "from checkpoints several times (`benchmarks/full_runs.py`, data in "
+        "`benchmarks/results/full-runs.json`), with "
+        f"{version}.",
+        "",
+        "Performance is fitness in the normal environment, as a fraction of the best found here "
+        f"({largest:.3f}; the paper: of the best of its 20 runs). {protocol(found)}"
+        "Impact, resilience and recovered performance are medians "
         f"over {found['faults']} combined faults (the paper: 250; its impact is over all tasks).",
         "",
         "| | " + " | ".join(f"{name.upper()} | paper" for name in ALGORITHMS) + " |",
@@ -196,9 +226,14 @@ def table(found: dict[str, Any]) -> str:
     rows: list[tuple[str, Any, tuple[str, str] | None, str]] = [
         ("evaluations", lambda run: run["evaluations"], None, "{:,.0f}"),
         ("minutes on the GPU, compiling included", lambda run: run["seconds"] / 60, None, "{:.1f}"),
-        ("cells", lambda run: run["coverage"], ("coverage, cells", paper.ALL), "{:.0f}"),
+        ("filled cells", lambda run: run["coverage"], ("coverage, cells", paper.ALL), "{:.0f}"),
         ("best performance", lambda run: run["best"] / largest, ("best performance", TASK), ""),
-        ("average", lambda run: run["average"] / largest, ("average performance", TASK), ""),
+        (
+            "average performance",
+            lambda run: run["average"] / largest,
+            ("average performance", TASK),
+            "",
+        ),
         ("impact", lambda run: median(run["impact"]), ("impact", paper.ALL), ""),
         ("resilience", lambda run: median(run["resilience"]), ("resilience", TASK), ""),
         (
@@ -207,19 +242,23 @@ def table(found: dict[str, Any]) -> str:
             ("recovered performance", TASK),
             "",
         ),
-        (
-            "resilience, claimed",
-            lambda run: median(run["claimed_resilience"]),
-            ("resilience", TASK),
-            "",
-        ),
-        (
-            "recovered performance, claimed",
-            lambda run: median(run["claimed"]) / claimed_largest,
-            ("recovered performance", TASK),
-            "",
-        ),
     ]
+    if "fresh" in found:
+        claimed_largest = max(run["claimed_best"] for run in runs.values())
+        rows += [
+            (
+                "resilience on selection trials",
+                lambda run: median(run["claimed_resilience"]),
+                ("resilience", TASK),
+                "",
+            ),
+            (
+                "recovered performance on selection trials",
+                lambda run: median(run["claimed"]) / claimed_largest,
+                ("recovered performance", TASK),
+                "",
+            ),
+        ]
     for name, ours, theirs, form in rows:
         cells = []
         for algorithm in ALGORITHMS:
@@ -228,18 +267,18 @@ def table(found: dict[str, Any]) -> str:
             cells.append((form or "{:.2f}").format(told[0]) if told else "")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     checks = "; ".join(
-        f"{name.upper()} {run['cpu']['off']:+.5f} +- {run['cpu']['off_error']:.5f} (largest z "
+        f"{name.upper()} {run['cpu']['off']:+.5f} ± {run['cpu']['off_error']:.5f} (largest z "
         f"{run['cpu']['largest_z']:.1f})"
         for name, run in runs.items()
     )
     lines += [
         "",
-        f"{runs['qed']['cpu']['count']} elites of each were evaluated again on the CPU, in their "
+        f"{runs['qed']['cpu']['count']} elites of each map were re-evaluated on the CPU, in their "
         f"own environments, on the trials of their evolution. Mean difference: {checks}. "
-        "An elite is the luckiest of many, so a little less is what one expects.",
+        "Elites are selected for high fitness, so a small decrease is expected (selection bias).",
     ]
     if any(run["evaluations"] < BUDGET for run in runs.values()):
-        lines += ["", "**The runs are under way**: they have not used up their budget yet."]
+        lines += ["", "**The runs have not used their whole budget yet.**"]
     return "\n".join([*lines, "", "![Cells and fitness over evaluations](full-runs.png)"]) + "\n"
 
 
@@ -290,13 +329,18 @@ def ship(folder: Path) -> None:
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("evolve", "report", "ship"))
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("what", choices=("evolve", "report", "redraw", "ship"))
+    parser.add_argument("folder", type=Path, nargs="?", help="of the runs; redraw needs none")
     parser.add_argument("--minutes", type=float, default=1e6, help="stop evolving after so long")
     parser.add_argument("--faults", type=int, default=50, help="combined faults of the report")
     parser.add_argument("--trials", type=int, default=10, help="of a controller in the report")
-    parser.add_argument("--fresh", type=int, default=50, help="of the chosen ones in the report")
+    parser.add_argument("--fresh", type=int, default=50, help="of selected controllers")
     options = parser.parse_args()
+    if options.what == "redraw":
+        redraw()
+        return
+    if options.folder is None:
+        parser.error(f"{options.what} needs the folder of the runs")
     if options.what == "evolve":
         options.folder.mkdir(parents=True, exist_ok=True)
         evolve(options.folder, options.minutes)

@@ -291,7 +291,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     right.set_xlabel("robots in a swarm (400 controllers x 50 trials)")
     for axes in (left, right):
         axes.set_ylabel("billion robot-steps/s")
-        axes.set_ylim(0)
+        axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.3)
     figure.savefig(path, dpi=140)

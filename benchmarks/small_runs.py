@@ -1,10 +1,11 @@
-"""Small runs of all algorithms on all tasks, to be held beside the paper's.
+"""Small runs of all algorithms on all tasks, to compare with the paper's.
 
     python benchmarks/small_runs.py [--evaluations 20000] [--trials 3] [--seconds 100]
                                     [--algorithms qed hbd ...] [--name small-runs]
 
 Evolves each algorithm on each task once, and writes a table (docs/results/NAME.md), the curves
-(docs/results/NAME.png) and all numbers (benchmarks/results/NAME.json).
+(docs/results/NAME.png) and all numbers (benchmarks/results/NAME.json); ``--redraw`` writes table
+and curves from these numbers.
 """
 
 from __future__ import annotations
@@ -35,12 +36,16 @@ import behaviours  # noqa: E402
 DOCS = HERE.parent / "docs" / "results"
 # Coverage after the paper's full budget, mean over its 25 maps of each algorithm.
 PAPER_COVERAGE = {"qed": 4094, "hbd": 1091, "sdbc": 130, "spirit": 127}
-# Which of its solutions is a run's best; the first runs did not evaluate theirs again.
+# Which of its solutions is a run's best; the first runs did not re-evaluate theirs.
 BEST = {
-    False: "the one with the highest fitness in evolution",
-    True: "the one that did best when all its solutions were evaluated again in the normal "
-    "environment, on ten other trials, as in the paper's analysis",
+    False: "has the highest fitness in evolution",
+    True: "has the highest fitness on ten selection trials in the normal environment, on which "
+    "all its solutions are re-evaluated, as in the paper's protocol",
 }
+QED_ALONE = (
+    "QED's best and mean fitness are over its environments, some of which are easier than the "
+    "normal one, so they are not comparable with those of the other algorithms. "
+)
 # Okabe and Ito's colours, told apart by the colour-blind too.
 COLOURS = {"qed": "#D55E00", "hbd": "#0072B2", "sdbc": "#009E73", "spirit": "#CC79A7"}
 
@@ -78,7 +83,7 @@ def evolve(tasks: list[str], algorithm: str, options: argparse.Namespace) -> lis
 
 
 def normal_best(run: SwarmRun, options: argparse.Namespace) -> qed.Controller:
-    """Return a run's best controller for the normal environment, on ten new trials each."""
+    """Return a run's best controller for the normal environment, on ten selection trials."""
     archive, own = run.search.archive, run.settings
     outcome = qed.simulate(
         archive.controllers,
@@ -91,9 +96,9 @@ def normal_best(run: SwarmRun, options: argparse.Namespace) -> qed.Controller:
 
 
 def check(task: str, controller: Any, options: argparse.Namespace) -> float:
-    """Return a controller's fitness in the normal environment, on trials it has not seen.
+    """Return a controller's fitness in the normal environment, on fresh trials.
 
-    All controllers of a task meet the same.
+    They are the same for all controllers of a task.
     """
     outcome = qed.simulate(
         controller, tasks=task, trials=20, seed=stream("fresh", task), backend=options.backend
@@ -106,13 +111,13 @@ def table(found: dict[str, Any]) -> str:
     lines = [
         f"# {found['name'].replace('-', ' ').capitalize()}",
         "",
-        f"One run each: {found['evaluations']:,} evaluations (the paper: 2,402,000), "
-        f"{found['trials']} trials (50) of {found['seconds']:g} s (400 s); made by "
-        f"`benchmarks/small_runs.py` on {found['where']}. QED's best and "
-        "mean are over environments, some of them easier than the normal one, so they do not "
-        "compare with the others'.",
+        f"One run per algorithm and task: {found['evaluations']:,} evaluations (the paper: "
+        f"2,402,000), {found['trials']} trials (50) of {found['seconds']:g} s (400 s); "
+        f"`benchmarks/small_runs.py` on {found['where']}, version {found['machine']['qed']}. "
+        f"{QED_ALONE if 'qed' in found['algorithms'] else ''}Best fitness is given at the "
+        "beginning (random controllers) and at the end.",
         "",
-        "| algorithm | paper's cells | " + " | ".join(TASKS) + " |",
+        "| algorithm | filled cells, paper | " + " | ".join(TASKS) + " |",
         "|---|---|" + "---|" * len(TASKS),
     ]
     for name in found["algorithms"]:
@@ -127,9 +132,9 @@ def table(found: dict[str, Any]) -> str:
         lines.append(f"| {name.upper()} | {PAPER_COVERAGE[name]} | " + " | ".join(cells) + " |")
     lines += [
         "",
-        "The best controller of each run, beside the best behaviour written by hand "
-        "(`tests/behaviours.py`), on 20 new trials of 400 s in the normal environment. A run's "
-        f"best is {BEST[found.get('reevaluated', False)]}:",
+        "Fitness on 20 fresh trials of 400 s in the normal environment: the best controller of "
+        "each run and, by hand, the best behaviour in `tests/behaviours.py`. A run's best "
+        f"controller {BEST[found.get('reevaluated', False)]}.",
         "",
         "| | " + " | ".join(TASKS) + " |",
         "|---|" + "---|" * len(TASKS),
@@ -140,8 +145,8 @@ def table(found: dict[str, Any]) -> str:
     by_hand = (f"{found['by_hand'][task]:.3f}" for task in TASKS)
     lines.append("| by hand | " + " | ".join(by_hand) + " |")
     total = sum(run["seconds"] for run in found["runs"].values())
-    lines += ["", f"All {len(found['runs'])} runs together took {total / 60:.1f} minutes.", ""]
-    lines += [f"![curves]({found['name']}.png)", ""]
+    lines += ["", f"The {len(found['runs'])} runs took {total / 60:.1f} minutes together.", ""]
+    lines += [f"![Filled cells, best and mean fitness over evaluations]({found['name']}.png)", ""]
     return "\n".join(lines)
 
 

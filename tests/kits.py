@@ -61,7 +61,10 @@ def _rounded(controller: qed.Controller) -> qed.Controller:
 def refuses_wrong_fitness(search: Any) -> None:
     """Tell a search what is no fitness, then one, then one too many: only the one is kept."""
     before = search.state
-    for wrong in (float("nan"), float("inf"), float("-inf"), "much", None):
+    for wrong in (
+        float("nan"), float("inf"), float("-inf"), np.float32("nan"), "much", "0.5", b"1", None,
+        True, np.True_, [0.5], np.array([0.5]), 0.5j,
+    ):  # fmt: skip
         with pytest.raises(InputError, match="fitness must be"):
             search.tell(wrong)
     assert search.state == before

@@ -13,7 +13,9 @@ import qed
 from qed import __version__
 from qed.cli.recover import chosen, part
 from qed.cli.show import duration
-from qed.study.plan import PRESETS
+from qed.study import paths
+from qed.study.plan import PRESETS, Name
+from qed.study.study import Study
 
 QED = [sys.executable, "-m", "qed"]
 SCRIPT = [sys.executable, "-c", "from qed.cli import main; main()"]
@@ -146,6 +148,41 @@ def test_study_dry_run_tells_the_plan_and_writes_nothing(tmp_path):
     for words in ("100: 5 of each", "2,402,000", "250 combined", "days", "spirit"):
         assert words in done.stdout
     assert not folder.exists()
+
+
+def test_study_dry_run_tells_what_a_folder_has_and_what_is_left(tmp_path):
+    folder = tmp_path / "study"
+    plan = PRESETS["quick"].changed(tasks="patrolling", algorithms="qed", faults=3, beyond=2)
+    Study(folder, plan).claim()
+    size = ["--tasks=patrolling", "--algorithms=qed", "--faults=3", "--beyond=2", "--out", folder]
+
+    def told(*more, of=size):
+        done = commands.run("study", *of, *more, "--dry-run", "--backend=cuda")
+        assert done.returncode == 0, done.stderr
+        return " ".join(done.stdout.split())
+
+    def left(words):
+        return re.search(r"About (.+) left on one", words)[1]
+
+    assert "done 0 of 2 runs, 0 % of all evaluations 0 of 6 recoveries" in told()
+    begun = left(told())
+    for k in (1, 2):
+        run = paths.run(folder, Name("patrolling", "qed", k))
+        run.mkdir(parents=True)
+        (run / "archive.npz").touch()
+        for name in ("normal.npz", "recovery-0.csv")[:k]:
+            (run / name).touch()
+    words = told()
+    assert "done 2 of 2 runs, 100 % of all evaluations 3 of 6 recoveries" in words
+    assert "searches, playbooks and teams on 0 of 2 maps What is left takes:" in words
+    assert left(words) != begun
+    (paths.run(folder, Name("patrolling", "qed", 1)) / "recovery-0.csv").touch()
+    words = told(of=[*size[:3], "--beyond=0", *size[4:]])
+    assert words.endswith("Nothing is left to simulate; the same command writes the report.")
+    # Another plan is shown as a whole, and why it needs another folder.
+    words = told("--trials=7")
+    assert "holds another study: trials is 3 there, 7 here; use another folder" in words
+    assert "done 2 of 2" not in words
 
 
 def test_study_dry_run_for_a_gpu_that_is_not_here(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Real
 from typing import Any
 
 
@@ -38,6 +39,13 @@ def number(name: str, value: Any, low: float, high: float, *, above: bool = Fals
             f"got {value!r}"
         )
     return got
+
+
+def real(name: str, value: Any, low: float, high: float) -> float:
+    """Return a finite number within [low, high] that is given as one: no text, no truth value."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise InputError(f"{name} must be a number, got {value!r}")
+    return number(name, value, low, high)
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:

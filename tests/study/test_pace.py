@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from qed.evolution.run import ARCHIVE, PROGRESS
-from qed.study import paths, work
-from qed.study.board import BEYOND, BREAK, EVOLVE, TRY, Board, Part
+from qed.study import cost, paths, work
+from qed.study.board import BEYOND, BREAK, EVOLVE, TRY, Board, Done, Part
 from qed.study.pace import Pace
 from qed.study.plan import PRESETS, Name, Plan
 
@@ -174,3 +174,37 @@ def test_what_failed_is_not_waited_for(tmp_path: Path) -> None:
     board.end(Part(TRY, (two,)), good=False)
     assert board.fraction == pytest.approx(1.0)
     assert board.pace.seconds_left() == 0.0
+
+
+def test_what_is_there_is_not_forecast(tmp_path: Path) -> None:
+    engine = cost.Engine("", "cpu", cost.KNOWN_CPU)
+    plan = PLAN.changed(tasks="patrolling", algorithms="qed,hbd", faults=15, beyond=4)
+    whole = Board(tmp_path, plan, engine).forecast()
+    assert list(whole) == ["qed", "hbd"]
+    for algorithm, seconds in cost.forecast(plan, engine).items():
+        assert whole[algorithm] == pytest.approx(seconds)
+    assert Board(tmp_path, plan, engine).done() == Done(0, 0.0, 0, 0, False)
+
+    first, second = (Name("patrolling", "qed", replicate) for replicate in (1, 2))
+    for file in (ARCHIVE, paths.NORMAL, paths.recovery(1)):
+        leave(tmp_path, first, file)
+    leave(tmp_path, second, PROGRESS, f"evaluations\n{plan.evaluations // 2}\n")
+    board = Board(tmp_path, plan, engine)
+    # The second batch has 5 faults; of two runs, one and a half are evolved, and of all four.
+    assert board.done() == Done(1, 1.5 / 4, 5, 0, False)
+    left = board.forecast()
+    assert left["hbd"] == whole["hbd"]
+    assert left["qed"][0] == pytest.approx(whole["qed"][0] / 4)
+    saved = cost.trying(plan, "qed", engine) + cost.trying(plan, "qed", engine, 1)
+    assert left["qed"][1] == pytest.approx(whole["qed"][1] - saved)
+
+    for name in plan.runs():
+        for file in (ARCHIVE, paths.NORMAL, paths.recovery(0), paths.recovery(1)):
+            leave(tmp_path, name, file)
+    assert Board(tmp_path, plan, engine).done() == Done(4, 1.0, 60, 0, False)
+    assert Board(tmp_path, plan.changed(beyond=0), engine).done().whole
+    for name in plan.runs():
+        leave(tmp_path, name, paths.beyond(4))
+    board = Board(tmp_path, plan, engine)
+    assert board.done() == Done(4, 1.0, 60, 4, True)
+    assert set(board.forecast().values()) == {(0.0, 0.0)}

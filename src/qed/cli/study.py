@@ -15,7 +15,9 @@ from qed.cli import show
 from qed.cli.own import With, bring
 
 if TYPE_CHECKING:
+    from qed.study.board import Done
     from qed.study.plan import Plan
+    from qed.study.study import Study
 
 EVERY = 10.0  # s between lines when not on a terminal
 
@@ -78,7 +80,11 @@ def study(
         str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
     ] = "auto",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan and the estimated time, then stop.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Print the plan, what the folder has of it, and the estimated time, then stop.",
+        ),
     ] = False,
     among: Annotated[
         str | None,
@@ -135,15 +141,15 @@ def study(
     choice("backend", backend, BACKENDS)
     open_executor = maker(executor)
     folder = out or Path("studies") / preset
+    name = preset if plan == PRESETS[preset] else f"{preset}, changed"
+    whole_study = Study(folder, plan, name)
     if dry_run:
         # Where a GPU is asked for and there is none, the plan says so.
-        _print_plan(plan, folder, backend if backend == "cuda" else chosen(backend))
+        _print_plan(whole_study, backend if backend == "cuda" else chosen(backend))
         return
     # The workers of a cluster may have the GPUs that this machine has not: they look themselves.
     remote = executor is not None and executor.startswith("dask:")
     engine = backend if remote and backend == "cuda" else chosen(backend)
-    name = preset if plan == PRESETS[preset] else f"{preset}, changed"
-    whole_study = Study(folder, plan, name)
     whole_study.claim()
     # A cluster's request to stop is the same as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -170,13 +176,20 @@ def study(
         raise typer.Exit(1)
 
 
-def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
-    """Print what a study would do, and about how long it would take with an engine."""
+def _print_plan(study: Study, backend: str) -> None:
+    """Print what a study would do, and about how long the rest would take with an engine."""
+    from qed.errors import InputError
     from qed.study import cost
+    from qed.study.board import Board
 
-    screen = show.console()
+    plan, screen = study.plan, show.console()
     runs = len(list(plan.runs()))
-    screen.print(f"A study in {folder}:", style="bold")
+    try:
+        begun, refused = study.begun(), None
+    except InputError as error:  # the plan is another one's there, and may still be looked at
+        begun, refused = False, str(error)
+    done = Board(study.folder, plan, backend).done() if begun else None
+    screen.print(f"A study in {study.folder}:", style="bold", soft_wrap=True)
     for line in (
         f"tasks       {', '.join(plan.tasks)}",
         f"algorithms  {', '.join(plan.algorithms)}",
@@ -188,15 +201,22 @@ def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
         f"fresh       {plan.fresh} trials of the solutions that are chosen",
         f"beyond      {_beyond(plan)}",
         *(["race        qed's children; the times below are without it"] if plan.race else []),
+        *(_done(plan, done) if done else []),
     ):
         screen.print(line, soft_wrap=True)
+    if done and done.whole:
+        screen.print("Nothing is left to simulate; the same command writes the report.")
+        return
     table = show.table()
     table.add_column("algorithm")
     for heading in ("runs", "solutions", "evolution", "recovery", "together"):
         table.add_column(heading, justify="right")
     total = 0.0
     measured = cost.engine(plan, backend)
-    for algorithm, (evolving, recovering) in cost.forecast(plan, measured).items():
+    times = (
+        Board(study.folder, plan, measured).forecast() if done else cost.forecast(plan, measured)
+    )
+    for algorithm, (evolving, recovering) in times.items():
         total += evolving + recovering
         table.add_row(
             algorithm,
@@ -206,8 +226,10 @@ def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
             show.duration(recovering),
             show.duration(evolving + recovering),
         )
+    if done:
+        screen.print("What is left takes:")
     screen.print(table)
-    about = f"About {show.duration(total)}"
+    about = f"About {show.duration(total)}{' left' if done else ''}"
     if measured.missing is not None:
         words = (
             f"No NVIDIA GPU can be used here: {measured.missing}. {about} on one {measured.name}, "
@@ -218,6 +240,20 @@ def _print_plan(plan: Plan, folder: Path, backend: str) -> None:
     else:
         words = f"{about} with all cores of this machine, after the first compile."
     screen.print(words, soft_wrap=True, markup=False)
+    if refused:
+        screen.print(f"This folder cannot be used: {refused}", soft_wrap=True, markup=False)
+
+
+def _done(plan: Plan, done: Done) -> list[str]:
+    """Return what the folder of a study has already, in lines."""
+    runs, evolved = len(list(plan.runs())), 100 * done.evaluations
+    lines = [
+        f"done        {done.runs} of {runs} runs, {evolved:.0f} % of all evaluations",
+        f"            {done.recoveries:,} of {plan.faults * runs:,} recoveries",
+    ]
+    if plan.searched:
+        lines.append(f"            searches, playbooks and teams on {done.searches} of {runs} maps")
+    return lines
 
 
 def _beyond(plan: Plan) -> str:

@@ -33,24 +33,35 @@ class Part(NamedTuple):
         return f"{doing[self.stage]} {who}"
 
 
+class Done(NamedTuple):
+    """What a study's folder has already."""
+
+    runs: int  # that have ended
+    evaluations: float  # fraction of those of all runs
+    recoveries: int  # one for each combined fault of a map
+    searches: int  # maps on which what goes beyond the paper was tried
+    whole: bool  # nothing is left to simulate
+
+
 class Board:
     """How far the work is.
 
-    Work is weighed by the seconds it would take at known speeds; how long it takes here is told
-    by what was done in this session, see ``Pace``.
+    Work is weighed by the seconds it would take at known speeds, or at those of an engine that was
+    measured; how long it takes here is told by what was done in this session, see ``Pace``.
     """
 
     def __init__(
         self,
         folder: Path,
         plan: Plan,
-        backend: str = "cpu",
+        backend: str | Engine = "cpu",
         watch: Watch | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.folder, self.plan, self.watch = folder, plan, watch
-        # Only how the speeds compare matters.
-        self._engine = Engine("", backend, KNOWN if backend == "cuda" else KNOWN_CPU)
+        if isinstance(backend, str):  # only how the speeds compare matters
+            backend = Engine("", backend, KNOWN if backend == "cuda" else KNOWN_CPU)
+        self._engine = backend
         self.total = 0.0
         left = dict.fromkeys((EVOLVE, TRY, BREAK, BEYOND), 0.0)
         for part in self._parts():
@@ -95,15 +106,43 @@ class Board:
             }[part.stage]
             there = (paths.run(self.folder, part.names[0]) / file).exists()
             return self.weight(part) if there else 0.0
-        found = 0.0
-        for name in part.names:
-            done = evaluations_done(paths.run(self.folder, name)) / self.plan.evaluations
-            share = 1.0 if self._finished(name) else min(done, 1.0)
-            found += share * self.weight(Part(EVOLVE, (name,)))
-        return found
+        return sum(self._evolved(name) * self.weight(Part(EVOLVE, (name,))) for name in part.names)
+
+    def _evolved(self, name: Name) -> float:
+        """Return the fraction of a run's evaluations that are done."""
+        if self._finished(name):
+            return 1.0
+        done = evaluations_done(paths.run(self.folder, name))
+        return min(done / self.plan.evaluations, 1.0)
 
     def _finished(self, name: Name) -> bool:
         return (paths.run(self.folder, name) / ARCHIVE).exists()
+
+    def done(self) -> Done:
+        """Return what the folder has already."""
+        names, faults = list(self.plan.runs()), work.batches(self.plan)
+        after = [part for name in names for part in self._after(name) if self.there(part)]
+        return Done(
+            runs=sum(map(self._finished, names)),
+            evaluations=sum(map(self._evolved, names)) / len(names),
+            recoveries=sum(len(faults[part.batch]) for part in after if part.stage == BREAK),
+            searches=sum(part.stage == BEYOND for part in after),
+            whole=all(self.there(part) == self.weight(part) for part in self._parts()),
+        )
+
+    def forecast(self) -> dict[str, tuple[float, float]]:
+        """Return, for each algorithm, how long what is left of evolution and recovery takes (s)."""
+        found = dict.fromkeys(self.plan.algorithms, (0.0, 0.0))
+        for part in self._parts():
+            algorithm = part.names[0].algorithm
+            evolving, recovering = found[algorithm]
+            left = self.weight(part) - self.there(part)
+            if part.stage == EVOLVE:
+                evolving += left
+            else:
+                recovering += left
+            found[algorithm] = evolving, recovering
+        return found
 
     @property
     def fraction(self) -> float:

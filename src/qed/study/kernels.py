@@ -1,7 +1,7 @@
 """The GPU kernels of a study, compiled before it begins by several processes at once.
 
 A kernel is compiled for what it adds up and for whether there are obstacles and faults; a study of
-all tasks and algorithms needs twenty, 5 to 8 s each, and one after the other the GPU would wait
+all tasks and algorithms needs twenty, some seconds each, and one after the other the GPU would wait
 for each where it is first needed.  Their code is kept in the user's cache, where the study finds
 it.
 """

@@ -16,6 +16,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -68,32 +69,36 @@ class Study:
     board: Board | None = field(default=None, init=False, repr=False)
     _handed: set[Part] = field(default_factory=set, init=False, repr=False)
 
+    def begun(self) -> bool:
+        """Tell whether the folder holds this study; raise an error if it is not free for it."""
+        if (self.folder / paths.SETTINGS).exists():
+            settings = _told(self.folder)
+            different = [
+                f"{name} is {settings[name]!r} there, {value!r} here"
+                for name, value in self._tables()["study"].items()
+                if name not in ("format", "preset", "beyond") and settings[name] != value
+            ]
+            if different:
+                raise InputError(
+                    f"out: {self.folder} holds another study: {'; '.join(different)}; "
+                    "use another folder"
+                )
+            return True
+        with _usable(self.folder):
+            there = list(self.folder.iterdir()) if self.folder.exists() else []
+        if not all(map(unfinished, there)):
+            raise InputError(
+                f"out: {self.folder} is not empty and holds no study; use another folder"
+            )
+        return False
+
     def claim(self) -> None:
         """Make the folder this study's, or raise an error if it is not free for it."""
-        try:
+        with _usable(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            if (self.folder / paths.SETTINGS).exists():
-                there = _told(self.folder)
-                different = [
-                    f"{name} is {there[name]!r} there, {value!r} here"
-                    for name, value in self._tables()["study"].items()
-                    if name not in ("format", "preset", "beyond") and there[name] != value
-                ]
-                if different:
-                    raise InputError(
-                        f"out: {self.folder} holds another study: {'; '.join(different)}; "
-                        "use another folder"
-                    )
-                if there["beyond"] != self.plan.beyond:  # it is added to what is there
-                    write(self.folder / paths.SETTINGS, self._text())
-            elif not all(unfinished(file) for file in self.folder.iterdir()):
-                raise InputError(
-                    f"out: {self.folder} is not empty and holds no study; use another folder"
-                )
-            else:
+            # What goes beyond the paper is added to what is there.
+            if not self.begun() or _told(self.folder)["beyond"] != self.plan.beyond:
                 write(self.folder / paths.SETTINGS, self._text())
-        except OSError as error:
-            raise StoppedError(f"cannot use the folder {self.folder}: {error.strerror}") from error
 
     def _text(self) -> str:
         return toml({**self._tables(), "made_by": made_by()})
@@ -194,6 +199,15 @@ class Study:
             else:
                 note.unlink(missing_ok=True)
             return report.write(self.folder)
+
+
+@contextmanager
+def _usable(folder: Path) -> Iterator[None]:
+    """Say plainly if a folder cannot be used."""
+    try:
+        yield
+    except OSError as error:
+        raise StoppedError(f"cannot use the folder {folder}: {error.strerror}") from error
 
 
 def plan_of(folder: Path) -> Plan:

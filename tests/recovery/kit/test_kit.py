@@ -39,6 +39,38 @@ def test_a_file_holds_all_of_a_kit(kit, tmp_path):
     assert one.belief() == other.belief()
 
 
+def test_the_digest_covers_all_that_decides_a_search(kit, tmp_path):
+    book, none, pmin = kit.playbook, *kit.playbook.plays.values()
+    others = [replace(kit, library={"faults": ["PMAX"]}), replace(kit, cells=kit.cells + 1)]
+    for changed in (
+        replace(book, mixed=(0.03, 0.01)),
+        replace(book, plays={"NONE": none}),
+        *(
+            replace(book, plays={"NONE": none, "PMIN": replace(pmin, **{name: value})})
+            for name, value in {"row": 2, "fitness": 0.6, "kept": 0.4, "error": 0.02}.items()
+        ),
+    ):
+        others.append(replace(kit, playbook=changed))
+        others[-1].save(tmp_path / "kit.npz")
+        assert Kit.load(tmp_path / "kit.npz").digest == others[-1].digest
+    assert len({kit.digest, *(other.digest for other in others)}) == 1 + len(others)
+    # What was found about it decides nothing.
+    assert replace(kit, findings={"healthy": 0.7}).digest == kit.digest
+
+
+def test_a_state_does_not_go_on_with_another_playbook(kit):
+    half = qed.Faults(["PMIN"] * 5 + ["NONE"] * 5)
+    trusted = replace(kit, playbook=replace(kit.playbook, mixed=(0.03, 0.01)))
+    search = trusted.search(diagnoses=half)
+    search.ask()
+    search.tell(0.5)
+    assert trusted.search(state=search.state).best == search.best
+    plays = {**kit.playbook.plays, "PMIN": replace(kit.playbook.plays["PMIN"], row=2)}
+    other = replace(trusted, playbook=replace(trusted.playbook, plays=plays))
+    with pytest.raises(InputError, match="state belongs to a search with another kit"):
+        other.search(state=search.state)
+
+
 def test_a_large_kit_is_a_small_file(tmp_path):
     path = tmp_path / "kit.npz"
     kits.made(512).save(path)

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 
 import kits
 import numpy as np
@@ -141,6 +142,14 @@ def test_the_same_is_asked_until_it_is_told(kit):
     assert search.trials == 1
 
 
+@pytest.mark.parametrize("kind", [int, np.int64, np.float16, np.float32, np.float64, Fraction])
+def test_a_fitness_may_be_any_real_number(kit, kind):
+    search = kit.search()
+    search.tell(kind(1), search.present)
+    assert search.state["told"] == [[0, 1.0]]
+    assert json.loads(json.dumps(search.state)) == search.state
+
+
 def test_bad_input_names_the_field(kit):
     search = kit.search()
     with pytest.raises(InputError, match="not one of the kit's"):
@@ -156,8 +165,11 @@ def test_bad_input_names_the_field(kit):
         ({"kit": "another"}, "another kit"),
         ({"format": "none"}, "state must come from"),
         ({"version": 9}, "version 9"),
+        ({"version": 1}, "version 1 is not known here, only 2; begin a new search"),
         ({"told": [[99999, 0.5]]}, "state: told must be a whole number"),
         ({"told": [[1, float("nan")]]}, "state: told must be"),
+        ({"told": [[1, "0.5"]]}, "state: told must be a number, got '0.5'"),
+        ({"told": [[1, True]]}, "state: told must be a number, got True"),
         ({"told": "all"}, "told must be a list"),
         ({"asked": -1}, "state: asked"),
         ({"present": 1000}, "state: present"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -207,10 +208,12 @@ class Kit:
 
     @cached_property
     def digest(self) -> str:
-        """A short name for exactly this kit: a search's state goes with it."""
+        """A short name for all that decides a search: a search's state goes with it."""
         from qed.recovery.kit import stored
 
-        hashed = blake2b(digest_size=8)
+        # Teams follow from the playbook, and from the faults of swarms that were alike.
+        teams = [self.playbook.described(), self.library.get("faults")]
+        hashed = blake2b(json.dumps(teams, sort_keys=True).encode(), digest_size=8)
         for name, array in stored.arrays_of(self).items():
             hashed.update(f"{name} {array.dtype} {array.shape}".encode() + array.tobytes())
         return hashed.hexdigest()

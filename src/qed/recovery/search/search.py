@@ -15,13 +15,13 @@ import numpy as np
 
 from qed.controller.network import Controller
 from qed.controller.team import Team
-from qed.errors import InputError, choice, number, whole
+from qed.errors import InputError, choice, real, whole
 from qed.recovery.search.gaussian import Posterior
 from qed.recovery.search.gradient import expected_rise
 from qed.recovery.search.seen import Seen, Told
 from qed.recovery.search.strategies import LEARNED, STRATEGIES, Known, strategy
 
-FORMAT, VERSION = "qed-search", 1
+FORMAT, VERSION = "qed-search", 2
 NINETY = 1.645  # standard deviations on each side of an interval that holds 90 %
 CLEAR = 0.5  # standard deviations by which a gain must exceed 0 to be clear
 ENOUGH = 0.1  # of a trial's noise: a rise that is not worth a further trial
@@ -143,7 +143,7 @@ class Search(Generic[Arm]):
         controller : Controller or Team, optional
             What was tried (default: what was asked).
         """
-        value = number("fitness", fitness, -1e9, 1e9)
+        value = real("fitness", fitness, -1e9, 1e9)
         row = self._asked if controller is None else self.row(controller)
         if row is None:
             raise InputError(
@@ -280,7 +280,10 @@ class Search(Generic[Arm]):
         if not isinstance(state, Mapping) or state.get("format") != FORMAT:
             raise InputError("state must come from the state of a search")
         if state.get("version") != VERSION:
-            raise InputError(f"state: version {state.get('version')!r} is not known here")
+            raise InputError(
+                f"state: version {state.get('version')!r} is not known here, only {VERSION}; begin "
+                "a new search, and tell it the trials of the old one"
+            )
         if state.get("kit") != self._digest:
             raise InputError("state belongs to a search with another kit")
         told, asked = state.get("told"), state.get("asked")
@@ -290,7 +293,7 @@ class Search(Generic[Arm]):
             raise InputError("state: told must be a list of pairs (controller number, fitness)")
         last = len(self.controllers) - 1
         checked = [
-            (whole("state: told", row, 0, last), number("state: told", fitness, -1e9, 1e9))
+            (whole("state: told", row, 0, last), real("state: told", fitness, -1e9, 1e9))
             for row, fitness in told
         ]
         pending = None if asked is None else whole("state: asked", asked, 0, last)
