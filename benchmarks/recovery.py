@@ -12,8 +12,8 @@ teams       normal best, one for all, team by fault, playbook and a search over 
 All faults took no part in making a kit: half of them are uniform, as the paper's, half one-sided
 (1 to all robots have faults of one kind).  Regret is the fitness of the exhaustive winner less that
 of a search's answer, both on fresh trials; the present controller's one trial in which the fault
-was noticed comes before and is free.  Each part is written to benchmarks/results/NAME.json when it
-is done.  Kits and winners, the costly part, are kept in the cache for the next run.
+was noticed comes before and is free.  All numbers are written to benchmarks/results/NAME.json as
+they come.  Kits and winners, the costly part, are kept in the cache for the next run.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
     setattr(np, "row_stack", np.vstack)  # noqa: B010
 
 import qed
+from qed import speed
 from qed.chance import fold
 from qed.recovery.kit.play import Step
 from qed.recovery.kit.recovered import NOTICED, simulated
@@ -40,12 +41,14 @@ from qed.recovery.race import race
 from qed.recovery.search.strategies import LEARNED, STRATEGIES
 from qed.recovery.trials import Trials
 from qed.streams import stream
+from qed.swarm.backend import chosen, described
 from qed.swarm.job import Ready
 
 HERE = Path(__file__).parent
 EXAMPLE = "patrolling"
 OTHERS = ("aggregation", "dispersion", "flocking", "border-patrolling")
 BUDGETS = (1, 3, 5, 10, 30)
+HARM = 0.005  # by which a search may leave a swarm worse than if it kept its controller
 WRONG = (0.0, 0.1, 0.3)  # how often a robot is wrong about its own fault
 KINDS = (
     "PMIN PMAX PRAND", "LW-H RW-H BW-H", "ROFS", "PMIN", "PMAX", "PRAND", "LW-H", "RW-H", "BW-H",
@@ -146,7 +149,9 @@ class Bench:
                 strategy: {key: value[row] for key, row in one[k].items()}
                 for strategy, one in rows.items()
             }
-            error = float((fresh[-1] - fresh[0]).std(ddof=1)) / np.sqrt(self.how.fresh)
+            kept, ended = (
+                fresh[mine.index(row)] for row in (self.kit.present, rows[LEARNED][k]["end in 10"])
+            )
             cases.append(
                 {
                     "name": name,
@@ -154,10 +159,16 @@ class Bench:
                     "kept": value[self.kit.present],
                     "winner": value["winner"],
                     "found": found,
-                    "error": error,
+                    "gain": float((ended - kept).mean()),
+                    "gain_error": float((ended - kept).std(ddof=1)) / np.sqrt(self.how.fresh),
                 }
             )
-        return {"task": self.task, "environment": str(self.how.environment), "cases": cases}
+        return {
+            "task": self.task,
+            "environment": str(self.how.environment),
+            "healthy": self.kit.findings["healthy"],
+            "cases": cases,
+        }
 
     def teams(self, count: int) -> dict[str, Any]:
         """Find teams in uniform faults; return the fitness of what a swarm may run."""
@@ -216,10 +227,20 @@ def regrets(result: dict[str, Any]) -> list[str]:
         for name, values in rows.items():
             means = 1000.0 * np.mean(values, axis=0)
             lines.append(f"  {name:18}" + "".join(f"{value:10.1f}" for value in means))
-        worst = [
-            1000 * max(case["kept"] - case["found"][LEARNED][key] for case in cases) for key in keys
-        ]
-        lines.append(f"  {'worst loss':18}" + "".join(f"{value:10.1f}" for value in worst))
+        at_ten = [case["winner"] - case["found"][LEARNED]["10"] for case in cases]
+        error = np.std(at_ten, ddof=1) / np.sqrt(len(at_ten))
+        healthy = result["healthy"]
+        lines.append(
+            f"  at 10 trials {np.mean(at_ten) / healthy:.2%} +- {error / healthy:.2%} of the "
+            f"normal best's {healthy:.3f}"
+        )
+    gains = np.array([[case["gain"], case["gain_error"]] for case in result["cases"]])
+    lost = gains[:, 0] < -HARM
+    clearly = lost & (gains[:, 0] < -HARM - 2.0 * gains[:, 1])
+    lines.append(
+        f"  end within 10 trials: gain {gains[:, 0].mean():+.4f}; worse than kept by more than "
+        f"{HARM} in {lost.sum()} of {len(gains)}, clearly so in {clearly.sum()}"
+    )
     return lines
 
 
@@ -259,13 +280,16 @@ def opened(options: argparse.Namespace, task: str) -> Bench:
     return Bench(name, task, archive, qed.Kit.load(path), how, options)
 
 
-def run(options: argparse.Namespace, part: str) -> dict[str, Any]:
-    """Return every number of a part, and print its table."""
+def run(options: argparse.Namespace, part: str, path: Path) -> None:
+    """Measure a part; print its tables, and write every number, one after the other."""
     both, few = (uniform, one_sided), max(options.faults // 4, 2)
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"seed": options.seed, "every": options.every}
+    found["on"] = described(chosen(options.backend), speed.cores())
 
     def keep(name: str, result: dict[str, Any], words: list[str]) -> None:
         found[name] = result
+        known = json.loads(path.read_text()) if path.exists() else {}
+        path.write_text(json.dumps({**known, part: found}, indent=1) + "\n")
         print(f"\n{part}: {name}", *words, sep="\n", flush=True)
 
     if part == "search":
@@ -291,7 +315,6 @@ def run(options: argparse.Namespace, part: str) -> dict[str, Any]:
         for task in [EXAMPLE, *OTHERS]:
             result = opened(options, task).teams(options.team_faults)
             keep(task, result, resiliences(result))
-    return found
 
 
 def main() -> None:
@@ -313,12 +336,9 @@ def main() -> None:
     options = parser.parse_args()
     Path(options.cache).mkdir(parents=True, exist_ok=True)
     path = HERE / "results" / f"{options.name}.json"
-    known = json.loads(path.read_text()) if path.exists() else {}
     for part in options.parts:
         begun = time.perf_counter()
-        found = run(options, part)
-        known[part] = {"seed": options.seed, "every": options.every, **found}
-        path.write_text(json.dumps(known, indent=1))
+        run(options, part, path)
         print(f"{part}: {time.perf_counter() - begun:.0f} s", flush=True)
 
 

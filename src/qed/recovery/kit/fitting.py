@@ -7,7 +7,7 @@ import numpy as np
 from qed.recovery.search.gaussian import Prior
 
 FACTORS = 12  # principal directions of a prior
-NEAR = 0.2  # how far a fault lies from the nearest simulated one; all of them lie 1 apart
+NEAR = 0.1  # how far a fault lies from the nearest simulated one; all of them lie 1 apart
 LEVEL = 1.0  # of a trial's noise: how far all fitness may be shifted together
 ROUGH = 6  # directions that a single trial of every controller is smoothed with
 
