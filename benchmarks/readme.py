@@ -25,16 +25,15 @@ SEARCH = "learned"  # the default strategy of a kit's search
 
 def fidelity(found: dict[str, Any]) -> str:
     """Tell how near fitness is to the original simulator's, and whether recoveries hold there."""
-    error = {
-        name: small(part["mean_absolute_error"]) for name, part in found["fitness"]["found"].items()
-    }
-    whole = found["recoveries"]["found"]["whole_recording"]
+    evolved, recoveries = (found[part]["found"] for part in ("evolved", "recoveries"))
+    every, one, whole = evolved["all"], evolved["all"]["one_seed"], recoveries["whole_recording"]
     return (
-        f"**Fidelity**: mean fitness differs from that in ARGoS, the paper's simulator, by "
-        f"{error['normal']} on average over tasks and controllers (ARGoS from other start poses "
-        f"differs from itself by {error['ARGoS against itself']}). {whole['better_in_argos']} of "
-        f"{whole['another_controller']} recoveries found here also help the broken swarm in ARGoS "
-        "([fidelity](docs/results/fidelity.md), [transfer](docs/results/transfer.md))."
+        f"**Fidelity**: {every['controllers']} evolved controllers were run in ARGoS, the paper's "
+        "simulator, from the same start poses. Their fitness (0 to 1), a mean of 20 trials, differs "
+        f"by {small(one['mean_absolute_error'])} on average; with other noise ARGoS differs from "
+        f"itself by {small(one['argos_against_itself'])}. {whole['better_in_argos']} of "
+        f"{whole['another_controller']} recoveries that QED found also help the broken swarm in "
+        "ARGoS ([fidelity](docs/results/fidelity.md), [transfer](docs/results/transfer.md))."
     )
 
 
@@ -43,11 +42,11 @@ def speed(throughput: dict[str, Any], found: dict[str, Any]) -> str:
     most = max(throughput["bar"], key=lambda case: case["trials"])
     times = sorted(case["times_as_fast"] for case in found["speed"]["found"]["default"].values())
     return (
-        f"**Speed**: {most['speed']['1'] / 1e6:.0f} million robot-steps a second on one core "
-        f"({throughput['machine']['cpu']}; random networks, 10 robots, full physics). Side by side "
-        f"on one machine an earlier version was {times[0]:.0f} to {times[-1]:.0f} times as fast "
-        "as ARGoS; contacts have become more exact since, and slower "
-        "([performance](docs/performance.md))."
+        f"**Speed**: {most['speed']['1'] / 1e6:.0f} million robot-steps (one robot, one control "
+        f"cycle) a second on one core of an {throughput['machine']['cpu']}, with random networks, "
+        f"10 robots and full physics ([performance](docs/performance.md)). On one machine an earlier "
+        f"version was {times[0]:.0f} to {times[-1]:.0f} times as fast as ARGoS; contacts have become "
+        "more exact since, and slower ([transfer](docs/results/transfer.md#speed))."
     )
 
 

@@ -68,7 +68,7 @@ def page(found: dict[str, Any], seconds: dict[str, float]) -> str:
         fitness_table="\n".join(fitness_table(found["evolved"])),
         recovery_table="\n".join(recovery_table(found["recoveries"])),
         speed_table="\n".join(speed_table(found["speed"])),
-        exploit=": evolution found no exploit of ours" if unbiased else "",
+        exploit=": we find no sign that evolution exploits errors of ours" if unbiased else "",
         same=recoveries["pairs"] - recoveries["another_controller"],
         whole_z=joined([f"{z:.2f} in {task}" for task, z in whole.items()]),
         beyond=joined(beyond) if beyond else "none",
@@ -81,14 +81,14 @@ def page(found: dict[str, Any], seconds: dict[str, float]) -> str:
         cylinder=cylinder,
         cylinder_off=mm(cylinders[cylinder]["place"]),
         single=every["controllers"] - every["one_seed"]["controllers"],
-        minutes=f"{spent / 60:.0f}",
+        seconds=f"{spent:.0f}",
     )
     return tidy(filled)
 
 
 def fitness_table(evolved: dict[str, Any]) -> list[str]:
     """Return the table of fitness by task."""
-    header = ["", "controllers", "ARGoS", "ours", "bias", "error, 20 trials", "ARGoS itself"]
+    header = ["", "controllers", "ARGoS", "ours", "bias", "error", "self-error"]
     rows = [
         [
             task,
@@ -104,7 +104,7 @@ def fitness_table(evolved: dict[str, Any]) -> list[str]:
         ]
         for task, part in {**evolved["tasks"], "**all**": evolved["all"]}.items()
     ]
-    return grid([*header, "RMS z", "ARGoS itself", "correlation"], rows)
+    return grid([*header, "RMS z", "RMS self-z", "correlation"], rows)
 
 
 def recovery_table(recoveries: dict[str, Any]) -> list[str]:
