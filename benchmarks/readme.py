@@ -26,12 +26,12 @@ SEARCH = "learned"  # the default strategy of a kit's search
 def fidelity(found: dict[str, Any]) -> str:
     """Tell how near fitness is to the original simulator's, and whether recoveries hold there."""
     evolved, recoveries = (found[part]["found"] for part in ("evolved", "recoveries"))
-    every, one, whole = evolved["all"], evolved["all"]["one_seed"], recoveries["whole_recording"]
+    one, whole = evolved["all"]["one_seed"], recoveries["whole_recording"]
     return (
-        f"**Fidelity**: {every['controllers']} evolved controllers were run in ARGoS, the paper's "
-        "simulator, from the same start poses. Their fitness (0 to 1), a mean of 20 trials, differs "
-        f"by {small(one['mean_absolute_error'])} on average; with other noise ARGoS differs from "
-        f"itself by {small(one['argos_against_itself'])}. {whole['better_in_argos']} of "
+        f"**Fidelity**: {one['controllers']} evolved controllers were run in ARGoS, the paper's "
+        "simulator, from the same start poses. Their fitness (0 to 1), a mean of 20 trials, "
+        f"differs by {small(one['mean_absolute_error'])} on average; with other noise ARGoS "
+        f"differs from itself by {small(one['argos_against_itself'])}. {whole['better_in_argos']} of "
         f"{whole['another_controller']} recoveries that QED found also help the broken swarm in "
         "ARGoS ([fidelity](docs/results/fidelity.md), [transfer](docs/results/transfer.md))."
     )
@@ -44,9 +44,9 @@ def speed(throughput: dict[str, Any], found: dict[str, Any]) -> str:
     return (
         f"**Speed**: {most['speed']['1'] / 1e6:.0f} million robot-steps (one robot, one control "
         f"cycle) a second on one core of an {throughput['machine']['cpu']}, with random networks, "
-        f"10 robots and full physics ([performance](docs/performance.md)). On one machine an earlier "
-        f"version was {times[0]:.0f} to {times[-1]:.0f} times as fast as ARGoS; contacts have become "
-        "more exact since, and slower ([transfer](docs/results/transfer.md#speed))."
+        "10 robots and full physics ([performance](docs/performance.md)). On one machine an "
+        f"earlier version was {times[0]:.0f} to {times[-1]:.0f} times as fast as ARGoS; contacts "
+        "have become more exact since, and slower ([transfer](docs/results/transfer.md#speed))."
     )
 
 
