@@ -26,14 +26,14 @@ SEARCH = "learned"  # the default strategy of a kit's search
 def fidelity(found: dict[str, Any]) -> str:
     """Tell how near fitness is to the original simulator's, and whether recoveries hold there."""
     evolved, recoveries = (found[part]["found"] for part in ("evolved", "recoveries"))
-    one, whole = evolved["all"]["one_seed"], recoveries["whole_recording"]
+    every, one, whole = evolved["all"], evolved["all"]["one_seed"], recoveries["whole_recording"]
     return (
-        f"**Fidelity**: {one['controllers']} evolved controllers were run in ARGoS, the paper's "
+        f"**Fidelity**: {every['controllers']} evolved controllers were run in ARGoS, the paper's "
         "simulator, from the same start poses. Their fitness (0 to 1), a mean of 20 trials, "
         f"differs by {small(one['mean_absolute_error'])} on average; with other noise ARGoS "
-        f"differs from itself by {small(one['argos_against_itself'])}. {whole['better_in_argos']} of "
-        f"{whole['another_controller']} recoveries that QED found also help the broken swarm in "
-        "ARGoS ([fidelity](docs/results/fidelity.md), [transfer](docs/results/transfer.md))."
+        f"differs from itself by {small(one['argos_against_itself'])}. "
+        f"{whole['better_in_argos']} of {whole['another_controller']} recoveries that QED found "
+        "also help the broken swarm in ARGoS ([fidelity](docs/results/fidelity.md), [transfer](docs/results/transfer.md))."
     )
 
 
