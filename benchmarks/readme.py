@@ -33,7 +33,8 @@ def fidelity(found: dict[str, Any]) -> str:
         f"differs by {small(one['mean_absolute_error'])} on average; with other noise ARGoS "
         f"differs from itself by {small(one['argos_against_itself'])}. "
         f"{whole['better_in_argos']} of {whole['another_controller']} recoveries that QED found "
-        "also help the broken swarm in ARGoS ([fidelity](docs/results/fidelity.md), [transfer](docs/results/transfer.md))."
+        "also help the broken swarm in ARGoS ([fidelity](docs/results/fidelity.md), "
+        "[transfer](docs/results/transfer.md))."
     )
 
 
