@@ -289,7 +289,8 @@ def draw(runs: dict[str, Any], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+    plt.rcParams.update({"font.size": 11.5})
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 4), layout="constrained")
     for name, run in runs.items():
         done, cells, best, mean, _ = zip(*run["curve"], strict=True)
         look: dict[str, Any] = {"c": COLOURS[name]}
@@ -300,17 +301,17 @@ def draw(runs: dict[str, Any], path: Path) -> None:
         if told:
             left.plot([BUDGET], [told[0]], "o", mfc="none", **look)
     left.plot([], [], "o", mfc="none", c="0.3", label="the paper, all tasks")
-    left.set_ylabel("cells filled (of 4096)")
+    left.set_ylabel("cells filled (of 4,096)")
     right.set_ylabel("fitness in evolution")
     for axes in (left, right):
         axes.set_xscale("log")
         axes.set_xlabel("evaluations")
         axes.set_ylim(0)
         axes.set_xlim(right=1.3 * BUDGET)
-        axes.legend(frameon=False, fontsize=9)
+        axes.legend(frameon=False, fontsize=10)
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=140)
+    figure.savefig(path, dpi=180)
 
 
 def ship(folder: Path) -> None:

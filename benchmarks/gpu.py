@@ -271,7 +271,8 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+    plt.rcParams.update({"font.size": 11.5})
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.7), layout="constrained")
     by_count = [row for row in rows if row["case"] == "10 robots"]
     left.plot(
         [r["controllers"] for r in by_count],
@@ -281,20 +282,20 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     )
     left.set_xscale("log")
     left.set_xticks([20, 80, 400, 1600], ["20", "80", "400", "1600"])
-    left.set_xlabel("controllers in a launch (x 50 trials x 10 robots)")
+    left.set_xlabel("controllers (50 trials, 10 robots)")
     by_robots = sorted(
         (r["robots"], r["speed"] / 1e9)
         for r in rows
         if r["case"].endswith("robots") and r["controllers"] == 400
     )
     right.plot(*zip(*by_robots, strict=True), "s-", c="#D55E00")
-    right.set_xlabel("robots in a swarm (400 controllers x 50 trials)")
+    right.set_xlabel("robots (400 controllers, 50 trials)")
     for axes in (left, right):
-        axes.set_ylabel("billion robot-steps/s")
+        axes.set_ylabel("robot-steps/s ($10^9$)")
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=140)
+    figure.savefig(path, dpi=180)
 
 
 def main() -> None:

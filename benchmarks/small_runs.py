@@ -157,9 +157,10 @@ def draw(found: dict[str, Any], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    plt.rcParams.update({"font.size": 13})  # readable where the page is half as wide
     rows = (("cells filled", 1), ("best fitness", 2), ("mean fitness", 3))
     figure, grid = plt.subplots(
-        len(rows), len(TASKS), figsize=(12.5, 6.6), sharex=True, layout="constrained"
+        len(rows), len(TASKS), figsize=(11.5, 7.2), sharex=True, layout="constrained"
     )
     for column, task in enumerate(TASKS):
         for row, (label, field) in enumerate(rows):
@@ -169,14 +170,16 @@ def draw(found: dict[str, Any], path: Path) -> None:
                 axes.plot(history[:, 0] / 1000, history[:, field], color=COLOURS[name], lw=1.6)
             axes.spines[["top", "right"]].set_visible(False)
             if row == 0:
-                axes.set_title(task, fontsize=11)
+                axes.set_title(task, fontsize=13)
                 axes.set_yscale("log")
+            else:
+                axes.locator_params(axis="y", nbins=4)
             if column == 0:
                 axes.set_ylabel(label)
     for name in found["algorithms"]:
         grid[0, 0].plot([], [], color=COLOURS[name], label=name.upper(), lw=2.5)
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-    figure.supxlabel("evaluations (thousands)", fontsize=11)
+    figure.supxlabel("evaluations (thousands)", fontsize=13)
     figure.savefig(path, dpi=130)
     plt.close(figure)
 
