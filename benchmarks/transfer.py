@@ -95,7 +95,7 @@ def fitness_table(evolved: dict[str, Any]) -> list[str]:
             part["controllers"],
             small(part["argos"], 3),
             small(part["ours"], 3),
-            f"{small(part['bias'], 4, True)} ± {small(part['bias_error'])}",
+            f"{small(part['bias'], 4, True)}\u00a0±\u00a0{small(part['bias_error'])}",
             small(part["one_seed"]["mean_absolute_error"]),
             small(part["one_seed"]["argos_against_itself"]),
             f"{part['rms_z']:.2f}",
@@ -118,7 +118,7 @@ def recovery_table(recoveries: dict[str, Any]) -> list[str]:
             part["significant_in_ours"],
             part["significant_in_both"],
             *(
-                f"{small(part[key]['argos'], 3)} / {small(part[key]['ours'], 3)}"
+                f"{small(part[key]['argos'], 3)}\u00a0/ {small(part[key]['ours'], 3)}"
                 for key in ("impact", "resilience")
             ),
             small(part["resilience"]["mean_absolute_error"], 3),
@@ -143,7 +143,7 @@ def speed_table(speed: dict[str, Any]) -> list[str]:
         for build, cases in speed.items()
         for name, case in cases.items()
     ]
-    return grid(["", "build of ARGoS", "repeats", "ARGoS", "ours", "times as fast"], rows)
+    return grid(["", "build of ARGoS", "repeats", "ARGoS, M/s", "ours, M/s", "times as fast"], rows)
 
 
 def text(known: dict[str, Any]) -> str:

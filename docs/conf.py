@@ -51,6 +51,7 @@ extensions = [
 exclude_patterns = ["_build", "_ext", "_templates"]
 templates_path = ["_templates"]
 nitpicky = True
+smartquotes_action = "qe"  # quotes and ellipses: "--" begins an option
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3

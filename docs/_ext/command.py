@@ -37,7 +37,7 @@ class Command(SphinxDirective):
         options = nodes.definition_list(classes=["command"])
         for one in verb.params:
             if (record := one.get_help_record(context)) is not None:
-                name = usage(one) if one in arguments else record[0]
+                name = usage(one) if one in arguments else record[0].replace("list[str]", "str")
                 options += item(name, meaning(record[1]))
         section += options
         self.state.document.note_explicit_target(section)

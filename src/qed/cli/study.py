@@ -26,7 +26,7 @@ def study(
     preset: Annotated[
         str,
         typer.Option(
-            help="quick (minutes on two cores), laptop (an hour or two) or paper (the paper's "
+            help="quick (minutes on two cores), laptop (some hours) or paper (the paper's "
             "protocol; for a GPU or a cluster)."
         ),
     ] = "quick",
