@@ -42,4 +42,4 @@ def begin() -> None:
 def table(frame: pd.DataFrame) -> HTML:
     """Return a table as the site shows its others."""
     text = frame.to_html(index=False, border=0, classes="docutils align-default", justify="left")
-    return HTML(text.replace("<table", '<div class="table-wrapper"><table', 1) + "</div>")
+    return HTML(text.replace("<table", '<div class="table-wrapper container"><table', 1) + "</div>")
