@@ -33,7 +33,10 @@ FILE = "beyond-2.csv"
 def small_kits():
     """Make kits small: how good they are does not matter here."""
     with pytest.MonkeyPatch.context() as patch:
-        few = Effort(surveyed=2, controllers=8, faults=4, twice=2, validation=2, portfolio=3)
+        few = Effort(
+            surveyed=2, candidates=12, screened=3, controllers=8, faults=4, trials=2, validation=2,
+            portfolio=3,
+        )  # fmt: skip
         patch.setattr(beyond, "EFFORT", few)
         yield
 

@@ -24,8 +24,10 @@ def prepare(
             "PMIN,LW-H,NONE,...; may be given several times."
         ),
     ] = None,
-    controllers: Annotated[int, typer.Option(help="Controllers on the short list.")] = 512,
-    library: Annotated[int, typer.Option(help="Faults simulated with the short list.")] = 160,
+    controllers: Annotated[int, typer.Option(help="Controllers of the kit.")] = 96,
+    library: Annotated[
+        int, typer.Option(help="Faults simulated with the kit's controllers.")
+    ] = 160,
     survey: Annotated[int, typer.Option(help="Faults simulated with all controllers.")] = 20,
     validation: Annotated[
         int, typer.Option(help="Faults for validation, not used for learning.")

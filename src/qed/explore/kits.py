@@ -12,7 +12,10 @@ from qed.explore.sources import Shown
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.prepare import Effort, _digest, prepare
 
-SMALL = Effort(surveyed=3, controllers=128, faults=32, twice=8, validation=2, portfolio=20)
+SMALL = Effort(
+    surveyed=3, candidates=128, screened=16, controllers=32, faults=32, trials=3, validation=2,
+    portfolio=20,
+)  # fmt: skip
 
 
 def prepared(one: Shown, stream: Stream) -> Shown:

@@ -105,8 +105,9 @@ def beyond(plan: Plan, algorithm: str) -> float:
     if not plan.searched:
         return 0.0
     effort, sizes = EFFORT, solutions(algorithm, plan.evaluations)
-    few = min(sizes, effort.controllers)
-    kit = sizes * (effort.surveyed + RACED) + few * (effort.faults + effort.twice + PLAIN)
+    some, few = min(sizes, effort.candidates), min(sizes, effort.controllers)
+    kit = sizes * (effort.surveyed + RACED) + some * (effort.screened + PLAIN)
+    kit += few * effort.trials * (effort.faults + PLAIN)
     kit += PLAYED + effort.validation * (RACED * few + VALIDATED)
     answers = len(STRATEGIES) * (BUDGETS[-1] + 0.5 * len(BUDGETS) * plan.fresh)
     team = RACED * sizes + TEAMED * min(sizes, TEAMS_OF)

@@ -18,7 +18,10 @@ from qed.streams import stream
 from qed.swarm.faults import FAULTS, kinds
 from qed.swarm.job import Ready
 
-SMALL = Effort(surveyed=3, controllers=20, faults=6, twice=2, validation=4, portfolio=5)
+SMALL = Effort(
+    surveyed=3, candidates=30, screened=4, controllers=20, faults=6, trials=2, validation=4,
+    portfolio=5,
+)  # fmt: skip
 HOW = {"effort": SMALL, "seconds": 10.0, "seed": 4}
 
 

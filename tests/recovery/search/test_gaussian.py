@@ -70,10 +70,10 @@ def test_without_trials_the_posterior_is_the_prior():
 
 def test_the_variance_of_what_is_peculiar_follows_the_trials():
     # Controllers without anything shared, each far from its mean: much is peculiar, or nothing.
-    prior = Prior.plain(np.zeros(50), np.zeros((50, 1)), np.full(50, 0.1))
+    prior = Prior.plain(np.zeros(4000), np.zeros((4000, 1)), np.full(4000, 0.1))
     rng = np.random.default_rng(1)
     for part in (PECULIAR[0], PECULIAR[-1]):
-        told = [(k, float(rng.normal(0, 0.1 * np.hypot(part, 1.0)))) for k in range(50)]
+        told = [(k, float(rng.normal(0, 0.1 * np.hypot(part, 1.0)))) for k in range(4000)]
         found = best_posterior(prior, Seen.of(told))
         shrunk = part**2 / (part**2 + 1)
         np.testing.assert_allclose(found.mean, [shrunk * value for _, value in told])

@@ -6,9 +6,10 @@ import numpy as np
 
 from qed.recovery.search.gaussian import Prior
 
-FACTORS = 12  # principal directions of a prior
+FACTORS = 16  # principal directions of a prior
 NEAR = 0.1  # how far a fault lies from the nearest simulated one; all of them lie 1 apart
 LEVEL = 1.0  # of a trial's noise: how far all fitness may be shifted together
+DIGITS = 6  # of fitness that chooses: machines whose last bits differ choose the same
 ROUGH = 6  # directions that a single trial of every controller is smoothed with
 
 
@@ -33,9 +34,7 @@ def shortlist(fitness: np.ndarray, count: int, always: np.ndarray) -> np.ndarray
     ``fitness`` is (faults, n); ``always`` names controllers that are taken whatever their rank.
     """
     controllers = fitness.shape[1]
-    # Rounded, so that machines whose last bits differ come to the same list.
-    told = np.round(fitness, 6)
-    ranks = np.argsort(np.argsort(-told, axis=1, kind="stable"), axis=1)
+    ranks = np.argsort(np.argsort(-fitness.round(DIGITS), axis=1, kind="stable"), axis=1)
     best = ranks.min(0)
     best[always] = -1
     # Of equal ranks those that are higher on average come first.
@@ -86,13 +85,19 @@ def fitted(
 def cover(fitness: np.ndarray, count: int) -> np.ndarray:
     """Return controllers one by one, each raising the mean over faults of the best most.
 
-    ``fitness`` is (faults, n): what the library says of each controller.
+    ``fitness`` is (faults, n): what the library says of each controller.  When nobody raises it
+    any more, the faults are covered once more, by the others.
     """
+    fitness = fitness.round(DIGITS)
     best = np.full(len(fitness), -np.inf)
+    left = np.ones(fitness.shape[1], bool)
     chosen: list[int] = []
     for _ in range(min(count, fitness.shape[1])):
         reached = np.maximum(best[:, None], fitness).mean(0)
-        reached[chosen] = -np.inf
-        chosen.append(int(np.argmax(reached)))
+        if reached[left].max() <= best.mean():
+            best[:] = -np.inf
+            reached = fitness.mean(0)
+        chosen.append(int(np.argmax(np.where(left, reached, -np.inf))))
+        left[chosen[-1]] = False
         best = np.maximum(best, fitness[:, chosen[-1]])
     return np.array(chosen, np.int64)

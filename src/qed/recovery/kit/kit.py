@@ -185,7 +185,7 @@ class Kit:
     def alike(self) -> dict[str, np.ndarray]:
         """What is known of all controllers where all robots have the same fault, by its name.
 
-        The library met these swarms in a trial or two of each controller; the playbook's choice
+        The library met these swarms in a few trials of each controller; the playbook's choice
         was the best of many there on more trials, so that the others are taken for less.
         """
         prior, told = self.known.prior, self.library.get("faults")

@@ -46,12 +46,16 @@ class Effort:
     ----------
     surveyed : int, default 20
         Faults that every controller meets, in one trial each.
-    controllers : int, default 512
-        Controllers on the short list.
+    candidates : int, default 512
+        Controllers that are best there; at least as many as the kit's.
+    screened : int, default 80
+        Faults of the library that the candidates meet, in one trial each.
+    controllers : int, default 96
+        Controllers of the kit: those that together cover these faults.
     faults : int, default 160
-        Faults of the library that the short list meets, in one trial each.
-    twice : int, default 32
-        Of these faults, those that it meets in two trials, to know the noise.
+        Faults of the library, which the kit's controllers meet.
+    trials : int, default 4
+        Trials of each of them in each of these faults; at least two, to know the noise.
     validation : int, default 16
         Faults for validation, which took no part.
     teams : int, default 3
@@ -62,24 +66,30 @@ class Effort:
     Examples
     --------
     >>> from qed.recovery.kit.prepare import Effort
-    >>> Effort(controllers=128).faults
+    >>> Effort(controllers=64).faults
     160
     """
 
     surveyed: int = 20
-    controllers: int = 512
+    candidates: int = 512
+    screened: int = 80
+    controllers: int = 96
     faults: int = 160
-    twice: int = 32
+    trials: int = 4
     validation: int = 16
     teams: int = 3
     portfolio: int = 30
 
     def __post_init__(self) -> None:
         for name, low in (
-            ("surveyed", 1), ("controllers", 1), ("faults", 2), ("twice", 1), ("validation", 2),
-            ("teams", 0), ("portfolio", 1),
+            ("surveyed", 1), ("candidates", 1), ("screened", 0), ("controllers", 1), ("faults", 2),
+            ("trials", 2), ("validation", 2), ("teams", 0), ("portfolio", 1),
         ):  # fmt: skip
             whole(name, getattr(self, name), low, 65536)
+
+    def candidates_of(self, controllers: int) -> int:
+        """Return how many of an archive's controllers are candidates."""
+        return min(max(self.candidates, self.controllers), controllers)
 
 
 def prepare(
@@ -141,7 +151,7 @@ def prepare(
     ...     "patrolling", evaluations=60, initial=20, trials=1, seconds=5.0
     ... )
     >>> little = Effort(
-    ...     surveyed=2, controllers=8, faults=4, twice=2, validation=2, teams=0
+    ...     surveyed=2, screened=2, controllers=8, faults=4, validation=2, teams=0
     ... )
     >>> qed.prepare(archive, effort=little)
     <Kit: patrolling, 8 controllers>
@@ -189,25 +199,28 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
     normal = field.race("normal", everyone, None, NORMAL_TRIALS)
     surveyed = _surveyed(effort, field.seed, robots, own)
     survey = field.fitness("survey", everyone, surveyed, 1)[:, :, 0]
-    genomes = archive.genomes()
-    rows = _shortlist(smoothed(survey), normal.winner, effort, genomes.links, genomes.hidden)
+    best = np.array([normal.winner])
+    some = shortlist(smoothed(survey), effort.candidates_of(len(everyone)), best)
     faults = [
         *library.drawn("library", field.seed, effort.faults, robots, own),
         *library.alike(robots, own),
         *own,
         Faults.none(robots),
     ]
-    twice = min(effort.twice, effort.faults)
-    pairs = field.fitness("library-twice", rows, faults[:twice], 2)
-    others = field.fitness("library", rows, faults[twice:], 1)
-    fitness = np.concatenate([pairs.mean(2), others[:, :, 0]])
+    screened = [*faults[effort.faults :], *faults[: min(effort.screened, effort.faults)]]
+    screen = field.fitness("screen", some, screened, 1)[:, :, 0]
+    genomes = archive.genomes()
+    most = _most(effort, genomes.links[some], genomes.hidden[some])
+    rows = _covering(some, smoothed(screen, FACTORS), most, normal.winner)
+    trials = field.fitness("library", rows, faults, effort.trials)
     healthy = field.fitness("healthy", rows, [None], 3)[0]
     present = int(np.searchsorted(rows, normal.winner))
-    kept = field.fitness_of_one("present", normal.winner, faults, PRESENT_TRIALS)
-    fitness[:, present] = kept.mean(1)
+    more = field.fitness_of_one("present", normal.winner, faults, PRESENT_TRIALS)
+    fitness = trials.mean(2)
+    fitness[:, present] = np.hstack([trials[:, present], more]).mean(1)
     smooth = smoothed(fitness, FACTORS)
     known = Known(
-        _as_stored(fitted(fitness, noise_of(pairs), present=present)),
+        _as_stored(fitted(fitness, noise_of(trials), present=present)),
         healthy.mean(1).astype(np.float32).astype(np.float64),
         places_in(archive.measures[archive.occupied[rows]]).astype(np.float32).astype(np.float64),
         cover(smooth, effort.portfolio),
@@ -243,16 +256,22 @@ def _surveyed(effort: Effort, seed: int, robots: int, own: Sequence[Faults]) -> 
     return [*extremes, *drawn][: max(effort.surveyed, 1)]
 
 
-def _shortlist(
-    fitness: np.ndarray, best: int, effort: Effort, links: np.ndarray, hidden: np.ndarray
-) -> np.ndarray:
-    """Return the short list's controllers, as many as the room in a kit allows."""
-    always = np.array([best])
-    rows = shortlist(fitness, effort.controllers, always)
-    # A connection takes 8 bytes and a hidden neuron 4; the prior and the map about 150.
-    size = 150.0 + 8.0 * float(links[rows].mean()) + 4.0 * float(hidden[rows].mean())
-    fits = max(int(ROOM / size), 1)
-    return rows if len(rows) <= fits else shortlist(fitness, fits, always)
+def _most(effort: Effort, links: np.ndarray, hidden: np.ndarray) -> int:
+    """Return how many controllers a kit holds, as many as its room allows."""
+    # A connection takes 8 bytes and a hidden neuron 4; the prior and the map about 170.
+    size = 170.0 + 8.0 * float(links.mean()) + 4.0 * float(hidden.mean())
+    return min(effort.controllers, max(int(ROOM / size), 1))
+
+
+def _covering(some: np.ndarray, fitness: np.ndarray, most: int, best: int) -> np.ndarray:
+    """Return the candidates (ascending) that together cover the faults, the normal best included.
+
+    ``fitness`` is (faults, candidates).
+    """
+    chosen = some[cover(fitness, most)]
+    if best not in chosen:
+        chosen[-1] = best
+    return np.sort(chosen)
 
 
 def _play(
@@ -276,15 +295,17 @@ def _play(
 
 def _planned(effort: Effort, controllers: int, robots: int, own: Sequence[Faults]) -> int:
     """Return about how many trials there will be; a kit with large networks needs fewer."""
-    few = min(effort.controllers, controllers)
+    some = effort.candidates_of(controllers)
+    few = min(effort.controllers, some)
     alike = len(library.alike(robots, own))
-    faults = effort.faults + alike + len(own) + 1
+    extremes = alike + len(own) + 1
     plays = (alike + 1) * (2 * PLAY_FRESH + min(PLAYS, few) * PLAY_TRIALS)
     raced = sum(count * met for count, met in heats(controllers, NORMAL_TRIALS))
     surveyed = controllers * max(effort.surveyed, 1)
-    learned = few * (faults + min(effort.twice, effort.faults) + 3) + faults * PRESENT_TRIALS
+    screened = some * (min(effort.screened, effort.faults) + extremes)
+    learned = (few * effort.trials + PRESENT_TRIALS) * (effort.faults + extremes) + 3 * few
     validation = planned_validation(few, effort.validation, effort.teams, robots)
-    return raced + surveyed + learned + plays + validation
+    return raced + surveyed + screened + learned + plays + validation
 
 
 def _as_stored(prior: Prior) -> Prior:

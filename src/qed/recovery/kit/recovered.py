@@ -198,7 +198,10 @@ def simulated(
     progress: Progress | None = None,
     stop: bool = True,
 ) -> list[list[Step]]:
-    """Let searches try what they ask for, in the simulator; every trial has a start of its own."""
+    """Let searches try what they ask for, in the simulator.
+
+    Every trial of every fault has start poses and noise of its own.
+    """
     solutions = Solutions(kit)
 
     def world(number: int, going: Sequence[int], rows: Sequence[int]) -> np.ndarray:
@@ -206,7 +209,8 @@ def simulated(
             (solutions.of(searches[k].members(row)), faults[k])
             for k, row in zip(going, rows, strict=True)
         ]
-        found: np.ndarray = how.fitness(swarms, 1, stream("search trial", seed, number))[:, 0]
+        seeds = [stream("search trial", seed, number, ",".join(faults[k])) for k in going]
+        found: np.ndarray = how.fitness(swarms, 1, seeds)[:, 0]
         if progress is not None:
             progress(number + 1, NOTICED + budget)
         return found

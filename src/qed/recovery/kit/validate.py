@@ -52,8 +52,8 @@ def validated(
         swarms = [
             (field.solutions[rows[row]], faults[k]) for k, row in zip(going, tried, strict=True)
         ]
-        seed = stream("kit", "validation trial", field.seed, step)
-        return field.how.fitness(swarms, 1, seed)[:, 0]
+        seeds = [stream("kit", "validation trial", field.seed, step, k) for k in going]
+        return field.how.fitness(swarms, 1, seeds)[:, 0]
 
     steps = play(kit, searches, BUDGETS[-1], world, noticed=1, stop=False)
     chosen = np.array(

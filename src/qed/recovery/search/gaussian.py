@@ -20,7 +20,7 @@ import numpy as np
 
 from qed.recovery.search.seen import Seen
 
-PECULIAR = (0.4, 0.8, 1.6)  # what sqrt(psi) may be, relative to the noise of a trial
+PECULIAR = (0.2, 0.4, 0.8)  # what sqrt(psi) may be, relative to the noise of a trial
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ CAREFUL = 5  # trials chosen by the knowledge gradient, the free one of the pres
 DOUBT = 2.0  # standard deviations of a lead up to which it is put to the test after these
 VERIFY = 2  # every second of these tests a lead in doubt, the others look for a better one
 BOUND = 2.0  # standard deviations above the mean
-NEAR_BOUND = 1.0  # the same once a few trials have shown where to look
+NEAR_BOUND = 0.7  # the same once a few trials have shown where to look
 
 
 @dataclass(frozen=True, eq=False)
