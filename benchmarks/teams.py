@@ -1,6 +1,6 @@
 """What it costs that robots run different controllers, and how long a kit takes to prepare.
 
-    python benchmarks/teams.py [--backend cuda] [--turns 5] [--prepare]
+    python benchmarks/teams.py [--backend cuda] [--turns 5] [--prepare KIT]
 
 Swarms of ten robots with ten random controllers take turns with swarms that run one of these alone
 (each controller drives as many robots in both), with 50 and with 10 trials, on one thread or on a
@@ -54,11 +54,12 @@ def compare(trials: int, backend: str, turns: int) -> dict[str, float]:
     return {"trials": trials, "swarms": count, "alone": one, "teams": many, "ratio": many / one}
 
 
-def prepared(backend: str) -> float:
-    """Return how long (s) a kit of the patrolling example takes."""
+def prepared(backend: str, path: Path) -> float:
+    """Return how long (s) a kit of the patrolling example takes; it is kept in a file."""
     begin = time.perf_counter()
-    qed.prepare(qed.load_example("patrolling"), "patrolling", seed=1, backend=backend)
+    kit = qed.prepare(qed.load_example("patrolling"), "patrolling", seed=1, backend=backend)
     seconds = time.perf_counter() - begin
+    kit.save(path)
     print(f"prepare, 4,096 controllers: {seconds:.0f} s")
     return seconds
 
@@ -68,12 +69,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--backend", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--prepare", action="store_true", help="time qed.prepare too")
+    parser.add_argument("--prepare", type=Path, metavar="KIT", help="time qed.prepare too")
     options = parser.parse_args()
     found: dict[str, Any] = {"machine": speed.machine(), "turns": options.turns}
     found["rows"] = [compare(trials, options.backend, options.turns) for trials in (50, 10)]
     if options.prepare:
-        found["prepare_s"] = prepared(options.backend)
+        found["prepare_s"] = prepared(options.backend, options.prepare)
     path = HERE / "results" / f"teams-{options.backend}.json"
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(path)
