@@ -358,10 +358,10 @@ def test_the_verb_makes_a_page_of_a_kit(
 def test_the_verb_makes_a_page_of_a_search_by_fault(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kit, found = by_fault(True, 0.5)
+    kit, found = by_fault(True, 0.4)
     kit.save(tmp_path / "kit.npz")
     out = tmp_path / "life.html"
-    given: dict[str, Any] = {"by": "fault", "wrong": 0.5, "budget": 4, "seconds": SECONDS}
+    given: dict[str, Any] = {"by": "fault", "wrong": 0.4, "budget": 4, "seconds": SECONDS}
     verb([tmp_path / "kit.npz"], out=out, faults=",".join(DIAGNOSED), threads=1, **given)
     told = [one["letters"] for one in data_of(out.read_text())["chapters"]]
     assert told == [list(one.letters) for one in story(kit, found, seconds=SECONDS).chapters]

@@ -58,7 +58,7 @@ class Kit:
     >>> import qed
     >>> kit = qed.Kit.load("example:patrolling-kit")
     >>> kit
-    <Kit: patrolling, 510 controllers>
+    <Kit: patrolling, 96 controllers>
     >>> search = kit.search()
     >>> search.tell(0.41, search.present)  # what the broken swarm gives now
     >>> controller = search.ask()  # try this one for kit.seconds

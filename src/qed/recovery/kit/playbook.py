@@ -81,7 +81,7 @@ class Playbook:
     >>> kit.playbook.team(broken)[0] == kit.playbook.look_up(broken)[0]
     True
     >>> kit.playbook.rows(broken)
-    [470, 470, 470, 470, 470, 73, 73, 73, 73, 73]
+    [88, 88, 88, 88, 88, 18, 18, 18, 18, 18]
     """
 
     plays: Mapping[str, Play]

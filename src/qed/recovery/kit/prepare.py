@@ -87,10 +87,6 @@ class Effort:
         ):  # fmt: skip
             whole(name, getattr(self, name), low, 65536)
 
-    def candidates_of(self, controllers: int) -> int:
-        """Return how many of an archive's controllers are candidates."""
-        return min(max(self.candidates, self.controllers), controllers)
-
 
 def prepare(
     archive: Archive,
@@ -200,7 +196,7 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
     surveyed = _surveyed(effort, field.seed, robots, own)
     survey = field.fitness("survey", everyone, surveyed, 1)[:, :, 0]
     best = np.array([normal.winner])
-    some = shortlist(smoothed(survey), effort.candidates_of(len(everyone)), best)
+    some = shortlist(smoothed(survey), _candidates(effort, len(everyone)), best)
     faults = [
         *library.drawn("library", field.seed, effort.faults, robots, own),
         *library.alike(robots, own),
@@ -256,6 +252,11 @@ def _surveyed(effort: Effort, seed: int, robots: int, own: Sequence[Faults]) -> 
     return [*extremes, *drawn][: max(effort.surveyed, 1)]
 
 
+def _candidates(effort: Effort, controllers: int) -> int:
+    """Return how many of an archive's controllers are candidates."""
+    return min(max(effort.candidates, effort.controllers), controllers)
+
+
 def _most(effort: Effort, links: np.ndarray, hidden: np.ndarray) -> int:
     """Return how many controllers a kit holds, as many as its room allows."""
     # A connection takes 8 bytes and a hidden neuron 4; the prior and the map about 170.
@@ -295,7 +296,7 @@ def _play(
 
 def _planned(effort: Effort, controllers: int, robots: int, own: Sequence[Faults]) -> int:
     """Return about how many trials there will be; a kit with large networks needs fewer."""
-    some = effort.candidates_of(controllers)
+    some = _candidates(effort, controllers)
     few = min(effort.controllers, some)
     alike = len(library.alike(robots, own))
     extremes = alike + len(own) + 1
