@@ -60,8 +60,8 @@ def recovery(search: dict[str, Any]) -> str:
         for trials in ("3", "10")
     }
     return (
-        f"**Recovery**: on {len(cases)} faults of a patrolling swarm that had no part in any "
-        f"choice, a kit's search ends {lost['3']} below the best of 4,096 controllers after 3 "
+        f"**Recovery**: on {len(cases)} faults of a patrolling swarm that were not used for "
+        f"learning, a kit's search ends {lost['3']} below the best of 4,096 controllers after 3 "
         f"trials and {lost['10']} after 10. Without recovery {small(kept, 3)} is lost "
         "([recovery](docs/how/recovery.md))."
     )
