@@ -15,12 +15,11 @@ from qed.explore.sources import Shown
 from qed.explore.state import Scene
 from qed.recovery import metrics, recover
 from qed.recovery.kit.kit import Kit
-from qed.recovery.kit.recovered import NOTICED
+from qed.recovery.kit.recovered import NOTICED, trial_seed
 from qed.recovery.protocol import streams
 from qed.recovery.race import heats, race
 from qed.recovery.search.search import Search
 from qed.recovery.trials import Progress, Swarm, Trials
-from qed.streams import stream as random_stream
 from qed.swarm.cpu.layout import LANES, VECTOR
 from qed.swarm.faults import Faults
 from qed.swarm.job import Ready
@@ -148,7 +147,7 @@ def by_kit(scene: Scene, how: LiveTrials, faults: Faults, stream: Stream) -> Non
         asked = search.present if free else search.ask()
         row = search.row(asked)
         ready.setdefault(row, Ready(kit.controllers[row].network()))
-        seed = random_stream("search trial", SEED, number)
+        seed = trial_seed(SEED, number, faults)
         fitness = float(how.fitness([(ready[row], faults)], 1, seed)[0, 0])
         search.tell(fitness, asked if free else None)
         stream.tell(

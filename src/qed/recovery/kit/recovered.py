@@ -188,6 +188,11 @@ def _searches(
     return [kit.search_teams(one, often) for one in said]
 
 
+def trial_seed(seed: int, number: int, faults: Faults) -> int:
+    """Return the seed of a trial of a search, by its number and the fault."""
+    return stream("search trial", seed, number, ",".join(faults))
+
+
 def simulated(
     kit: Kit,
     searches: Sequence[Search[Any]],
@@ -209,7 +214,7 @@ def simulated(
             (solutions.of(searches[k].members(row)), faults[k])
             for k, row in zip(going, rows, strict=True)
         ]
-        seeds = [stream("search trial", seed, number, ",".join(faults[k])) for k in going]
+        seeds = [trial_seed(seed, number, faults[k]) for k in going]
         found: np.ndarray = how.fitness(swarms, 1, seeds)[:, 0]
         if progress is not None:
             progress(number + 1, NOTICED + budget)
