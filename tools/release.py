@@ -25,6 +25,7 @@ DATA = (
     "py.typed",
     "archive/examples/patrolling.npz.gz",
     "archive/examples/patrolling-kit.npz",
+    "archive/examples/flocking-kit.npz",
     "explore/page/index.html",
     "study/paper.csv",
     "study/report.css",

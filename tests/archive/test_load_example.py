@@ -55,6 +55,16 @@ def test_an_unknown_example_names_those_there_are() -> None:
         qed.load_example("flying")
 
 
+@pytest.mark.parametrize("task", qed.swarm.tasks.TASKS)
+def test_each_task_has_a_kit_of_its_archive(task: str) -> None:
+    kit, archive = qed.Kit.load(f"example:{task}-kit"), qed.load_example(task)
+    assert kit.task == task
+    assert kit.findings["faults"] == 16
+    for row in (0, kit.present, len(kit.controllers) - 1):
+        [whole] = archive.take([kit.cells[row]]).controllers()
+        assert kit.controllers[row] == whole.pruned()
+
+
 def test_a_kit_comes_with_qed_and_is_found_by_its_name() -> None:
     kit = qed.Kit.load("example:patrolling-kit")
     assert kit.task == "patrolling"
@@ -111,4 +121,4 @@ def test_a_kit_is_no_archive(tmp_path: Path) -> None:
     assert "is a kit, not an archive" in done.stderr
     unknown = commands.run("recover", "example:flying-kit")
     assert unknown.returncode == 2
-    assert "did you mean 'patrolling-kit'?" in unknown.stderr
+    assert "did you mean 'flocking-kit'?" in unknown.stderr

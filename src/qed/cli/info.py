@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qed.archive.archive import Archive
 
 SOURCE = "Folder of a run, an archive file, or example:TASK, which comes with QED."
-KIT = "Or a kit, such as example:patrolling-kit, which also comes with QED."
+KIT = "Or a kit; example:TASK-kit also comes with QED."
 
 
 def info(

@@ -258,7 +258,7 @@ class Kit:
         Parameters
         ----------
         path : str or Path
-            The file; "example:patrolling-kit" comes with QED.
+            The file; "example:TASK-kit" comes with QED.
 
         Returns
         -------
