@@ -262,7 +262,7 @@ def test_the_prior_knows_of_the_present_controller_what_the_others_do_not_tell()
 
 
 def test_last_bits_do_not_change_the_short_list():
-    fitness = np.random.default_rng(1).random((6, 200)).round(3)
+    fitness = np.random.default_rng(1).random((6, 200)).round(1)  # of equals the first
     other = fitness + 1e-12 * np.random.default_rng(2).normal(size=fitness.shape)
     none = np.array([], np.int64)
     assert shortlist(fitness, 40, none).tolist() == shortlist(other, 40, none).tolist()
@@ -303,6 +303,19 @@ def test_the_short_list_holds_the_best_of_each_fault():
 def test_a_portfolio_covers_the_faults_one_by_one():
     fitness = np.array([[1.0, 0.0, 0.6], [0.0, 1.0, 0.6], [1.0, 0.0, 0.6]])
     assert cover(fitness, 3).tolist() == [0, 1, 2]
+
+
+def test_faults_that_are_covered_are_covered_again_by_the_others():
+    # Controllers 1 and 3 are the best of both faults; then 2 and 4 are, and 0 is good for nothing.
+    fitness = np.array([[0.0, 1.0, 0.9, 0.1, 0.1], [0.0, 0.1, 0.1, 1.0, 0.9]])
+    assert sorted(cover(fitness, 2).tolist()) == [1, 3]
+    assert sorted(cover(fitness, 4).tolist()) == [1, 2, 3, 4]
+
+
+def test_the_normal_best_is_in_a_kit_even_if_it_covers_nothing():
+    some, fitness = np.array([3, 5, 8]), np.array([[0.9, 0.2, 0.5], [0.1, 0.2, 0.9]])
+    assert module._covering(some, fitness, 2, best=8).tolist() == [3, 8]
+    assert 5 in module._covering(some, fitness, 2, best=5)
 
 
 def test_a_notebook_forgets_pages_of_another_shape(tmp_path):
