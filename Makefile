@@ -36,10 +36,11 @@ study: .venv/usable  ## install, run the quick study, and say where its report l
 explore: .venv/usable  ## install, and open the explorer with the archives that come with QED
 	$(BIN)/qed explore
 
-# Types are checked while code is compiled for the tests, which keeps one core busy.
+# Types are checked while code is compiled for the site, which keeps one core busy.  The tests find
+# that code, and the site, made.
 test: .venv/installed  ## install what is needed and run all checks and tests
-	@$(MAKE) --no-print-directory --jobs=2 lint types unit
-	@$(MAKE) --no-print-directory docs
+	@$(MAKE) --no-print-directory --jobs=2 lint types docs
+	@QED_SITE=docs/_build/html $(MAKE) --no-print-directory unit
 
 lint: .venv/installed  ## check style and format
 	$(BIN)/ruff check .

@@ -45,6 +45,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "command",
+    "dealt",
     "names",
     "warm",
 ]

@@ -54,7 +54,18 @@ def pytest_xdist_setupnodes() -> None:
     # What they start inherits it: threads of libraries that wait for each other help nobody.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    collecting = _collecting()
     subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)
+    if collecting is not None:
+        collecting.wait()
+
+
+def _collecting() -> subprocess.Popen[bytes] | None:
+    """Let Python compile all tests and what they import, or each process would; the first time."""
+    if sys.dont_write_bytecode or any(HERE.glob("__pycache__/test_*")):
+        return None
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-qq", str(HERE)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def pytest_collection(session: pytest.Session) -> None:
@@ -77,7 +88,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.set_threshold(10_000, 20, 20)
     gc.enable()
     wanted = any("simulator" in getattr(item, "fixturenames", ()) for item in session.items)
-    if wanted and not _shared(session.config):
+    if wanted and not (_shared(session.config) or session.config.option.collectonly):
         for name in SIMULATED:
             under_way[name] = _simulated(name)
 

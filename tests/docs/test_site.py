@@ -1,6 +1,7 @@
 """The site builds without a warning, links to nothing that is not there, and fits any screen.
 
-Here its pages are not run; ``make docs`` runs them.
+``make test`` has built it, with its pages run, and says where in ``QED_SITE``.  Otherwise it is
+built here, where its pages are not run.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ PAGES = ("index.html", "start.html", "reference/command.html", "reference/names/
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if built := os.environ.get("QED_SITE"):
+        return Path(built).resolve()
     folder = tmp_path_factory.mktemp("site")
     # ``make docs`` may build from the same folder meanwhile, and pages of names are made in it.
     shutil.copytree(DOCS, folder / "docs", ignore=shutil.ignore_patterns("_build", "names"))
