@@ -236,25 +236,15 @@ def test_a_damaged_map_is_reported(undisturbed, tmp_path):
     assert "archive.npz is not usable" in failure
 
 
-def test_processes_give_the_same_tables(undisturbed, tmp_path):
-    study = Study(tmp_path / "processes", TINY)
-    study.claim()
-    told = []
-    study.work(maker("processes:2"), threads=1, watch=lambda *at: told.append(at))
-    assert study.failures == []
-    collect(study.folder, TINY)
-    assert tables(study.folder) == tables(undisturbed)
-    assert told[-1][0] == pytest.approx(1.0)
-
-
-def test_a_killed_process_is_replaced(undisturbed, tmp_path):
+def test_processes_give_the_same_tables_also_when_one_is_killed(undisturbed, tmp_path):
     import multiprocessing
 
     study = Study(tmp_path / "processes", TINY)
     study.claim()
-    killed = []
+    killed, told = [], []
 
     def kill_one(done, doing):
+        told.append(done)
         if not killed and done > 0.05:
             victim = multiprocessing.active_children()[0]
             os.kill(victim.pid, signal.SIGKILL)
@@ -262,6 +252,7 @@ def test_a_killed_process_is_replaced(undisturbed, tmp_path):
 
     study.work(maker("processes:2"), threads=1, watch=kill_one)
     assert killed
+    assert told[-1] == pytest.approx(1.0)
     assert study.failures == []
     collect(study.folder, TINY)
     assert tables(study.folder) == tables(undisturbed)

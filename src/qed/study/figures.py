@@ -54,14 +54,23 @@ def draw(results: Results, folder: Path, dpi: int = DPI, pdf: bool = True) -> li
             continue
         figure = chart.make(results)
         png, vectors = target / f"{chart.name}.png", target / f"{chart.name}.pdf"
+        _arrange(figure, dpi)
         figure.savefig(png, dpi=dpi)
         if pdf:
-            figure.set_layout_engine("none")  # all is in its place now
             figure.savefig(vectors, metadata={"CreationDate": None})  # equal results, equal files
         caption = chart.caption.format(**counts)
         width = float(figure.get_size_inches()[0])
         drawn.append(Drawn(chart.name, chart.title, caption, png, vectors, width))
     return drawn
+
+
+def _arrange(figure: Figure, dpi: int) -> None:
+    """Give all parts of a figure their places, which each of its files would do again."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        figure.set_dpi(dpi)
+        engine.execute(figure)
+        figure.set_layout_engine(None)
 
 
 _SIGNATURE = (
