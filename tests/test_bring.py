@@ -133,7 +133,7 @@ def test_processes_of_a_study_get_the_file_too(tmp_path: Path) -> None:
         assert (tmp_path / folder / "report.html").exists()
     assert tables[0] == tables[1]
     assert b"LIMP" in tables[0]
-    plan = qed(*words, "--dry-run", cwd=tmp_path)
+    plan = qed(*words, "--dry-run", "--backend", "cuda", cwd=tmp_path)  # whose speed is known
     assert plan.returncode == 0
     assert "few" in plan.stdout
     # The folder knows how its names were defined.
