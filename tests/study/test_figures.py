@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from scipy.stats import gaussian_kde
 
-from qed.study import charts, signatures
+from qed.study import charts, figures, signatures
 from qed.study.figures import FIGURES, draw
 from qed.study.plan import PRESETS
 from qed.study.results import Results
@@ -82,6 +82,15 @@ def test_equal_results_make_equal_files(tmp_path: Path) -> None:
     for one, other in zip(*pairs, strict=True):
         assert one.png.read_bytes() == other.png.read_bytes()
         assert one.pdf.read_bytes() == other.pdf.read_bytes()
+
+
+def test_what_is_arranged_once_is_where_matplotlib_puts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "FIGURES", FIGURES[1:2])
+    [drawn] = draw(STUDIES["quick"], tmp_path)
+    FIGURES[1].make(STUDIES["quick"]).savefig(tmp_path / "plain.png", dpi=figures.DPI)
+    assert drawn.png.read_bytes() == (tmp_path / "plain.png").read_bytes()
 
 
 def test_without_any_recovery_all_figures_are_still_drawn(tmp_path: Path) -> None:
