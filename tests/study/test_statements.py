@@ -211,6 +211,17 @@ def verdicts(results: Results, **changes: pd.DataFrame) -> dict[str, Judged]:
     return {each.statement.id: each for each in judged(replace(results, **changes))}
 
 
+def test_what_is_remembered_is_of_the_same_results_and_question() -> None:
+    results = like_paper()
+    before = measures.medians(results, "impact")
+    assert measures.medians(results, "impact") is before
+    assert measures.medians(results, "impact", "flocking") != before
+    assert measures.medians(results, "resilience") != before
+    assert measures.map_medians(results, "best") != measures.means(results, "best")
+    other = replace(results, recoveries=results.recoveries.assign(impact=-0.5))
+    assert set(measures.medians(other, "impact").values()) == {-0.5}
+
+
 def test_a_study_like_the_paper_mostly_agrees_with_it() -> None:
     found = judged_like_paper()
     assert count(found)[HOLDS] > 250

@@ -127,7 +127,8 @@ class Results:
     @property
     def tasks(self) -> list[str]:
         """Tasks that have results, in the study's order."""
-        return [task for task in self.settings["tasks"] if task in set(self.runs["task"])]
+        there = set(self.runs["task"])
+        return [task for task in self.settings["tasks"] if task in there]
 
     @property
     def algorithms(self) -> list[str]:

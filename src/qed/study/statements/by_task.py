@@ -47,6 +47,7 @@ class Compared(NamedTuple):
         return "QED better" if self.delta > 0 else "QED worse"
 
 
+@measures.remembered
 def compared(results: Results, column: str, task: str, baseline: str) -> Compared | None:
     """Compare QED with a baseline; None without recoveries of both."""
     own = results.recoveries[results.recoveries["task"] == task]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -12,9 +14,27 @@ from qed.study.results import Results
 from qed.study.signatures import kept
 
 Numbers = dict[str, float]  # by algorithm
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
 
 LAST = 0.9  # of the evaluations: growth is what comes after
 GRID = np.linspace(-0.5, 0.1, 241)  # where the most frequent value is looked for
+
+
+def remembered(
+    function: Callable[Concatenate[Results, Given], Found],
+) -> Callable[Concatenate[Results, Given], Found]:
+    """Let results keep what a function of them found: many statements ask for the same."""
+
+    @wraps(function)
+    def known(results: Results, /, *given: Given.args, **named: Given.kwargs) -> Found:
+        kept: dict[Any, Found] = vars(results).setdefault("_remembered", {})
+        key = (function, given, *named.items())
+        if key not in kept:
+            kept[key] = function(results, *given, **named)
+        return kept[key]
+
+    return known
 
 
 def _by_algorithm(
@@ -29,6 +49,7 @@ def _by_algorithm(
     return found
 
 
+@remembered
 def medians(results: Results, column: str, task: str = "") -> Numbers:
     """Return medians of a column of the recoveries."""
     table = results.recoveries
@@ -36,6 +57,7 @@ def medians(results: Results, column: str, task: str = "") -> Numbers:
     return _by_algorithm(results, table, column, lambda values: float(np.median(values)))
 
 
+@remembered
 def recovered(results: Results, algorithm: str, column: str, task: str = "") -> np.ndarray:
     """Return a column of an algorithm's recoveries."""
     table = results.recoveries[results.recoveries["algorithm"] == algorithm]
@@ -44,6 +66,7 @@ def recovered(results: Results, algorithm: str, column: str, task: str = "") -> 
     return values
 
 
+@remembered
 def iqrs(results: Results, column: str) -> Numbers:
     """Return interquartile ranges of a column of the recoveries."""
     return _by_algorithm(
@@ -51,6 +74,7 @@ def iqrs(results: Results, column: str) -> Numbers:
     )
 
 
+@remembered
 def means(results: Results, column: str, task: str = "") -> Numbers:
     """Return means of a column of the maps."""
     table = results.runs
@@ -58,11 +82,13 @@ def means(results: Results, column: str, task: str = "") -> Numbers:
     return _by_algorithm(results, table, column, np.mean)
 
 
+@remembered
 def map_medians(results: Results, column: str) -> Numbers:
     """Return medians of a column of the maps of all tasks."""
     return _by_algorithm(results, results.runs, column, lambda values: float(np.median(values)))
 
 
+@remembered
 def ends(results: Results, column: str, task: str, algorithm: str) -> tuple[float, float] | None:
     """Return the lowest and the highest value of the maps."""
     runs = results.runs[(results.runs["task"] == task) & (results.runs["algorithm"] == algorithm)]
@@ -70,6 +96,7 @@ def ends(results: Results, column: str, task: str, algorithm: str) -> tuple[floa
     return (float(values.min()), float(values.max())) if len(values) else None
 
 
+@remembered
 def shown(results: Results, column: str, algorithm: str) -> np.ndarray:
     """Return a column of the recoveries that the signatures show."""
     values: np.ndarray = kept(results.recoveries, algorithm)[0][column].to_numpy(float)
@@ -86,11 +113,13 @@ def of_shown(results: Results, column: str, how: Callable[[np.ndarray], float]) 
     return {name: value for name, value in found.items() if np.isfinite(value)}
 
 
+@remembered
 def slopes(results: Results, column: str) -> Numbers:
     """Return the slopes of a column on impact, as in the signatures."""
     return _fits(results, column, lambda line: line.slope)
 
 
+@remembered
 def correlations(results: Results, column: str) -> Numbers:
     """Return the correlations of a column with impact, as in the signatures."""
     return _fits(results, column, lambda line: line.r)
@@ -113,6 +142,7 @@ def most_frequent(values: np.ndarray) -> float:
     return float(GRID[np.argmax(gaussian_kde(values)(GRID))])
 
 
+@remembered
 def finals(results: Results, column: str, task: str) -> Numbers:
     """Return a column of the progress at the end of evolution, the mean over replicates."""
     own = results.progress[results.progress["task"] == task]
@@ -121,6 +151,7 @@ def finals(results: Results, column: str, task: str) -> Numbers:
     return {name: float(mean[name]) for name in results.algorithms if name in mean.index}
 
 
+@remembered
 def growth(results: Results, column: str, algorithm: str, task: str = "") -> float:
     """Return how much a column of the progress grew in the last tenth of the evaluations.
 
