@@ -1,19 +1,20 @@
 """How much a broken swarm recovers: within ten trials, with teams, in all tasks and elsewhere.
 
     python benchmarks/recovery.py [--parts search tasks conditions teams]
-                                  [--faults 8] [--team-faults 8] [--every 1] [--seed 2030]
+                                  [--faults 8] [--team-faults 8] [--seed 2030]
                                   [--cache FOLDER] [--backend cuda] [--name recovery]
 
 search      all strategies of a kit on the patrolling example
-tasks       the other four tasks, with every n-th cell of the archives that come with QED
+tasks       the other four tasks
 conditions  kits where they were not made for: wheel faults only, 8 robots, 4 obstacles; all tasks
 teams       normal best, one for all, team by fault, playbook and a search over teams
 
-All faults took no part in making a kit: half of them are uniform, as the paper's, half one-sided
-(1 to all robots have faults of one kind).  Regret is the fitness of the exhaustive winner less that
-of a search's answer, both on fresh trials; the present controller's one trial in which the fault
-was noticed comes before and is free.  All numbers are written to benchmarks/results/NAME.json as
-they come.  Kits and winners, the costly part, are kept in the cache for the next run.
+Archives and kits are those that come with QED.  All faults took no part in making a kit: half of
+them are uniform, as the paper's, half one-sided (1 to all robots have faults of one kind).  Regret
+is the fitness of the exhaustive winner less that of a search's answer, both on fresh trials; the
+present controller's one trial in which the fault was noticed comes before and is free.  All numbers
+are written to benchmarks/results/NAME.json as they come.  Exhaustive winners, the costly part, are
+kept in the cache for the next run.
 """
 
 from __future__ import annotations
@@ -260,30 +261,17 @@ def resiliences(result: dict[str, Any]) -> list[str]:
 
 
 def opened(options: argparse.Namespace, task: str) -> Bench:
-    """Return an archive with its kit, which is prepared once and kept."""
-    archive = qed.load_example(task)
-    if task != EXAMPLE:
-        cells = archive.occupied[:: options.every]
-        thinned = qed.Archive(archive.space, archive.header, archive.offset)
-        thinned.place(cells, archive.take(cells), archive.objective[cells], archive.measures[cells])
-        archive = thinned
+    """Return the archive of a task that comes with QED, with the kit that comes with it."""
     how = Trials(task, 10, options.fresh, streams=streams(options.seed), threads=options.threads)
     how = replace(how, backend=options.backend)
-    name = task if task == EXAMPLE else f"{task}-{options.every}"
-    path = Path(options.cache) / f"kit-{name}.npz"
-    if not path.exists():
-        notes = Path(options.cache) / f"notes-{name}.npz"
-        kit = qed.prepare(
-            archive, task, notes=notes, threads=options.threads, backend=options.backend
-        )
-        kit.save(path)
-    return Bench(name, task, archive, qed.Kit.load(path), how, options)
+    kit = qed.Kit.load(f"example:{task}-kit")
+    return Bench(task, task, qed.load_example(task), kit, how, options)
 
 
 def run(options: argparse.Namespace, part: str, path: Path) -> None:
     """Measure a part; print its tables, and write every number, one after the other."""
     both, few = (uniform, one_sided), max(options.faults // 4, 2)
-    found: dict[str, Any] = {"seed": options.seed, "every": options.every}
+    found: dict[str, Any] = {"seed": options.seed}
     found["on"] = described(chosen(options.backend), speed.cores())
 
     def keep(name: str, result: dict[str, Any], words: list[str]) -> None:
@@ -322,14 +310,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parts = ("search", "conditions", "tasks", "teams")
     parser.add_argument("--parts", nargs="+", choices=parts, default=parts)
-    parser.add_argument(
-        "--every", type=int, default=1, help="cells of the other tasks' archives that are taken"
-    )
     parser.add_argument("--faults", type=int, default=8, help="of each kind")
     parser.add_argument("--team-faults", type=int, default=8)
     parser.add_argument("--seed", type=int, default=2030)
     parser.add_argument("--fresh", type=int, default=50)
-    parser.add_argument("--cache", default="recovery-cache", help="folder of kits and winners")
+    parser.add_argument("--cache", default="recovery-cache", help="folder of winners")
     parser.add_argument("--name", default="recovery")
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--backend", default="cpu")

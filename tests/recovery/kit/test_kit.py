@@ -144,6 +144,9 @@ def array(kit, name, **change):
         ("centres", {"_0": np.nan}, "its centres"),
         ("centres", {"_0": 1e30}, "its centres"),
         ("width", {"_0": 0.0}, "its width"),
+        ("noisier", {"_0": 0.0}, "its noisier must be"),
+        ("noisier", {"_0": np.nan}, "its noisier must be"),
+        ("noisier", {"_0": 1e9}, "its noisier must be"),
         ("portfolio", {"_0": 40}, "its portfolio"),
         ("portfolio", {"_0": -1}, "its portfolio"),
         ("hidden", {"_0": 60000}, "its bias must be"),
@@ -176,6 +179,12 @@ def test_arrays_of_another_shape_or_type_are_refused(tmp_path, kit):
         Kit.load(changed(tmp_path, kit, arrays={"loadings": wide}))
     with pytest.raises(ValueError, match="1 to 65536 controllers"):
         Kit.load(changed(tmp_path, kit, arrays={"cell": np.zeros(0, np.int64)}))
+
+
+def test_kits_of_version_1_can_be_used(tmp_path, kit):
+    path = changed(tmp_path, kit, {"version": 1}, without=["noisier"])
+    assert Kit.load(path).known.prior.noisier.tolist() == [1.0]
+    assert Kit.load(path).search().ask() == kit.search().ask()
 
 
 def test_pickles_compression_and_damage_are_refused(tmp_path, kit):

@@ -10,7 +10,15 @@ from qed.recovery import trials as trials_module
 from qed.recovery.kit import library
 from qed.recovery.kit import prepare as module
 from qed.recovery.kit.field import Field
-from qed.recovery.kit.fitting import cover, fitted, noise_of, shortlist, smoothed
+from qed.recovery.kit.fitting import (
+    LEAST_NOISY,
+    cover,
+    fitted,
+    noise_of,
+    noisier_of,
+    shortlist,
+    smoothed,
+)
 from qed.recovery.kit.notebook import Notebook
 from qed.recovery.kit.prepare import Effort
 from qed.recovery.trials import Trials
@@ -259,6 +267,16 @@ def test_the_prior_knows_of_the_present_controller_what_the_others_do_not_tell()
     without = fitted(mean, noise_of(fitness), factors=2)
     near = without.mean + without.centres @ without.loadings.T / np.sqrt(1.0 - without.width[0])
     assert np.abs(near[:, 7] - mean[:, 7]).mean() > 0.05
+
+
+def test_the_prior_knows_how_noisy_trials_are_in_the_faults():
+    rng = np.random.default_rng(4)
+    factors = np.repeat([0.5, 1.0, 2.0], 20)
+    noise = rng.uniform(0.02, 0.06, 200)
+    fitness = rng.normal(size=(60, 200, 4)) * factors[:, None, None] * noise[:, None]
+    found = noisier_of(fitness, noise**2)
+    np.testing.assert_allclose(found, [0.5, 0.5, 1.0, 2.0, 2.0, 2.0], rtol=0.12)
+    assert (noisier_of(np.ones((60, 200, 4)), noise**2) == LEAST_NOISY).all()
 
 
 def test_last_bits_do_not_change_the_short_list():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,16 +50,15 @@ def test_posterior_is_that_of_the_dense_gaussian(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_evidence_is_the_density_of_the_means(seed):
+def test_evidence_is_the_density_of_all_trials(seed):
     prior, told, psi = random_case(seed)
-    seen = Seen.of(told)
-    rows = seen.rows
-    covariance = prior.loadings[rows] @ prior.loadings[rows].T
-    covariance += np.diag(psi + prior.noise[rows] ** 2 / seen.counts)
-    apart = seen.means - prior.mean[rows]
-    size = np.linalg.slogdet(2 * np.pi * covariance)[1]
-    expected = -0.5 * (apart @ np.linalg.solve(covariance, apart) + size)
-    assert posterior(prior, seen, psi).evidence == pytest.approx(expected)
+    rows = [row for row, _ in told]
+    covariance = prior.loadings @ prior.loadings.T + psi * np.eye(len(prior.mean))
+    trials = covariance[np.ix_(rows, rows)] + np.diag(prior.noise[rows] ** 2)
+    apart = np.array([value for _, value in told]) - prior.mean[rows]
+    size = np.linalg.slogdet(2 * np.pi * trials)[1]
+    expected = -0.5 * (apart @ np.linalg.solve(trials, apart) + size)
+    assert posterior(prior, Seen.of(told), psi).evidence == pytest.approx(expected)
 
 
 def test_without_trials_the_posterior_is_the_prior():
@@ -68,15 +69,37 @@ def test_without_trials_the_posterior_is_the_prior():
     assert found.evidence == pytest.approx(0.0, abs=1e-12)
 
 
-def test_the_variance_of_what_is_peculiar_follows_the_trials():
-    # Controllers without anything shared, each far from its mean: much is peculiar, or nothing.
-    prior = Prior.plain(np.zeros(4000), np.zeros((4000, 1)), np.full(4000, 0.1))
+@pytest.mark.parametrize("noisier", [0.5, 2.0])
+def test_noisier_trials_are_those_of_a_prior_with_more_noise(noisier):
+    prior, told, psi = random_case(5)
+    found = posterior(prior, Seen.of(told), psi, noisier)
+    same = posterior(replace(prior, noise=noisier * prior.noise), Seen.of(told), psi)
+    np.testing.assert_allclose(found.mean, same.mean)
+    np.testing.assert_allclose(found.noise, noisier * prior.noise)
+    assert found.evidence == same.evidence
+
+
+@pytest.mark.parametrize("part", [0.5, 1.0, 3.0])
+def test_how_noisy_trials_are_follows_from_them(part):
+    # Controllers without anything shared: what lies apart is noise, and psi as a part of it.
     rng = np.random.default_rng(1)
-    for part in (PECULIAR[0], PECULIAR[-1]):
-        told = [(k, float(rng.normal(0, 0.1 * np.hypot(part, 1.0)))) for k in range(4000)]
-        found = best_posterior(prior, Seen.of(told))
-        shrunk = part**2 / (part**2 + 1)
-        np.testing.assert_allclose(found.mean, [shrunk * value for _, value in told])
+    prior = Prior.plain(np.zeros(1000), np.zeros((1000, 1)), np.full(1000, 0.1))
+    prior = replace(prior, noisier=np.array([0.5, 1.0, 3.0]))
+    deviation = 0.1 * part * np.hypot(PECULIAR, 1.0)
+    told = [(k, float(rng.normal(0, deviation))) for k in range(1000)]
+    found = best_posterior(prior, Seen.of(told))
+    np.testing.assert_allclose(found.noise, 0.1 * part)
+    shrunk = PECULIAR**2 / (PECULIAR**2 + 1.0)
+    np.testing.assert_allclose(found.mean, [shrunk * value for _, value in told])
+
+
+@pytest.mark.parametrize("part", [0.5, 3.0])
+def test_trials_of_one_controller_tell_how_noisy_they_are(part):
+    rng = np.random.default_rng(2)
+    prior = Prior.plain(np.zeros(2), np.ones((2, 1)), np.full(2, 0.1))
+    prior = replace(prior, noisier=np.array([0.5, 1.0, 3.0]))
+    told = [(0, 0.7 + float(rng.normal(0, 0.1 * part))) for _ in range(40)]
+    np.testing.assert_allclose(best_posterior(prior, Seen.of(told)).noise, 0.1 * part)
 
 
 def mixture(prior, told, psi):

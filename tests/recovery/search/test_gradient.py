@@ -19,7 +19,7 @@ def test_knowledge_gradient_is_what_a_monte_carlo_of_trials_gives(seed):
     told = [(0, 0.4), (3, -0.2), (3, 0.1)]
     belief = posterior(prior, Seen.of(told), 0.2)
     everyone = np.arange(6)
-    found = knowledge_gradient(belief, prior.noise, everyone, everyone)
+    found = knowledge_gradient(belief, everyone, everyone)
     draws = 4000
     for candidate in (0, 5):
         # Draw what the trial gives by what is believed, and learn from it again each time.
@@ -38,7 +38,7 @@ def test_knowledge_gradient_is_what_a_monte_carlo_of_trials_gives(seed):
 def test_two_controllers_have_a_closed_form():
     prior = Prior.plain(np.array([0.0, 0.1]), np.zeros((2, 1)), np.full(2, 1e-6))
     belief = posterior(prior, Seen.of([]), 0.04)
-    worth = knowledge_gradient(belief, prior.noise, np.array([0]), np.array([0, 1]))
+    worth = knowledge_gradient(belief, np.array([0]), np.array([0, 1]))
     assert worth[0] == pytest.approx(expected_rise(-0.1, 0.2), rel=0.1)
 
 
@@ -66,4 +66,4 @@ def test_the_more_telling_trial_leaves_less_doubt(seed):
     left = {
         row: posterior(prior, Seen.of([*told, (row, 0.0)]), 0.3).ahead(0, 1)[1] for row in (0, 1)
     }
-    assert telling(belief, prior.noise, 0, 1) == min(left, key=left.get)
+    assert telling(belief, 0, 1) == min(left, key=left.get)

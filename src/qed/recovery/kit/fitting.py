@@ -10,6 +10,8 @@ FACTORS = 16  # principal directions of a prior
 NEAR = 0.1  # how far a fault lies from the nearest simulated one; all of them lie 1 apart
 LEVEL = 1.0  # of a trial's noise: how far all fitness may be shifted together
 DIGITS = 6  # of fitness that chooses: machines whose last bits differ choose the same
+LEAST_NOISY = 0.2  # of the mean noise: no fault is believed to have less
+QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)  # of how noisy trials are in the faults
 ROUGH = 6  # directions that a single trial of every controller is smoothed with
 
 
@@ -45,7 +47,18 @@ def shortlist(fitness: np.ndarray, count: int, always: np.ndarray) -> np.ndarray
 def noise_of(fitness: np.ndarray) -> np.ndarray:
     """Return each controller's variance of a trial, from fitness (faults, n, trials)."""
     own = fitness.var(2, ddof=1).mean(0)
-    found: np.ndarray = np.maximum(0.5 * own + 0.5 * own.mean(), 1e-12)
+    least = 1e-12 + 1e-10 * float(fitness.var())  # so that a posterior can be computed
+    found: np.ndarray = np.maximum(0.5 * own + 0.5 * own.mean(), least)
+    return found
+
+
+def noisier_of(fitness: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return how noisy trials are in some faults, relative to the noise variance (n,): quantiles.
+
+    ``fitness`` is (faults, n, trials).
+    """
+    each = np.sqrt((fitness.var(2, ddof=1) / noise).mean(1))
+    found: np.ndarray = np.maximum(np.quantile(each, QUANTILES), LEAST_NOISY)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,15 @@ from qed.definitions import defined, same_as_stored
 from qed.errors import InputError, whole
 from qed.recovery.kit import library
 from qed.recovery.kit.field import Field
-from qed.recovery.kit.fitting import FACTORS, cover, fitted, noise_of, shortlist, smoothed
+from qed.recovery.kit.fitting import (
+    FACTORS,
+    cover,
+    fitted,
+    noise_of,
+    noisier_of,
+    shortlist,
+    smoothed,
+)
 from qed.recovery.kit.kit import Kit, places_in
 from qed.recovery.kit.notebook import Notebook
 from qed.recovery.kit.playbook import Play, Playbook
@@ -214,9 +222,10 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
     more = field.fitness_of_one("present", normal.winner, faults, PRESENT_TRIALS)
     fitness = trials.mean(2)
     fitness[:, present] = np.hstack([trials[:, present], more]).mean(1)
-    smooth = smoothed(fitness, FACTORS)
+    smooth, noise = smoothed(fitness, FACTORS), noise_of(trials)
+    prior = replace(fitted(fitness, noise, present=present), noisier=noisier_of(trials, noise))
     known = Known(
-        _as_stored(fitted(fitness, noise_of(trials), present=present)),
+        _as_stored(prior),
         healthy.mean(1).astype(np.float32).astype(np.float64),
         places_in(archive.measures[archive.occupied[rows]]).astype(np.float32).astype(np.float64),
         cover(smooth, effort.portfolio),
@@ -311,11 +320,8 @@ def _planned(effort: Effort, controllers: int, robots: int, own: Sequence[Faults
 
 def _as_stored(prior: Prior) -> Prior:
     """Return a prior rounded as in a file, so that a kit is the same before and after it."""
-    rounded = (
-        array.astype(np.float32).astype(np.float64)
-        for array in (prior.mean, prior.loadings, prior.noise, prior.centres, prior.width)
-    )
-    return Prior(*rounded)
+    arrays = (getattr(prior, field.name) for field in fields(prior))
+    return Prior(*(array.astype(np.float32).astype(np.float64) for array in arrays))
 
 
 def _numbers(values: np.ndarray) -> list[float]:

@@ -23,9 +23,9 @@ from qed.recovery.search.gaussian import Prior
 from qed.recovery.search.strategies import Known
 from qed.swarm.environment import Environment
 
-FORMAT, VERSION = "qed-kit", 1
+FORMAT, VERSION = "qed-kit", 2
 LEAST_NOISE = 1e-7  # of how far fitness may lie from its mean
-MOST_FACTORS, MOST_AXES, MOST_CENTRES = 64, 64, 65536
+MOST_FACTORS, MOST_AXES, MOST_CENTRES, MOST_NOISIER = 64, 64, 65536, 64
 # Type and number of axes of what there is for each controller.
 COLUMNS = {
     "cell": (np.int64, 1),
@@ -37,6 +37,7 @@ COLUMNS = {
     "normal": (np.float32, 1),
     "places": (np.float32, 2),
 }
+PRIOR = ("mean", "loadings", "noise", "centres", "width", "noisier")
 FLAT = {"bias": np.float32, "source": np.uint16, "target": np.uint16, "weight": np.float32}
 
 
@@ -52,11 +53,7 @@ def arrays_of(kit: Kit) -> dict[str, np.ndarray]:
         "source": np.array([source for source, _, _ in links], np.uint16),
         "target": np.array([target for _, target, _ in links], np.uint16),
         "weight": np.array([weight for _, _, weight in links], np.float32),
-        "mean": known.prior.mean.astype(np.float32),
-        "loadings": known.prior.loadings.astype(np.float32),
-        "noise": known.prior.noise.astype(np.float32),
-        "centres": known.prior.centres.astype(np.float32),
-        "width": known.prior.width.astype(np.float32),
+        **{name: getattr(known.prior, name).astype(np.float32) for name in PRIOR},
         "normal": known.normal.astype(np.float32),
         "places": known.places.astype(np.float32),
         "portfolio": known.portfolio.astype(np.int32),
@@ -109,11 +106,13 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kit:
     tables = {name: header[name] for name in ("library", "findings")}
     for name, table in tables.items():
         _expect(isinstance(table, dict), f"its {name} are not a table")
+    if header["version"] < 2:  # when trials were believed to be as noisy in all faults
+        arrays["noisier"] = np.ones(1, np.float32)
     _check_columns(arrays)
     controllers = _controllers(arrays)
     real = {name: array.astype(np.float64) for name, array in arrays.items()}
     known = Known(
-        Prior(*(real[name] for name in ("mean", "loadings", "noise", "centres", "width"))),
+        Prior(**{name: real[name] for name in PRIOR}),
         real["normal"],
         real["places"],
         arrays["portfolio"].astype(np.int64),
@@ -153,9 +152,14 @@ def _check_columns(arrays: dict[str, np.ndarray]) -> None:
     _expect(large <= 1e9, "a number in its prior is too large")
     noise = arrays["noise"]
     _expect(bool(((noise > 0.0) & (noise <= 1e9)).all()), "its noise must be above 0")
+    noisier = arrays["noisier"]
+    fits = noisier.dtype == np.float32 and noisier.ndim == 1 and 0 < len(noisier) <= MOST_NOISIER
+    fits = fits and bool(((noisier >= 1e-3) & (noisier <= 1e3)).all())
+    _expect(fits, "its noisier must be 1 to 64 factors from 0.001 to 1000")
     # Less noise than double precision can tell from none would make the posterior singular.
     spread = np.abs(arrays["loadings"]) * np.sqrt(width)
-    enough = float(noise.min()) >= LEAST_NOISE * float(spread.max(initial=0.0))
+    least = float(noise.min()) * float(noisier.min())
+    enough = least >= LEAST_NOISE * float(spread.max(initial=0.0))
     _expect(enough, "its noise is too small for its loadings")
     portfolio = arrays["portfolio"]
     fits = portfolio.dtype == np.int32 and portfolio.ndim == 1

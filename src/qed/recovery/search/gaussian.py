@@ -9,18 +9,21 @@ Faults come in kinds, so z is not one Gaussian but as many as faults were simula
 what z was there, all with the same covariance.  After some trials each of them has a Gaussian
 posterior and a weight, the density of what was seen; mean and covariance are those of all
 together, exactly.
+
+In some faults trials are several times as noisy as in others.  Of a few factors of s, which the
+simulated faults had, that counts under which what was seen is most likely; psi grows with it.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from qed.recovery.search.seen import Seen
 
-PECULIAR = (0.2, 0.4, 0.8)  # what sqrt(psi) may be, relative to the noise of a trial
+PECULIAR = 0.4  # sqrt(psi), relative to the noise of a trial
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,7 @@ class Prior:
     noise: np.ndarray  # (n,): s, the standard deviation of a trial
     centres: np.ndarray  # (f, k): what z was in each of the faults that were simulated
     width: np.ndarray  # (k,): variance of z around any of them
+    noisier: np.ndarray = field(default_factory=lambda: np.ones(1))  # (q,): factors of s
 
     @classmethod
     def plain(cls, mean: np.ndarray, loadings: np.ndarray, noise: np.ndarray) -> Prior:
@@ -53,7 +57,8 @@ class Posterior:
     shared: np.ndarray  # (n, k): how m_c follows z, given what was seen of c itself
     spread: np.ndarray  # (k, k): covariance of z
     own: np.ndarray  # (n,): variance of m_c that is its own, given z
-    evidence: float  # logarithm of the density of what was seen
+    noise: np.ndarray  # (n,): standard deviation of a trial
+    evidence: float = 0.0  # logarithm of the density of what was seen
 
     @property
     def variance(self) -> np.ndarray:
@@ -77,11 +82,14 @@ class Posterior:
         return float(self.mean[one] - self.mean[other]), float(np.sqrt(variance))
 
 
-def posterior(prior: Prior, seen: Seen, psi: float) -> Posterior:
-    """Return what is expected after some trials, for this variance of what is peculiar."""
-    rows = seen.rows
+def posterior(prior: Prior, seen: Seen, psi: float, noisier: float = 1.0) -> Posterior:
+    """Return what is expected after some trials, for this variance of what is peculiar.
+
+    ``noisier`` is the noise of a trial in the present fault relative to that of the prior.
+    """
+    rows, noise = seen.rows, noisier * prior.noise
     loadings, residual = prior.loadings[rows], seen.means - prior.mean[rows]
-    variance = psi + prior.noise[rows] ** 2 / seen.counts
+    variance = psi + noise[rows] ** 2 / seen.counts
     z, spread, evidence = _of_fault(prior, loadings, residual, variance)
     mean = prior.mean + prior.loadings @ z
     kept = psi / variance  # of what was seen beyond z, how much is believed
@@ -90,7 +98,7 @@ def posterior(prior: Prior, seen: Seen, psi: float) -> Posterior:
     shared[rows] *= (1.0 - kept)[:, None]
     own = np.full(len(mean), psi)
     own[rows] *= 1.0 - kept
-    return Posterior(mean, shared, spread, own, evidence)
+    return Posterior(mean, shared, spread, own, noise, evidence + _of_repeats(seen, noise[rows]))
 
 
 def _of_fault(
@@ -119,7 +127,17 @@ def _of_fault(
     return z, spread, evidence
 
 
-def best_posterior(prior: Prior, seen: Seen, peculiar: tuple[float, ...] = PECULIAR) -> Posterior:
-    """Return the posterior with the variance psi under which the trials were most likely."""
-    tried = (posterior(prior, seen, (part * prior.scale) ** 2) for part in peculiar)
+def _of_repeats(seen: Seen, noise: np.ndarray) -> float:
+    """Return the logarithm of the density of all trials, given the mean of each controller's."""
+    more = seen.counts - 1.0
+    spans = more * np.log(2.0 * np.pi * noise**2) + np.log(seen.counts)
+    return -0.5 * float((spans + seen.squares / noise**2).sum())
+
+
+def best_posterior(prior: Prior, seen: Seen) -> Posterior:
+    """Return the posterior with the noise under which the trials were most likely."""
+    peculiar = PECULIAR * prior.scale
+    tried = (
+        posterior(prior, seen, (part * peculiar) ** 2, part) for part in prior.noisier.tolist()
+    )
     return max(tried, key=lambda one: one.evidence)

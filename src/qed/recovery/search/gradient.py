@@ -14,16 +14,14 @@ POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 
-def knowledge_gradient(
-    belief: Posterior, noise: np.ndarray, candidates: np.ndarray, rivals: np.ndarray
-) -> np.ndarray:
+def knowledge_gradient(belief: Posterior, candidates: np.ndarray, rivals: np.ndarray) -> np.ndarray:
     """Return E max over rivals of the mean after one trial of each candidate, less that before.
 
     After a trial of c the means are m + change_c Z with Z ~ N(0, 1), where change_c holds
     covariances with m_c over the standard deviation of the trial; Z is integrated by quadrature.
     """
     shared = belief.covariance(candidates, rivals)
-    trial = np.sqrt(belief.variance[candidates] + noise[candidates] ** 2)
+    trial = np.sqrt(belief.variance[candidates] + belief.noise[candidates] ** 2)
     change = shared / trial[:, None]
     means = belief.mean[rivals]
     worth = np.zeros(len(candidates))
@@ -32,7 +30,7 @@ def knowledge_gradient(
     return worth - float(means.max())
 
 
-def telling(belief: Posterior, noise: np.ndarray, one: int, other: int) -> int:
+def telling(belief: Posterior, one: int, other: int) -> int:
     """Return that of two controllers whose trial tells more about which of them is better.
 
     A trial of c takes cov(m_one - m_other, m_c)^2 / (var m_c + s_c^2) off the variance of their
@@ -41,7 +39,7 @@ def telling(belief: Posterior, noise: np.ndarray, one: int, other: int) -> int:
     both = np.array([one, other])
     shared = belief.covariance(both, both)
     variance = np.diag(shared)
-    taken = (variance - shared[0, 1]) ** 2 / (variance + noise[both] ** 2)
+    taken = (variance - shared[0, 1]) ** 2 / (variance + belief.noise[both] ** 2)
     return int(both[np.argmax(taken)])
 
 

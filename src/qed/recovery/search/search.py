@@ -208,7 +208,8 @@ class Search(Generic[Arm]):
     @property
     def done(self) -> bool:
         """Whether further trials are not expected to pay."""
-        return self.promise < ENOUGH * self._known.prior.scale
+        noise = math.sqrt(float(np.mean(self._posterior.noise**2)))
+        return self.promise < ENOUGH * noise
 
     def belief(self, controller: Arm | None = None) -> Belief:
         """Return what is believed of a controller's fitness with the fault.

@@ -18,6 +18,7 @@ class Seen:
     rows: np.ndarray  # int64 (t,): controllers tried, ascending
     counts: np.ndarray  # float64 (t,): trials of each
     means: np.ndarray  # float64 (t,): their mean fitness
+    squares: np.ndarray  # float64 (t,): sum of squares of what they gave, each less the mean
 
     @classmethod
     def of(cls, told: Sequence[Told]) -> Seen:
@@ -26,10 +27,13 @@ class Seen:
         for row, fitness in told:
             given.setdefault(row, []).append(fitness)
         rows = sorted(given)
+        means = {row: math.fsum(given[row]) / len(given[row]) for row in rows}
+        apart = (math.fsum((one - means[row]) ** 2 for one in given[row]) for row in rows)
         return cls(
             np.array(rows, np.int64),
             np.array([len(given[row]) for row in rows], np.float64),
-            np.array([math.fsum(given[row]) / len(given[row]) for row in rows], np.float64),
+            np.array([means[row] for row in rows], np.float64),
+            np.fromiter(apart, np.float64, len(rows)),
         )
 
     @property

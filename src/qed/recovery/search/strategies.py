@@ -77,17 +77,16 @@ class Learned:
 
     def choose(self, seen: Seen, belief: Posterior, present: int) -> int:
         """Return the controller whose trial is worth most."""
-        noise = self.known.prior.noise
         if seen.trials < CAREFUL:
             candidates = promising(belief, CANDIDATES, BOUND)
             rivals = promising(belief, RIVALS, BOUND)
-            worth = knowledge_gradient(belief, noise, candidates, rivals)
+            worth = knowledge_gradient(belief, candidates, rivals)
             return int(candidates[np.argmax(worth)])
         leader = int(np.argmax(belief.mean))
         gain, deviation = belief.ahead(leader, present)
         testing = (seen.trials - CAREFUL) % VERIFY == 0
         if testing and leader != present and gain < DOUBT * deviation:
-            return telling(belief, noise, leader, present)
+            return telling(belief, leader, present)
         return int(np.argmax(belief.mean + NEAR_BOUND * np.sqrt(belief.variance)))
 
     def answers(self, seen: Seen) -> np.ndarray | None:
@@ -118,7 +117,7 @@ class MapBased:
         mean = self.known.normal + shared @ residual
         variance = np.maximum(1.0 - np.einsum("ij,ij->i", shared, shared), 0.0)
         none = np.zeros((len(mean), 0))
-        return Posterior(mean, none, np.zeros((0, 0)), variance, 0.0)
+        return Posterior(mean, none, np.zeros((0, 0)), variance, prior.noise)
 
     def choose(self, seen: Seen, belief: Posterior, present: int) -> int:
         """Return the controller with the highest upper bound."""
@@ -144,7 +143,7 @@ class InOrder:
         mean[seen.rows] = seen.means
         own[seen.rows] = prior.noise[seen.rows] ** 2 / seen.counts
         none = np.zeros((len(mean), 0))
-        return Posterior(mean, none, np.zeros((0, 0)), own, 0.0)
+        return Posterior(mean, none, np.zeros((0, 0)), own, prior.noise)
 
     def choose(self, seen: Seen, belief: Posterior, present: int) -> int:
         """Return the first that was not tried, or the one with the highest upper bound."""

@@ -77,7 +77,7 @@ def arms(
     noise = np.sqrt((prior.noise[rows] ** 2).mean(1))
     near = SURE**2 + diagnosed.wrong * (UNSURE**2 - SURE**2)
     width = np.array([near] * (loadings.shape[1] - 2) + [1.0, 1.0])
-    believed = Prior(mean, loadings, noise, np.zeros((1, len(width))), width)
+    believed = Prior(mean, loadings, noise, np.zeros((1, len(width))), width, prior.noisier)
     normal = known.normal[rows].mean(1)
     return Arms(rows, Known(believed, normal, np.zeros((len(rows), 1)), np.arange(len(rows))))
 
