@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: help study explore test lint types unit docs fidelity throughput clean
+.PHONY: help study explore test lint types early unit docs fidelity throughput clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,11 +36,16 @@ study: .venv/usable  ## install, run the quick study, and say where its report l
 explore: .venv/usable  ## install, and open the explorer with the archives that come with QED
 	$(BIN)/qed explore
 
-# Types are checked while code is compiled for the site, which keeps one core busy.  The tests find
-# that code, and the site, made.
+# Until the simulator is compiled, for the site, types and such tests are checked that do without;
+# the other tests find it compiled, and the site built.
+EARLY = $(patsubst %,tests/study/test_%.py,figures report statements markdown browser tables) \
+  tests/swarm/test_cuda.py tests/swarm/test_cuda_laws.py
 test: .venv/installed  ## install what is needed and run all checks and tests
-	@$(MAKE) --no-print-directory --jobs=2 lint types docs
-	@QED_SITE=docs/_build/html $(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory --jobs=4 lint types docs early
+	@QED_SITE=docs/_build/html $(MAKE) --no-print-directory unit LATER='$(EARLY:%=--ignore=%)'
+
+early: .venv/installed
+	$(BIN)/pytest --quiet $(EARLY)
 
 lint: .venv/installed  ## check style and format
 	$(BIN)/ruff check .
@@ -53,7 +58,7 @@ types: .venv/installed  ## check types
 PROCESSES := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? cores + 1 : 4)))
 
 unit: .venv/installed  ## run the tests
-	$(BIN)/pytest --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder $(LATER)
 
 docs: .venv/written  ## build the site in docs/_build/html, and check it
 	rm -rf docs/_build docs/reference/names

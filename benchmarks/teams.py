@@ -2,10 +2,13 @@
 
     python benchmarks/teams.py [--backend cuda] [--turns 5] [--prepare KIT]
 
-Swarms of ten robots with ten random controllers take turns with swarms that run one of these alone
-(each controller drives as many robots in both), with 50 and with 10 trials, on one thread or on a
-GPU.  Prints a short table and saves JSON under benchmarks/results, a file for each backend; how
-long a kit takes stays as it was if it is not timed.
+Swarms of ten robots with ten controllers take turns with swarms that run one of these alone (each
+controller drives as many robots in both), with 50 and with 10 trials, on one thread or on a GPU.
+Controllers are random networks, or those of the patrolling kit.  A random network reads a third of
+the inputs, ten of them together nearly all, and robots of a swarm sense what any of them reads;
+evolved controllers read most inputs anyway.  Prints a short table and saves JSON under
+benchmarks/results, a file for each backend; how long a kit takes stays as it was if it is not
+timed.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from qed import speed
 
 HERE = Path(__file__).parent
 ROBOTS = 10
+RANDOM, EVOLVED = "random networks", "evolved controllers"
 
 
 def timed(swarms: Sequence[Any], trials: int, backend: str) -> float:
@@ -37,10 +41,18 @@ def timed(swarms: Sequence[Any], trials: int, backend: str) -> float:
     return time.perf_counter() - begin
 
 
-def compare(trials: int, backend: str, turns: int) -> dict[str, float]:
+def controllers(of: str, count: int) -> list[qed.Controller]:
+    """Return so many controllers."""
+    if of == RANDOM:
+        return speed.random_networks(count)
+    few = qed.Kit.load("example:patrolling-kit").controllers
+    return [few[k % len(few)] for k in range(count)]
+
+
+def compare(of: str, trials: int, backend: str, turns: int) -> dict[str, Any]:
     """Return how long swarms of one controller and teams take, and the ratio of the medians."""
     count = 400 if backend == "cuda" else 2000 // trials
-    alone = speed.random_networks(count)
+    alone = controllers(of, count)
     teams = [
         qed.Team([alone[(k + robot) % count] for robot in range(ROBOTS)]) for k in range(count)
     ]
@@ -51,8 +63,11 @@ def compare(trials: int, backend: str, turns: int) -> dict[str, float]:
             if turn > 0:  # the first one compiles
                 walls[name].append(wall)
     one, many = median(walls["alone"]), median(walls["teams"])
-    print(f"{trials:3d} trials: one {one:.2f} s, teams {many:.2f} s, {many / one - 1:+.0%}")
-    return {"trials": trials, "swarms": count, "alone": one, "teams": many, "ratio": many / one}
+    print(f"{of}, {trials} trials: one {one:.2f} s, teams {many:.2f} s, {many / one - 1:+.0%}")
+    return {
+        "of": of, "trials": trials, "swarms": count, "alone": one, "teams": many,
+        "ratio": many / one,
+    }  # fmt: skip
 
 
 def prepared(backend: str, path: Path) -> float:
@@ -74,7 +89,11 @@ def main() -> None:
     options = parser.parse_args()
     found: dict[str, Any] = {"machine": speed.machine(), "turns": options.turns}
     path = HERE / "results" / f"teams-{options.backend}.json"
-    found["rows"] = [compare(trials, options.backend, options.turns) for trials in (50, 10)]
+    found["rows"] = [
+        compare(of, trials, options.backend, options.turns)
+        for of in (RANDOM, EVOLVED)
+        for trials in (50, 10)
+    ]
     if options.prepare:
         found["prepare_s"] = prepared(options.backend, options.prepare)
     elif path.exists():
