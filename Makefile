@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: help study explore test lint types compiled early unit docs fidelity throughput clean
+.PHONY: help study explore test lint types early unit docs fidelity throughput clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,18 +36,13 @@ study: .venv/usable  ## install, run the quick study, and say where its report l
 explore: .venv/usable  ## install, and open the explorer with the archives that come with QED
 	$(BIN)/qed explore
 
-# Three steps keep both of two cores busy: what does without the compiled simulator, while that is
-# compiled; then the site, and the other tests; and the tests of the site.
+# Until the simulator is compiled, for the site, types and such tests are checked that do without;
+# the other tests find it compiled, and the site built.
 EARLY = $(patsubst %,tests/study/test_%.py,figures report statements markdown browser tables) \
   tests/swarm/test_cuda.py tests/swarm/test_cuda_laws.py
-SITE = tests/docs/test_site.py
 test: .venv/installed  ## install what is needed and run all checks and tests
-	@$(MAKE) --no-print-directory --jobs=4 lint types compiled early
-	@$(MAKE) --no-print-directory --jobs=2 docs unit LATER='$(patsubst %,--ignore=%,$(EARLY) $(SITE))'
-	QED_SITE=docs/_build/html $(BIN)/pytest --quiet $(SITE)
-
-compiled: .venv/installed
-	$(BIN)/python tests/warm_up.py
+	@$(MAKE) --no-print-directory --jobs=4 lint types docs early
+	@QED_SITE=docs/_build/html $(MAKE) --no-print-directory unit LATER='$(EARLY:%=--ignore=%)'
 
 early: .venv/installed
 	$(BIN)/pytest --quiet $(EARLY)
