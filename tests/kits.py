@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ def made(controllers: int = 40, seed: int = 1) -> Kit:
         real(rng.normal(0, 0.1, (controllers, 3))),
         real(np.full(controllers, 0.02)),
     )
+    prior = replace(prior, noisier=np.array([0.5, 1.0, 2.0]))
     normal = real(rng.uniform(0.2, 0.7, controllers))
     normal[0] = 0.75
     places = real(rng.uniform(size=(controllers, 6)))

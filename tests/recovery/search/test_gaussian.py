@@ -93,6 +93,12 @@ def test_how_noisy_trials_are_follows_from_them(part):
     np.testing.assert_allclose(found.mean, [shrunk * value for _, value in told])
 
 
+def test_before_any_trial_the_noise_is_the_usual_one():
+    prior = replace(random_case(3)[0], noisier=np.array([0.4, 1.1, 3.0]))
+    found = best_posterior(prior, Seen.of([]))
+    np.testing.assert_allclose(found.noise, 1.1 * prior.noise)
+
+
 @pytest.mark.parametrize("part", [0.5, 3.0])
 def test_trials_of_one_controller_tell_how_noisy_they_are(part):
     rng = np.random.default_rng(2)

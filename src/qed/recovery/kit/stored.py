@@ -25,7 +25,7 @@ from qed.swarm.environment import Environment
 
 FORMAT, VERSION = "qed-kit", 2
 LEAST_NOISE = 1e-7  # of how far fitness may lie from its mean
-MOST_FACTORS, MOST_AXES, MOST_CENTRES, MOST_NOISIER = 64, 64, 65536, 64
+MOST_FACTORS, MOST_AXES, MOST_CENTRES, MOST_NOISIER = 64, 64, 65536, 16
 # Type and number of axes of what there is for each controller.
 COLUMNS = {
     "cell": (np.int64, 1),
@@ -155,14 +155,14 @@ def _check_columns(arrays: dict[str, np.ndarray]) -> None:
     noisier = arrays["noisier"]
     fits = noisier.dtype == np.float32 and noisier.ndim == 1 and 0 < len(noisier) <= MOST_NOISIER
     fits = fits and bool(((noisier >= 1e-3) & (noisier <= 1e3)).all())
-    _expect(fits, "its noisier must be 1 to 64 factors from 0.001 to 1000")
+    _expect(fits, "its noisier must be 1 to 16 factors from 0.001 to 1000")
     # Less noise than double precision can tell from none would make the posterior singular.
     spread = np.abs(arrays["loadings"]) * np.sqrt(width)
     least = float(noise.min()) * float(noisier.min())
     enough = least >= LEAST_NOISE * float(spread.max(initial=0.0))
     _expect(enough, "its noise is too small for its loadings")
     portfolio = arrays["portfolio"]
-    fits = portfolio.dtype == np.int32 and portfolio.ndim == 1
+    fits = portfolio.dtype == np.int32 and portfolio.ndim == 1 and len(portfolio) > 0
     fits = fits and bool(((portfolio >= 0) & (portfolio < count)).all())
     _expect(fits, "its portfolio does not name its controllers")
 

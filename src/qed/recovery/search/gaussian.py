@@ -10,8 +10,9 @@ what z was there, all with the same covariance.  After some trials each of them 
 posterior and a weight, the density of what was seen; mean and covariance are those of all
 together, exactly.
 
-In some faults trials are several times as noisy as in others.  Of a few factors of s, which the
-simulated faults had, that counts under which what was seen is most likely; psi grows with it.
+In some faults trials are several times as noisy as in others.  A search tries a few factors of s,
+which the simulated faults had, and uses the one under which its trials are most likely; psi grows
+with it.
 """
 
 from __future__ import annotations
@@ -135,9 +136,11 @@ def _of_repeats(seen: Seen, noise: np.ndarray) -> float:
 
 
 def best_posterior(prior: Prior, seen: Seen) -> Posterior:
-    """Return the posterior with the noise under which the trials were most likely."""
+    """Return the posterior with the noise under which the trials were most likely.
+
+    Of noises that are equally likely, as before any trial, it is the usual one.
+    """
     peculiar = PECULIAR * prior.scale
-    tried = (
-        posterior(prior, seen, (part * peculiar) ** 2, part) for part in prior.noisier.tolist()
-    )
+    parts = sorted(set(prior.noisier.tolist()), key=lambda part: abs(math.log(part)))
+    tried = (posterior(prior, seen, (part * peculiar) ** 2, part) for part in parts)
     return max(tried, key=lambda one: one.evidence)

@@ -24,12 +24,15 @@ GRID = np.linspace(-0.5, 0.1, 241)  # where the most frequent value is looked fo
 def remembered(
     function: Callable[Concatenate[Results, Given], Found],
 ) -> Callable[Concatenate[Results, Given], Found]:
-    """Let results keep what a function of them found: many statements ask for the same."""
+    """Let results keep what a function of them found: many statements ask for the same.
+
+    All of them get the same object, which they must not change.
+    """
 
     @wraps(function)
     def known(results: Results, /, *given: Given.args, **named: Given.kwargs) -> Found:
         kept: dict[Any, Found] = vars(results).setdefault("_remembered", {})
-        key = (function, given, *named.items())
+        key = (function.__qualname__, given, *named.items())
         if key not in kept:
             kept[key] = function(results, *given, **named)
         return kept[key]
