@@ -36,8 +36,8 @@ study: .venv/usable  ## install, run the quick study, and say where its report l
 explore: .venv/usable  ## install, and open the explorer with the archives that come with QED
 	$(BIN)/qed explore
 
-# Until the simulator is compiled, for the site, types and such tests are checked that do without;
-# the other tests find it compiled, and the site built.
+# While the simulator is compiled for the site, types are checked and tests run that do not need it;
+# the other tests then find it compiled, and the site built.
 EARLY = $(patsubst %,tests/%.py,swarm/test_cuda swarm/test_cuda_laws swarm/laws/test_law_parity \
   study/test_figures study/test_report study/test_statements study/test_markdown study/test_browser \
   study/test_tables study/test_pace archive/test_archive archive/test_ribs)

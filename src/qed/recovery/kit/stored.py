@@ -155,7 +155,7 @@ def _check_columns(arrays: dict[str, np.ndarray]) -> None:
     noisier = arrays["noisier"]
     fits = noisier.dtype == np.float32 and noisier.ndim == 1 and 0 < len(noisier) <= MOST_NOISIER
     fits = fits and bool(((noisier >= 1e-3) & (noisier <= 1e3)).all())
-    _expect(fits, "its noisier must be 1 to 16 factors from 0.001 to 1000")
+    _expect(fits, f"its noisier must be 1 to {MOST_NOISIER} factors from 0.001 to 1000")
     # Less noise than double precision can tell from none would make the posterior singular.
     spread = np.abs(arrays["loadings"]) * np.sqrt(width)
     least = float(noise.min()) * float(noisier.min())

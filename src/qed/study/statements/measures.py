@@ -32,7 +32,7 @@ def remembered(
     @wraps(function)
     def known(results: Results, /, *given: Given.args, **named: Given.kwargs) -> Found:
         kept: dict[Any, Found] = vars(results).setdefault("_remembered", {})
-        key = (function.__qualname__, given, *named.items())
+        key = (function.__module__, function.__qualname__, given, *named.items())
         if key not in kept:
             kept[key] = function(results, *given, **named)
         return kept[key]
