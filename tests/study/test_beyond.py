@@ -34,8 +34,8 @@ def small_kits():
     """Make kits small: how good they are does not matter here."""
     with pytest.MonkeyPatch.context() as patch:
         few = Effort(
-            surveyed=2, candidates=12, screened=3, controllers=8, faults=4, trials=2, validation=2,
-            portfolio=3,
+            surveyed=2, candidates=12, screened=3, controllers=8, faults=4, elsewhere=0,
+            trials=2, validation=2, portfolio=3,
         )  # fmt: skip
         patch.setattr(beyond, "EFFORT", few)
         yield

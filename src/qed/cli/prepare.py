@@ -28,6 +28,9 @@ def prepare(
     library: Annotated[
         int, typer.Option(help="Faults simulated with the kit's controllers.")
     ] = 160,
+    elsewhere: Annotated[
+        int, typer.Option(help="Further ones with fewer robots, or with more obstacles.")
+    ] = 40,
     survey: Annotated[int, typer.Option(help="Faults simulated with all controllers.")] = 20,
     validation: Annotated[
         int, typer.Option(help="Faults for validation, not used for learning.")
@@ -54,7 +57,10 @@ def prepare(
         raise InputError(f"out: the file must end in .npz, got {out.name!r}")
     if not out.parent.is_dir():
         raise InputError(f"out: there is no folder {out.parent}")
-    effort = Effort(surveyed=survey, controllers=controllers, faults=library, validation=validation)
+    effort = Effort(
+        surveyed=survey, screened=library // 2, controllers=controllers, faults=library,
+        elsewhere=elsewhere, validation=validation,
+    )  # fmt: skip
     notes = out.with_name(f"{out.stem}.unfinished.npz")
     # A cluster's request to stop is the same as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

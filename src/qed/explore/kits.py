@@ -13,8 +13,8 @@ from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.prepare import Effort, _digest, prepare
 
 SMALL = Effort(
-    surveyed=3, candidates=128, screened=16, controllers=32, faults=32, trials=3, validation=2,
-    portfolio=20,
+    surveyed=3, candidates=128, screened=16, controllers=32, faults=32, elsewhere=0, trials=3,
+    validation=2, portfolio=20,
 )  # fmt: skip
 
 

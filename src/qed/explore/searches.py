@@ -21,6 +21,7 @@ from qed.recovery.race import heats, race
 from qed.recovery.search.search import Search
 from qed.recovery.trials import Progress, Swarm, Trials
 from qed.swarm.cpu.layout import LANES, VECTOR
+from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.job import Ready
 from qed.swarm.simulate import cores
@@ -47,6 +48,7 @@ class LiveTrials(Trials):
         trials: int,
         seed: int | Sequence[int],
         progress: Progress | None = None,
+        worlds: Sequence[Environment] | None = None,
     ) -> np.ndarray:
         """Return the fitness of swarms on each trial of a stream, or of one each."""
         assert self.stream is not None  # for the type checker
@@ -56,8 +58,9 @@ class LiveTrials(Trials):
         for first in range(0, len(swarms), step):
             some = swarms[first : first + step]
             seeds = seed if isinstance(seed, int) else seed[first : first + step]
+            where = None if worlds is None else worlds[first : first + step]
             with self.stream.turn():
-                parts.append(super().fitness(some, trials, seeds))
+                parts.append(super().fitness(some, trials, seeds, worlds=where))
             if self.seen is not None:
                 self.seen(some, parts[-1].mean(1))
         return np.concatenate(parts)

@@ -114,12 +114,14 @@ class Trials:
         trials: int,
         seed: int | Sequence[int],
         progress: Progress | None = None,
+        worlds: Sequence[Environment] | None = None,
     ) -> np.ndarray:
         """Return the fitness of swarms on each trial of a stream, or of one each, (swarms, trials).
 
-        Streams are named by their seeds.
+        Streams are named by their seeds.  All swarms are in the same environment unless each has
+        one of ``worlds``.
         """
-        parts = self._each(swarms, trials, seed, (), progress)
+        parts = self._each(swarms, trials, seed, (), progress, worlds)
         return np.concatenate([part.fitness[self.task] for part in parts])
 
     def at_once(self, trials: int) -> int:
@@ -143,15 +145,17 @@ class Trials:
         seed: int | Sequence[int],
         descriptors: Sequence[str] = (),
         progress: Progress | None = None,
+        worlds: Sequence[Environment] | None = None,
     ) -> Iterator[Outcome]:
         """Simulate swarms, so many at a time, and yield what comes of them in order."""
         seeds = [seed] * len(swarms) if isinstance(seed, int) else seed
+        worlds = worlds or [self.environment] * len(swarms)
         size = self.at_once(trials)
         starts = range(0, len(swarms), size)
         portions = [swarms[k : k + size] for k in starts]
         begun = (
-            self._begin(swarms[k : k + size], trials, seeds[k : k + size], descriptors)
-            for k in starts
+            self._begin(swarms[some], worlds[some], trials, seeds[some], descriptors)
+            for some in (slice(k, k + size) for k in starts)
         )
         under_way = deque(islice(begun, UNDER_WAY))
         done = 0
@@ -166,13 +170,14 @@ class Trials:
     def _begin(
         self,
         swarms: Sequence[Swarm],
+        worlds: Sequence[Environment],
         trials: int,
         seeds: Sequence[int],
         descriptors: Sequence[str],
     ) -> Pending:
         job = Job(
             controllers=[solution for solution, _ in swarms],
-            environments=[self.environment] * len(swarms),
+            environments=list(worlds),
             faults=[fault for _, fault in swarms],
             seeds=list(seeds),
             trials=trials,

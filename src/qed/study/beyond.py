@@ -34,8 +34,9 @@ from qed.swarm.job import Ready
 BUDGETS = (1, 3, 5, 10, 30, 100)  # trials after which a search's answer is looked at
 KEEP, BEST, PLAYBOOK, TEAM = "keep", "best", "playbook", "team"  # ways that do not search
 EFFORT = Effort(
-    surveyed=12, candidates=256, screened=48, controllers=64, faults=96, trials=3, validation=8
-)
+    surveyed=12, candidates=256, screened=48, controllers=64, faults=96, elsewhere=0, trials=3,
+    validation=8,
+)  # fmt: skip
 COLUMNS = ("fault", "faults", "way", "trials", "fitness", "resilience", "regret")
 PREPARED = 0.8  # of the work is done when the kit is there, about
 

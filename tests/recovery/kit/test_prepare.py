@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import partial
 
 import kits
@@ -11,8 +12,10 @@ from qed.recovery.kit import library
 from qed.recovery.kit import prepare as module
 from qed.recovery.kit.field import Field
 from qed.recovery.kit.fitting import (
+    FACTORS,
     LEAST_NOISY,
     cover,
+    directions_of,
     fitted,
     noise_of,
     noisier_of,
@@ -25,10 +28,11 @@ from qed.recovery.trials import Trials
 from qed.streams import stream
 from qed.swarm.faults import FAULTS, kinds
 from qed.swarm.job import Ready
+from qed.swarm.placing import place
 
 SMALL = Effort(
-    surveyed=3, candidates=30, screened=4, controllers=20, faults=6, trials=2, validation=4,
-    portfolio=5,
+    surveyed=3, candidates=30, screened=4, controllers=20, faults=6, elsewhere=4, trials=2,
+    validation=4, portfolio=5,
 )  # fmt: skip
 HOW = {"effort": SMALL, "seconds": 10.0, "seed": 4}
 
@@ -57,6 +61,8 @@ def test_a_kit_holds_what_a_search_needs(archive, kit, tmp_path):
         assert play.row == kit.present or play.gain > 2.0 * play.error
     assert set(kit.findings["found"]) == {"1", "3", "5", "10"}
     assert len(kit.library["faults"]) == 6 + 7 + 1
+    assert len(kit.library["elsewhere"]) == 4
+    assert len(kit.known.prior.centres) == 6 + 7 + 1 + 4
     kit.save(tmp_path / "kit.npz")
     again = qed.Kit.load(tmp_path / "kit.npz")
     assert again.digest == kit.digest
@@ -240,7 +246,8 @@ def test_smoothing_brings_fitness_nearer_to_the_truth():
 
 def test_the_prior_has_the_moments_of_the_library():
     fitness, truth = low_rank(400, 60, 3)
-    prior = fitted(fitness.mean(2), noise_of(fitness), factors=4)
+    prior = fitted(fitness.mean(2), noise_of(fitness), 3)
+    assert prior.loadings.shape == (60, 2 + 1)  # two factors, and the level of all
     np.testing.assert_allclose(prior.mean, truth.mean(0), atol=0.02)
     np.testing.assert_allclose(prior.noise, 0.05, atol=0.006)
     directions = prior.loadings[:, :-1]
@@ -255,18 +262,78 @@ def test_the_prior_has_the_moments_of_the_library():
 
 def test_the_prior_knows_of_the_present_controller_what_the_others_do_not_tell():
     fitness, truth = low_rank(400, 60, 3)
-    own = 0.1 * np.random.default_rng(2).normal(size=400)
+    own = 0.03 * np.random.default_rng(2).normal(size=400)
     mean = fitness.mean(2)
     mean[:, 7] = truth[:, 7] + own
-    prior = fitted(mean, noise_of(fitness), factors=2, present=7)
+    prior = fitted(mean, noise_of(fitness), 3, present=7)
     alone = prior.loadings[:, -2]
     assert alone[7] == pytest.approx(own.std(), rel=0.1)
     assert np.count_nonzero(alone) == 1
     near = prior.mean + prior.centres @ prior.loadings.T / np.sqrt(1.0 - prior.width[0])
     assert np.abs(near[:, 7] - mean[:, 7]).max() < 1e-9
-    without = fitted(mean, noise_of(fitness), factors=2)
+    without = fitted(mean, noise_of(fitness), 3)
     near = without.mean + without.centres @ without.loadings.T / np.sqrt(1.0 - without.width[0])
-    assert np.abs(near[:, 7] - mean[:, 7]).mean() > 0.05
+    assert np.abs(near[:, 7] - mean[:, 7]).mean() > 0.02
+
+
+@pytest.mark.parametrize("shape", [(150, 90, 4), (60, 200, 2), (400, 60, 3)])
+def test_directions_are_kept_that_are_more_than_noise(shape):
+    faults, _, trials = shape
+    variances, noises = [], []
+    for seed in range(10):
+        fitness, _ = low_rank(*shape, seed)
+        only_noise = np.random.default_rng(seed).normal(size=shape)
+        for one in (fitness, only_noise):
+            mean = one.mean(2)
+            variances.append(np.linalg.svd(mean - mean.mean(0))[1] ** 2 / (faults - 1))
+            noises.append(noise_of(one).mean() / trials)
+    found = [
+        directions_of(variance, noise, shape[:2])
+        for variance, noise in zip(variances, noises, strict=True)
+    ]
+    assert np.mean(found[::2]) == pytest.approx(2.0, abs=0.2)
+    assert max(found[1::2]) <= 1
+    assert directions_of(np.ones(50), 0.0, (50, 50)) == FACTORS
+    assert directions_of(np.ones(1), 0.0, (1, 50)) == 0
+
+
+def test_worlds_elsewhere_have_fewer_robots_or_more_obstacles():
+    home = qed.Environment()
+    found = library.elsewhere(1, 200, home)
+    robots = [world.robots for _, world in found[::2]]
+    obstacles = [world.obstacles for _, world in found[1::2]]
+    assert set(robots) == {5, 6, 7, 8, 9}
+    assert set(obstacles) == {1, 2, 3, 4, 5, 6}
+    for k, (faults, world) in enumerate(found):
+        assert len(faults) == world.robots
+        changed = {"robots": world.robots} if k % 2 == 0 else {"obstacles": world.obstacles}
+        assert world == replace(home, **changed)
+    assert library.elsewhere(1, 3, home) == found[:3]
+    assert library.elsewhere(2, 3, home) != found[:3]
+
+
+def test_worlds_elsewhere_have_room_for_robots_and_obstacles():
+    alone = library.elsewhere(1, 6, qed.Environment(robots=1))
+    assert all(world.robots == 1 and world.obstacles > 0 for _, world in alone)
+    small = library.elsewhere(1, 6, qed.Environment(arena=1.5))
+    assert all(world.robots < 10 and world.obstacles == 0 for _, world in small)
+    assert library.elsewhere(1, 6, qed.Environment(robots=1, arena=1.0)) == []
+    full = library.elsewhere(1, 40, qed.Environment(robots=20, obstacles=5))
+    assert {world.obstacles for _, world in full} == {5}
+    for _, world in library.elsewhere(1, 40, qed.Environment(robots=64, arena=4.0)):
+        place(world.robots, world.arena, world.obstacles, 20, 1)
+
+
+def test_trials_elsewhere_are_those_of_a_simulation_there(archive):
+    solutions = [Ready(network) for network in archive.genomes().networks()]
+    (fault, world), *_ = library.elsewhere(1, 1, qed.Environment())
+    field = Field(Trials("patrolling", seconds=5.0, threads=1), solutions, 3, Notebook(None, {}))
+    found = field.fitness("elsewhere", np.array([2]), [None, (fault, world)], 2)[1, 0]
+    again = qed.simulate(
+        archive.genomes().controllers()[2], world, tasks="patrolling", faults=fault, trials=2,
+        seconds=5.0, seed=stream("kit", "elsewhere-1", 3),
+    )  # fmt: skip
+    np.testing.assert_array_equal(found, again.fitness["patrolling"][0])
 
 
 def test_the_prior_knows_how_noisy_trials_are_in_the_faults():

@@ -14,8 +14,11 @@ from qed.recovery.kit.notebook import Notebook
 from qed.recovery.race import Raced, race
 from qed.recovery.trials import Progress, Trials
 from qed.streams import stream
+from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.job import Ready
+
+Case = Faults | tuple[Faults, Environment] | None  # a fault at home, or where it strikes; or none
 
 
 @dataclass(frozen=True)
@@ -26,13 +29,14 @@ class Page:
     kind: str  # what else tells it from others of this name
     swarms: Sequence[Ready | Team]
     rows: np.ndarray  # of their controllers, (swarms,) or (swarms, robots)
-    faults: Sequence[Faults | None]  # of each swarm
+    places: Sequence[tuple[Faults | None, Environment]]  # of each swarm
 
     @property
     def key(self) -> str:
         """A short name for exactly these swarms."""
         hashed = blake2b(self.rows.astype(np.int64).tobytes(), digest_size=6)
-        hashed.update(";".join(",".join(fault or ()) for fault in self.faults).encode())
+        for fault, world in self.places:
+            hashed.update(f"{','.join(fault or ())} {world};".encode())
         return f"{self.name}{self.kind}-{hashed.hexdigest()}"
 
 
@@ -49,24 +53,33 @@ class Field:
     done: int = field(default=0, init=False)
 
     def fitness(
-        self, purpose: str, rows: np.ndarray, faults: Sequence[Faults | None], trials: int
+        self,
+        purpose: str,
+        rows: np.ndarray,
+        cases: Sequence[Case],
+        trials: int,
     ) -> np.ndarray:
-        """Return the fitness of some controllers in each fault, (faults, rows, trials).
+        """Return the fitness of some controllers in each case, (cases, rows, trials).
 
-        Trials of two purposes, or of two faults, share no start pose and no noise.
+        Trials of two purposes, or of two cases, share no start pose and no noise.
         """
-        pages = [self._page(f"{purpose}-{k}", rows, fault) for k, fault in enumerate(faults)]
+        pages = [self._page(f"{purpose}-{k}", rows, case) for k, case in enumerate(cases)]
         return np.array(self._fitness(pages, trials))
 
     def fitness_of_one(
-        self, purpose: str, row: int, faults: Sequence[Faults], trials: int
+        self,
+        purpose: str,
+        row: int,
+        cases: Sequence[Case],
+        trials: int,
     ) -> np.ndarray:
-        """Return the fitness of one controller in all faults, (faults, trials).
+        """Return the fitness of one controller in all cases, (cases, trials).
 
-        All faults meet the same trials, so that they are one page.
+        All cases are one page.
         """
-        swarms, rows = [self.solutions[row]] * len(faults), np.full(len(faults), row)
-        return self._fitness([Page(purpose, "-one", swarms, rows, faults)], trials)[0]
+        swarms, rows = [self.solutions[row]] * len(cases), np.full(len(cases), row)
+        page = Page(purpose, "-one", swarms, rows, [self._at(case) for case in cases])
+        return self._fitness([page], trials)[0]
 
     def race(
         self,
@@ -91,13 +104,17 @@ class Field:
         They meet the trials that ``fitness`` has for this purpose and its first fault.
         """
         swarms = [drive([self.solutions[row] for row in team]) for team in teams.tolist()]
-        page = Page(f"{purpose}-0", "-teams", swarms, teams, [fault] * len(swarms))
+        page = Page(f"{purpose}-0", "-teams", swarms, teams, [self._at(fault)] * len(swarms))
         return self._fitness([page], trials)[0]
 
-    def _page(self, name: str, rows: np.ndarray, fault: Faults | None, kind: str = "") -> Page:
-        """Return some controllers in one fault."""
+    def _at(self, case: Case) -> tuple[Faults | None, Environment]:
+        """Return a fault, and where it strikes."""
+        return case if isinstance(case, tuple) else (case, self.how.environment)
+
+    def _page(self, name: str, rows: np.ndarray, case: Case, kind: str = "") -> Page:
+        """Return some controllers in one case."""
         swarms = [self.solutions[row] for row in rows.tolist()]
-        return Page(name, kind, swarms, rows, [fault] * len(swarms))
+        return Page(name, kind, swarms, rows, [self._at(case)] * len(swarms))
 
     def _fitness(self, pages: Sequence[Page], trials: int) -> list[np.ndarray]:
         """Return the fitness of each page, (swarms, trials); what is not known is simulated."""
@@ -130,9 +147,11 @@ class Field:
         def told(done: int, _: int) -> None:
             self._tell(before + done * trials)
 
-        swarms = [swarm for page in pages for swarm in zip(page.swarms, page.faults, strict=True)]
+        each = [one for page in pages for one in zip(page.swarms, page.places, strict=True)]
+        swarms = [(swarm, fault) for swarm, (fault, _) in each]
         seeds = [stream("kit", page.name, self.seed) for page in pages for _ in page.swarms]
-        fitness = self.how.fitness(swarms, trials, seeds, told)
+        worlds = [world for _, (_, world) in each]
+        fitness = self.how.fitness(swarms, trials, seeds, told, worlds)
         stops = np.cumsum([len(page.swarms) for page in pages])[:-1]
         found = {page.key: part for page, part in zip(pages, np.split(fitness, stops), strict=True)}
         for key, part in found.items():

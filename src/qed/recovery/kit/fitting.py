@@ -6,13 +6,14 @@ import numpy as np
 
 from qed.recovery.search.gaussian import Prior
 
-FACTORS = 16  # principal directions of a prior
+FACTORS = 24  # principal directions of a prior, at most
+FINE = 16  # directions that trials of few controllers are smoothed with
 NEAR = 0.1  # how far a fault lies from the nearest simulated one; all of them lie 1 apart
 LEVEL = 1.0  # of a trial's noise: how far all fitness may be shifted together
 DIGITS = 6  # of fitness that chooses: machines whose last bits differ choose the same
 LEAST_NOISY = 0.2  # of the mean noise: no fault is believed to have less
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)  # of how noisy trials are in the faults
-ROUGH = 6  # directions that a single trial of every controller is smoothed with
+ROUGH = 6  # the same for a single trial of every controller
 
 
 def smoothed(fitness: np.ndarray, factors: int = ROUGH) -> np.ndarray:
@@ -62,21 +63,33 @@ def noisier_of(fitness: np.ndarray, noise: np.ndarray) -> np.ndarray:
     return found
 
 
-def fitted(
-    fitness: np.ndarray, noise: np.ndarray, factors: int = FACTORS, present: int | None = None
-) -> Prior:
-    """Return the prior of controllers with this mean fitness (faults, n) and noise variance (n,).
+def directions_of(variances: np.ndarray, noise: float, shape: tuple[int, int]) -> int:
+    """Return how many principal directions are more than noise.
 
-    The noise of the library's own trials is in all directions alike: as much as in the last ones,
-    which is taken off the first ones.  If ``present`` is given, the fitness of this controller is
-    known better than that of the others, and it has a direction of its own: whether to leave it is
-    the one question of every search.
+    So far (Marchenko and Pastur) reach the variances of the directions of a matrix of this shape,
+    (faults, n), that holds nothing but noise of this variance.
+    """
+    faults, controllers = shape
+    reach = noise * (1.0 + (controllers / faults) ** 0.5) ** 2
+    most = min(FACTORS, max(len(variances) - 1, 0))
+    return min(int((variances > reach).sum()), most)
+
+
+def fitted(
+    fitness: np.ndarray, noise: np.ndarray, trials: int, present: int | None = None
+) -> Prior:
+    """Return the prior of controllers with this mean fitness (faults, n) over some trials.
+
+    ``noise`` is each controller's variance of a trial (n,).  The noise of the library's own trials
+    is in all directions alike: as much as in the last ones, which is taken off the first ones.  If
+    ``present`` is given, the fitness of this controller is known better than that of the others,
+    and it has a direction of its own: whether to leave it is the one question of every search.
     """
     faults, controllers = fitness.shape
     mean = fitness.mean(0)
     _, sizes, right = np.linalg.svd(fitness - mean, full_matrices=False)
     variances = sizes**2 / max(faults - 1, 1)
-    kept = min(factors, max(len(variances) - 1, 0))
+    kept = directions_of(variances, float(noise.mean()) / trials, fitness.shape)
     rest = float(variances[kept:-1].mean()) if kept < len(variances) - 1 else 0.0
     directions = right[:kept].T * np.sqrt(np.maximum(variances[:kept] - rest, 0.0))
     # What z was in each fault: least squares, with as much shrinkage as there is noise.

@@ -2,20 +2,27 @@
 
 A prior that knows only uniform faults gets stuck in one-sided ones, where all broken robots have
 the same kind of fault; so two thirds of a library are one-sided, from one broken robot to all.
+One that knows only its own world misjudges others, so some swarms have lost robots, or meet
+obstacles.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from qed.chance import fold
 from qed.streams import stream
+from qed.swarm.environment import MAX_OBSTACLES, Environment
 from qed.swarm.faults import FAULTS, Fault, Faults
 
 HEALTHY = "NONE"
+EVERY = 3  # of the faults one is uniform
 LEVELS = 4  # of how many robots break
+MORE_OBSTACLES = 6  # at most, in a world that is not home
+FOR_OBSTACLE, FOR_ROBOT = 2.5, 0.1  # m2 of an arena that each has at least
 # What is hit; a one-sided fault hits one of these, or is a single fault.
 GROUPS: tuple[tuple[str, ...], ...] = (
     ("PMIN", "PMAX", "PRAND"),
@@ -41,21 +48,45 @@ def alike(robots: int, own: Sequence[Faults] = ()) -> list[Faults]:
 
 
 def drawn(
-    purpose: str, seed: int, count: int, robots: int, own: Sequence[Faults] = (), every: int = 3
+    purpose: str, seed: int, count: int, robots: int, own: Sequence[Faults] = (), every: int = EVERY
 ) -> list[Faults]:
     """Draw combined faults: every third uniform, the others one-sided; purposes share no draw.
 
     ``own`` are a user's faults: their kinds are drawn too, on their own and among the others.
     """
-    found, turn = [], 0
-    for k in range(count):
-        number = stream("kit", purpose, seed, k)
-        if k % every == 0:
-            found.append(mixed(robots, number, own))
+    return [_fault(purpose, seed, k, robots, own, every) for k in range(count)]
+
+
+def elsewhere(
+    seed: int, count: int, home: Environment, own: Sequence[Faults] = ()
+) -> list[tuple[Faults, Environment]]:
+    """Draw faults in worlds with fewer robots than at home, and by turns with more obstacles.
+
+    At least half of the robots are left.  There are none if the arena has no room for obstacles
+    and the swarm is a single robot.
+    """
+    room = int((home.arena**2 - FOR_ROBOT * home.robots) / FOR_OBSTACLE)
+    more = min(MORE_OBSTACLES, min(room, MAX_OBSTACLES) - home.obstacles)
+    fewer = home.robots - max(home.robots // 2, 1)
+    found = []
+    for k in range(count if more > 0 or fewer > 0 else 0):
+        bits = int(fold(stream("kit", "world", seed, k), 1))
+        if fewer > 0 and (k % 2 == 0 or more <= 0):
+            world = replace(home, robots=home.robots - 1 - (bits * fewer >> 32))
         else:
-            found.append(one_sided(robots, number, turn, own))
-            turn += 1
+            world = replace(home, obstacles=home.obstacles + 1 + (bits * more >> 32))
+        found.append((_fault("elsewhere", seed, k, world.robots, own), world))
     return found
+
+
+def _fault(
+    purpose: str, seed: int, k: int, robots: int, own: Sequence[Faults], every: int = EVERY
+) -> Faults:
+    """Return the fault number k of those drawn for a purpose."""
+    number = stream("kit", purpose, seed, k)
+    if k % every == 0:
+        return mixed(robots, number, own)
+    return one_sided(robots, number, k - k // every - 1, own)
 
 
 def mixed(robots: int, seed: int, own: Sequence[Faults] = ()) -> Faults:

@@ -14,9 +14,9 @@ from qed.archive.archive import Archive
 from qed.definitions import defined, same_as_stored
 from qed.errors import InputError, whole
 from qed.recovery.kit import library
-from qed.recovery.kit.field import Field
+from qed.recovery.kit.field import Case, Field
 from qed.recovery.kit.fitting import (
-    FACTORS,
+    FINE,
     cover,
     fitted,
     noise_of,
@@ -54,7 +54,7 @@ class Effort:
     ----------
     surveyed : int, default 20
         Faults that every controller meets, in one trial each.
-    candidates : int, default 512
+    candidates : int, default 320
         Controllers that are best there; at least as many as the kit's.
     screened : int, default 80
         Faults of the library that the candidates meet, in one trial each.
@@ -62,6 +62,9 @@ class Effort:
         Controllers of the kit: those that together cover these faults.
     faults : int, default 160
         Faults of the library, which the kit's controllers meet.
+    elsewhere : int, default 40
+        Further ones in worlds with fewer robots, or with more obstacles; the candidates meet half
+        of them.
     trials : int, default 4
         Trials of each of them in each of these faults; at least two, to know the noise.
     validation : int, default 16
@@ -79,10 +82,11 @@ class Effort:
     """
 
     surveyed: int = 20
-    candidates: int = 512
+    candidates: int = 320
     screened: int = 80
     controllers: int = 96
     faults: int = 160
+    elsewhere: int = 40
     trials: int = 4
     validation: int = 16
     teams: int = 3
@@ -91,7 +95,7 @@ class Effort:
     def __post_init__(self) -> None:
         for name, low in (
             ("surveyed", 1), ("candidates", 1), ("screened", 0), ("controllers", 1), ("faults", 2),
-            ("trials", 2), ("validation", 2), ("teams", 0), ("portfolio", 1),
+            ("elsewhere", 0), ("trials", 2), ("validation", 2), ("teams", 0), ("portfolio", 1),
         ):  # fmt: skip
             whole(name, getattr(self, name), low, 65536)
 
@@ -155,7 +159,7 @@ def prepare(
     ...     "patrolling", evaluations=60, initial=20, trials=1, seconds=5.0
     ... )
     >>> little = Effort(
-    ...     surveyed=2, screened=2, controllers=8, faults=4, validation=2, teams=0
+    ...     surveyed=2, screened=2, controllers=8, faults=4, elsewhere=0, validation=2, teams=0
     ... )
     >>> qed.prepare(archive, effort=little)
     <Kit: patrolling, 8 controllers>
@@ -190,7 +194,7 @@ def prepare(
     notebook = Notebook(None if notes is None else Path(notes), settings)
     solutions = [Ready(network) for network in genomes.networks()]
     field = Field(how, solutions, seed, notebook, progress=progress)
-    field.planned = _planned(effort, len(solutions), how.environment.robots, faults)
+    field.planned = _planned(effort, len(solutions), how.environment, faults)
     try:
         return _prepared(archive, field, effort, list(faults))
     finally:
@@ -211,19 +215,26 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
         *own,
         Faults.none(robots),
     ]
-    screened = [*faults[effort.faults :], *faults[: min(effort.screened, effort.faults)]]
+    others = library.elsewhere(field.seed, effort.elsewhere, field.how.environment, own)
+    cases: list[Case] = [*faults, *others]
+    screened: list[Case] = [
+        *faults[effort.faults :],
+        *faults[: min(effort.screened, effort.faults)],
+        *others[: len(others) // 2],
+    ]
     screen = field.fitness("screen", some, screened, 1)[:, :, 0]
     genomes = archive.genomes()
     most = _most(effort, genomes.links[some], genomes.hidden[some])
-    rows = _covering(some, smoothed(screen, FACTORS), most, normal.winner)
-    trials = field.fitness("library", rows, faults, effort.trials)
+    rows = _covering(some, smoothed(screen, FINE), most, normal.winner)
+    trials = field.fitness("library", rows, cases, effort.trials)
     healthy = field.fitness("healthy", rows, [None], 3)[0]
     present = int(np.searchsorted(rows, normal.winner))
-    more = field.fitness_of_one("present", normal.winner, faults, PRESENT_TRIALS)
+    more = field.fitness_of_one("present", normal.winner, cases, PRESENT_TRIALS)
     fitness = trials.mean(2)
     fitness[:, present] = np.hstack([trials[:, present], more]).mean(1)
-    smooth, noise = smoothed(fitness, FACTORS), noise_of(trials)
-    prior = replace(fitted(fitness, noise, present=present), noisier=noisier_of(trials, noise))
+    smooth, noise = smoothed(fitness, FINE), noise_of(trials)
+    prior = fitted(fitness, noise, effort.trials, present)
+    prior = replace(prior, noisier=noisier_of(trials, noise))
     known = Known(
         _as_stored(prior),
         healthy.mean(1).astype(np.float32).astype(np.float64),
@@ -233,7 +244,7 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
     controllers = tuple(one.pruned() for one in genomes.take(rows).controllers())
     alike = range(effort.faults, effort.faults + len(library.alike(robots, own)))
     plays = {faults[k][0]: _play(field, faults[k], rows, smooth[k], present) for k in alike}
-    plays["NONE"] = _play(field, faults[-1], rows, smooth[-1], present)
+    plays["NONE"] = _play(field, faults[-1], rows, smooth[len(faults) - 1], present)
     kit = Kit(
         task=field.how.task,
         environment=field.how.environment,
@@ -245,6 +256,9 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
         playbook=Playbook(plays, controllers, present=present),
         library={
             "faults": [",".join(one) for one in faults],
+            "elsewhere": [
+                [world.robots, world.obstacles, ",".join(fault)] for fault, world in others
+            ],
             "kept": _numbers(smooth[:, present]),
             "best": _numbers(smooth.max(1)),
             "archive": len(archive),
@@ -303,18 +317,20 @@ def _play(
     return Play(name, best, found, kept, error)
 
 
-def _planned(effort: Effort, controllers: int, robots: int, own: Sequence[Faults]) -> int:
+def _planned(effort: Effort, controllers: int, home: Environment, own: Sequence[Faults]) -> int:
     """Return about how many trials there will be; a kit with large networks needs fewer."""
     some = _candidates(effort, controllers)
     few = min(effort.controllers, some)
-    alike = len(library.alike(robots, own))
+    alike = len(library.alike(home.robots, own))
     extremes = alike + len(own) + 1
+    others = len(library.elsewhere(0, effort.elsewhere, home))
     plays = (alike + 1) * (2 * PLAY_FRESH + min(PLAYS, few) * PLAY_TRIALS)
     raced = sum(count * met for count, met in heats(controllers, NORMAL_TRIALS))
     surveyed = controllers * max(effort.surveyed, 1)
-    screened = some * (min(effort.screened, effort.faults) + extremes)
-    learned = (few * effort.trials + PRESENT_TRIALS) * (effort.faults + extremes) + 3 * few
-    validation = planned_validation(few, effort.validation, effort.teams, robots)
+    screened = some * (min(effort.screened, effort.faults) + extremes + others // 2)
+    learned = (few * effort.trials + PRESENT_TRIALS) * (effort.faults + extremes + others)
+    learned += 3 * few
+    validation = planned_validation(few, effort.validation, effort.teams, home.robots)
     return raced + surveyed + screened + learned + plays + validation
 
 

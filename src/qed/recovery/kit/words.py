@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 
 def told(kit: Kit) -> list[str]:
     """Return what was found when a kit was prepared, a line each."""
-    faults = kit.library.get("faults")
+    faults, others = (kit.library.get(name) for name in ("faults", "elsewhere"))
     lines = [
         f"{kit.task}: {len(kit.controllers)} controllers on the short list, "
         f"{len(faults) if isinstance(faults, list) else 'no'} faults simulated."
     ]
+    if isinstance(others, list) and others:
+        lines.append(f"{len(others)} more were simulated with fewer robots or more obstacles.")
     lines += _readable(_validated, kit.findings) or ["Not validated."]
     lines += _plays(kit)
     lines += _readable(_mixed, kit.findings.get("mixed"))
