@@ -291,8 +291,10 @@ def test_directions_are_kept_that_are_more_than_noise(shape):
         directions_of(variance, noise, shape[:2])
         for variance, noise in zip(variances, noises, strict=True)
     ]
-    assert np.mean(found[::2]) == pytest.approx(2.0, abs=0.2)
-    assert max(found[1::2]) <= 1
+    # The limit holds for large matrices; one direction may be a little beyond it by chance.
+    assert set(found[::2]) <= {2, 3}
+    assert set(found[1::2]) <= {0, 1}
+    assert np.mean(found) < 1.5
     assert directions_of(np.ones(50), 0.0, (50, 50)) == FACTORS
     assert directions_of(np.ones(1), 0.0, (1, 50)) == 0
 
