@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -88,51 +89,7 @@ def posterior(prior: Prior, seen: Seen, psi: float, noisier: float = 1.0) -> Pos
 
     ``noisier`` is the noise of a trial in the present fault relative to that of the prior.
     """
-    rows, noise = seen.rows, noisier * prior.noise
-    loadings, residual = prior.loadings[rows], seen.means - prior.mean[rows]
-    variance = psi + noise[rows] ** 2 / seen.counts
-    z, spread, evidence = _of_fault(prior, loadings, residual, variance)
-    mean = prior.mean + prior.loadings @ z
-    kept = psi / variance  # of what was seen beyond z, how much is believed
-    mean[rows] += kept * (residual - loadings @ z)
-    shared = prior.loadings.copy()
-    shared[rows] *= (1.0 - kept)[:, None]
-    own = np.full(len(mean), psi)
-    own[rows] *= 1.0 - kept
-    return Posterior(mean, shared, spread, own, noise, evidence + _of_repeats(seen, noise[rows]))
-
-
-def _of_fault(
-    prior: Prior, loadings: np.ndarray, residual: np.ndarray, variance: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return mean and covariance of z given what was seen, and the density of that.
-
-    The simulated faults share the covariance, so one inverse serves all of them.
-    """
-    weighed = loadings / variance[:, None]
-    precision = np.diag(1.0 / prior.width) + weighed.T @ loadings
-    within = np.linalg.inv(precision)
-    pulls = prior.centres / prior.width
-    sums = pulls + weighed.T @ residual
-    each = sums @ within
-    fits = 0.5 * (np.einsum("fk,fk->f", each, sums) - np.einsum("fk,fk->f", pulls, prior.centres))
-    weights = np.exp(fits - fits.max())
-    total = float(weights.sum())
-    weights /= total
-    z = weights @ each
-    apart = each - z
-    spread = within + (apart * weights[:, None]).T @ apart
-    spans = np.log(variance).sum() + np.linalg.slogdet(precision)[1] + np.log(prior.width).sum()
-    lost = float(residual @ (residual / variance) + spans + len(variance) * np.log(2.0 * np.pi))
-    evidence = float(fits.max()) + math.log(total / len(fits)) - 0.5 * lost
-    return z, spread, evidence
-
-
-def _of_repeats(seen: Seen, noise: np.ndarray) -> float:
-    """Return the logarithm of the density of all trials, given the mean of each controller's."""
-    more = seen.counts - 1.0
-    spans = more * np.log(2.0 * np.pi * noise**2) + np.log(seen.counts)
-    return -0.5 * float((spans + seen.squares / noise**2).sum())
+    return _likeliest(prior, seen, np.array([psi]), np.array([noisier]))
 
 
 def best_posterior(prior: Prior, seen: Seen) -> Posterior:
@@ -141,6 +98,77 @@ def best_posterior(prior: Prior, seen: Seen) -> Posterior:
     Of noises that are equally likely, as before any trial, it is the usual one.
     """
     peculiar = PECULIAR * prior.scale
-    parts = sorted(set(prior.noisier.tolist()), key=lambda part: abs(math.log(part)))
-    tried = (posterior(prior, seen, (part * peculiar) ** 2, part) for part in parts)
-    return max(tried, key=lambda one: one.evidence)
+    parts = np.array(sorted(set(prior.noisier.tolist()), key=lambda part: abs(math.log(part))))
+    return _likeliest(prior, seen, (parts * peculiar) ** 2, parts)
+
+
+def _likeliest(prior: Prior, seen: Seen, psi: np.ndarray, noisier: np.ndarray) -> Posterior:
+    """Return the posterior of the first of those pairs that make what was seen most likely."""
+    rows = seen.rows
+    loadings, residual = prior.loadings[rows], seen.means - prior.mean[rows]
+    noise = noisier[:, None] * prior.noise[rows]
+    variance = psi[:, None] + noise**2 / seen.counts
+    found = _of_faults(prior, loadings, residual, variance)
+    evidence = found.evidence + _of_repeats(seen, noise)
+    best = int(np.argmax(evidence))
+    z, spread = found.moments(best)
+    mean = prior.mean + prior.loadings @ z
+    kept = psi[best] / variance[best]  # of what was seen beyond z, how much is believed
+    mean[rows] += kept * (residual - loadings @ z)
+    shared = prior.loadings.copy()
+    shared[rows] *= (1.0 - kept)[:, None]
+    own = np.full(len(mean), psi[best])
+    own[rows] *= 1.0 - kept
+    return Posterior(mean, shared, spread, own, noisier[best] * prior.noise, float(evidence[best]))
+
+
+class _Faults(NamedTuple):
+    """What is believed of z around each simulated fault, for each of some noises (q of them)."""
+
+    means: np.ndarray  # (q, f, k)
+    weights: np.ndarray  # (q, f)
+    within: np.ndarray  # (q, k, k): covariance around any of the means
+    evidence: np.ndarray  # (q,): logarithm of the density of what was seen
+
+    def moments(self, noise: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and covariance of z with one of the noises."""
+        means, weights = self.means[noise], self.weights[noise]
+        z: np.ndarray = weights @ means
+        apart = means - z
+        return z, self.within[noise] + (apart * weights[:, None]).T @ apart
+
+
+def _of_faults(
+    prior: Prior, loadings: np.ndarray, residual: np.ndarray, variance: np.ndarray
+) -> _Faults:
+    """Return what is believed of z given what was seen, with each of the variances (q, rows).
+
+    The simulated faults share the covariance, so one inverse serves all of them.
+    """
+    weighed = loadings.T / variance[:, None, :]
+    precision = np.diag(1.0 / prior.width) + weighed @ loadings
+    within = np.linalg.inv(precision)
+    pulls = prior.centres / prior.width
+    sums = pulls + (weighed @ residual)[:, None, :]
+    means = sums @ within
+    fits = 0.5 * (
+        np.einsum("qfk,qfk->qf", means, sums) - np.einsum("fk,fk->f", pulls, prior.centres)
+    )
+    highest = fits.max(1)
+    weights = np.exp(fits - highest[:, None])
+    total = weights.sum(1)
+    spans = np.log(variance).sum(1) + np.linalg.slogdet(precision)[1] + np.log(prior.width).sum()
+    lost = (residual**2 / variance).sum(1) + spans + len(residual) * math.log(2.0 * math.pi)
+    evidence = highest + np.log(total / len(prior.centres)) - 0.5 * lost
+    return _Faults(means, weights / total[:, None], within, evidence)
+
+
+def _of_repeats(seen: Seen, noise: np.ndarray) -> np.ndarray:
+    """Return the logarithm of the density of all trials, given the mean of each controller's.
+
+    ``noise`` is (q, rows).
+    """
+    more = seen.counts - 1.0
+    spans = more * np.log(2.0 * np.pi * noise**2) + np.log(seen.counts)
+    found: np.ndarray = -0.5 * (spans + seen.squares / noise**2).sum(1)
+    return found
