@@ -182,7 +182,7 @@ class Block(NamedTuple):
     minds: np.ndarray  # int32 (networks, [first lane, lanes, first neuron, neurons])
     neurons: np.ndarray  # int32 (neurons, [target, first link, links])
     biases: np.ndarray  # float32, one per neuron
-    sources: np.ndarray  # int32, one per link
+    sources: np.ndarray  # int32 (2, links): where the row begins that a link reads, by turns
     weights: np.ndarray  # float32, one per link
     p: np.ndarray  # float32, pair lists
     m: np.ndarray  # int32, pair lists
