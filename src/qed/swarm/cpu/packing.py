@@ -165,6 +165,7 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
         )
         block.limits[s] = limits(env, world.noise)
         _settle(block, world, first)
+        _read(block, world, first, every)
         trial += world.size
         for robot, network in enumerate(world.networks):
             alone = len(world.networks) == 1
@@ -265,6 +266,14 @@ def _settle(block: Block, world: World, first: int) -> None:
         for axis in range(2):
             row = (2 * o + axis) * STRIDE + first
             block.obstacles[row : row + size] = np.tile(world.obstacles[:, o, axis], env.robots)
+
+
+def _read(block: Block, world: World, first: int, every: bool) -> None:
+    """Note which inputs each robot of a world reads."""
+    lanes = world.keys.size // len(world.networks)
+    for robot, network in enumerate(world.networks):
+        at = layout.READS + first + robot * lanes
+        block.n[at : at + lanes] = ALL_INPUTS if every else network.live
 
 
 def results(
