@@ -4,9 +4,10 @@
 
 Swarms of ten robots with ten controllers take turns with swarms that run one of these alone (each
 controller drives as many robots in both), with 50 and with 10 trials, on one thread or on a GPU.
-Controllers are random networks, or those of the patrolling kit.  All robots of a swarm sense what
-any of its controllers reads.  Prints a short table and saves JSON under benchmarks/results, a file
-for each backend; how long a kit takes stays as it was if it is not timed.
+Controllers are random networks, or those of the patrolling kit.  Each robot listens, and looks for
+other robots, only with the sensors that its own controller reads.  Prints a short table and saves
+JSON under benchmarks/results, a file for each backend; how long a kit takes stays as it was if it
+is not timed.
 """
 
 from __future__ import annotations

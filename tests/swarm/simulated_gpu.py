@@ -202,6 +202,32 @@ def main() -> None:
         [team, NETWORKS[1]],
         start=qed.Start(crowd(7, 2, 0.125)),
     )
+    differ = qed.Team(
+        [
+            qed.Controller([], [9.0, 9.0]),  # reads nothing
+            qed.Controller([(0, 16, 1.0), (3, 17, -1.0), (6, 17, 0.5)], [1.0, 1.0]),  # proximity
+            qed.Controller([(7, 16, -1.0)], [0.4, 0.6]),  # one cone
+            qed.Controller([(11, 17, 1.5)], [0.7, 0.2]),  # another
+            qed.Controller([(2, 18, 1.0), (18, 19, 1.0), (19, 16, 1.0)], [0.5, 0.2, -0.4, 0.3]),
+            NETWORKS[2],
+        ]
+    )
+    compare(
+        "a team that reads different inputs",
+        [qed.Environment(robots=6, arena=2.0), qed.Environment(robots=6, arena=2.0, obstacles=2)],
+        [differ, differ],
+        sums=("centre_distance", "flock"),
+        seconds=1.0,
+        trials=3,
+    )
+    compare(
+        "a team of broken robots",
+        qed.Environment(robots=6, arena=2.0, obstacles=2),
+        [differ],
+        sums=("centre_distance", "flock"),
+        faults=qed.Faults([*OWN_FAULTS[2:], "ROFS", "PRAND", "NONE"]),
+        start=qed.Start(crowd(6, 2, 0.135), obstacles=obstacles),
+    )
     for seed in (1, 5):
         lone = qed.Controller.random(seed)
         alike(f"a team of equals {seed}", small, lone, qed.Team([lone] * small.robots))

@@ -1,5 +1,6 @@
 """The GPU engine without a GPU: its code in Numba's CUDA simulator, and its tables."""
 
+import numpy as np
 import pytest
 
 import qed
@@ -8,6 +9,8 @@ from qed.swarm.cuda import engine, packing
 from qed.swarm.cuda.engine import warps_of_a_block
 from qed.swarm.cuda.layout import (
     LANES,
+    N_LIVE,
+    N_OWN,
     W_CENTRES,
     W_LISTED,
     W_NETWORK,
@@ -33,6 +36,8 @@ CASES = (
     "a user's laws beside the paper's",
     "a user's faults",
     "a team",
+    "a team that reads different inputs",
+    "a team of broken robots",
 )
 EQUALS = ("a team of equals 1", "a team of equals 5")
 
@@ -119,6 +124,26 @@ def test_every_warp_has_room_for_its_pairs_cells_and_obstacles():
         assert patrol - counts >= 512
         assert centres - patrol >= 100 * at_once
         assert stride - centres >= 2 * obstacles * at_once
+
+
+def test_a_team_shares_its_neurons_those_with_the_most_links_first():
+    given = job([qed.Environment(robots=3), qed.Environment(robots=2)], 4)
+    lone = qed.Controller([(9, 16, 1.0)], [0.0, 0.0])
+    large = qed.Controller([(k, 18, 1.0) for k in range(6)] + [(18, 17, 1.0)], [0.0] * 3)
+    given.controllers[:] = [qed.Team([lone, large, lone]), lone]
+    tables = packing.packed(given, slice(0, 2), packing.Ground(), False)
+    assert tables.with_teams
+    assert tables.first.tolist() == [0, 3]  # the second swarm has a network for each robot too
+    links = np.diff(tables.stops)
+    assert links.tolist() == [8] + [4] * 6 + [4] * 4
+    row, robot = np.divmod(tables.owners, LANES)
+    assert (row[0], robot[0]) == (2, 1)  # the hidden neuron
+    assert sorted(zip(robot[:7], row[:7], strict=True)) == [
+        (0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1),
+    ]  # fmt: skip
+    cone, proximity = 1 << 9, 0b111111
+    assert tables.networks[:, N_OWN].tolist() == [cone, proximity, cone, cone, cone]
+    assert tables.networks[:, N_LIVE].tolist() == [cone | proximity] * 3 + [cone] * 2
 
 
 def test_visits_that_cannot_be_counted_are_refused():

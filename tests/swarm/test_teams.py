@@ -73,6 +73,35 @@ def test_a_larger_network_does_not_leak_into_the_next_robot():
     agree(qed.Team([busy, constant, busy, constant]), env, free=False, seconds=4.0)
 
 
+def test_a_team_leaves_the_constants_of_the_next_swarm_alone():
+    # A team's last robot has whole vectors of lanes, some of which are the next swarm's.
+    constant = qed.Controller([(18, 16, 0.1), (18, 17, 0.3)], [0.0, 0.0, 0.7])
+    busy = qed.Controller([(0, 18, 1.0), (18, 19, 1.0), (19, 16, 1.0)], [0.5, 0.2, -0.4, 0.3])
+    swarms = [qed.Team([busy] * SMALL.robots), constant]
+    together = simulated(swarms, SMALL, 9)
+    same(simulated(constant, SMALL, 9), together.part(slice(1, 2)))
+
+
+READERS = {
+    "nothing": qed.Controller([], [9.0, 9.0]),
+    "proximity": qed.Controller([(0, 16, 1.0), (3, 17, -1.0), (6, 17, 0.5)], [1.0, 1.0]),
+    "a cone": qed.Controller([(7, 16, -1.0)], [0.4, 0.6]),
+    "another cone": qed.Controller([(11, 17, 1.5)], [0.7, 0.2]),
+    "one sensor": qed.Controller([(2, 18, 1.0), (18, 16, 1.0)], [0.5, 0.2, -0.4]),
+}
+
+
+@pytest.mark.parametrize(
+    "env",
+    [SMALL, qed.Environment(robots=7, arena=2.0, obstacles=2, rab_range=2.0)],
+    ids=["free", "obstacles"],
+)
+@pytest.mark.parametrize("faults", [None, qed.Faults("NONE,LW-H,PMAX,NONE,ROFS,BW-H,PRAND")])
+def test_members_that_read_different_inputs_in_the_plain_world(env, faults):
+    team = qed.Team([*READERS.values(), behaviours.AGGREGATOR, qed.Controller.random(3)])
+    agree(team, env, free=False, seconds=6.0, seed=4, faults=faults)
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class Network:
         """Number of hidden neurons."""
         return len(self.biases) - 2
 
-    @property
+    @cached_property
     def live(self) -> int:
         """Bits of the inputs (0 to 14) that the network reads."""
         return sum(1 << int(source) for source in set(self.sources[self.sources < CONSTANT]))

@@ -55,9 +55,9 @@ class Networks(Sequence[Network]):
     def take(self, rows: np.ndarray) -> Networks:
         """Return some of the networks."""
         neurons = self.neurons[rows]
-        neuron = _each(self._neuron[rows], neurons)
+        neuron = each_of(self._neuron[rows], neurons)
         links = self.links[neuron]
-        link = _each(self._link[neuron], links)
+        link = each_of(self._link[neuron], links)
         return Networks(neurons, self.biases[neuron], links, self.sources[link], self.weights[link])
 
     def __len__(self) -> int:
@@ -91,7 +91,7 @@ def _places(sizes: np.ndarray) -> np.ndarray:
     return places
 
 
-def _each(begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def each_of(begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Return the places of all members of runs that begin somewhere."""
     places = _places(sizes)
     found: np.ndarray = np.arange(places[-1]) + np.repeat(begins - places[:-1], sizes)

@@ -66,12 +66,18 @@ def networks_of_all(
     from qed.controller.pruning import table_of  # compiled code: not before it is needed
 
     table: Networks | None = None
+    sizes = np.ones(len(controllers), np.int64)
     if isinstance(controllers, Networks):
         table = controllers
     elif all(isinstance(one, Controller) for one in controllers):
         table = table_of(cast(Sequence[Controller], controllers))
+    elif all(isinstance(one, Controller | Team) for one in controllers):
+        swarms = cast(Sequence[Controller | Team], controllers)
+        each = [one.controllers if isinstance(one, Team) else (one,) for one in swarms]
+        table = table_of([one for swarm in each for one in swarm])
+        sizes = np.array([len(swarm) for swarm in each])
     if table is not None:
-        return table, np.ones(len(table), np.int64)
+        return table, sizes
     members = [networks_of(one) for one in controllers]
     table = Networks.of([network for each in members for network in each])
     return table, np.array([len(each) for each in members])

@@ -8,7 +8,7 @@ from qed.compile import entry, loop
 from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.contact import move
 from qed.swarm.cpu.history import features, settle_visits, situations, visits
-from qed.swarm.cpu.layout import FIRST, L_RANGE, LIVE, OBSTACLES, PADDED
+from qed.swarm.cpu.layout import FIRST, L_RANGE, LIVE, MIND_COUNT, OBSTACLES, PADDED
 from qed.swarm.cpu.measures import (
     aggregation,
     dispersion,
@@ -64,10 +64,12 @@ def sense(b: Any, cycle: int) -> int:
     """Read all sensors at the new poses; return the number of near pairs."""
     near = 0
     rays = 0
+    mixed = False
     reach = b.limits[0, L_RANGE]
     for s in range(b.segments.shape[0]):
         widen(b, s)
         live = b.segments[s, LIVE]
+        mixed |= b.segments[s, MIND_COUNT] > 1 or (s > 0 and rays != live & PROXIMITY_BITS)
         rays |= live & PROXIMITY_BITS
         reach = max(reach, b.limits[s, L_RANGE])
         hearing = (live & ~PROXIMITY_BITS) != 0
@@ -79,7 +81,7 @@ def sense(b: Any, cycle: int) -> int:
             if b.segments[s, OBSTACLES] > 0:
                 at_obstacles(b, s)
     if rays and near > 0:
-        at_robots(b, near, rays, reach)
+        at_robots(b, near, rays, mixed, reach)
     for s in range(b.segments.shape[0]):
         read(b, s, cycle)
     return near

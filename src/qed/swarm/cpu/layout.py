@@ -78,7 +78,9 @@ P_LANE = STRIDE * 8
 WALLED_X, WALLED_Y = (STRIDE * n for n in range(9, 11))
 # the proximity sensors that a fault hits, a bit each.
 HIT = STRIDE * 11
-WHOLE_ROWS = 12
+# the inputs that a robot's network reads, a bit each.
+READS = STRIDE * 12
+WHOLE_ROWS = 13
 # Bits of ``RAB_FAULT``: hears others off their place, is not heard.
 MISHEARS, SILENT = 1, 2
 
@@ -131,7 +133,7 @@ S_DOUBTS, S_PLACE = (PAIR_STRIDE * n for n in (9, 12))
 D_DOUBTS = S_CONE_I  # two rows, of all lanes of a crowd
 C_I, C_K, C_PAIR, T_I, T_K, T_AT, T_FX, T_FY = (PAIR_STRIDE * n for n in range(3, 11))
 T_PARTNERS_I, T_PARTNERS_K = T_FX, T_FY
-R_LANE, R_ENTRY = (PAIR_STRIDE * n for n in range(3, 5))
+R_LANE, R_ENTRY, R_READS = (PAIR_STRIDE * n for n in range(3, 6))
 # What never changes: the place of an entry in its row, and the lanes of wide rows.
 PLACE, WIDE_LANE = (PAIR_STRIDE * n for n in (11, 13))
 PAIR_WHOLES = 14
@@ -154,7 +156,7 @@ class Segment(NamedTuple):
     robots: int
     trials: int
     padded: int  # lanes with the padding
-    live: int  # bit s: input s is read by the network
+    live: int  # bit s: input s is read by a network
     minds: int  # first row of ``Block.minds``
     mind_count: int  # 1, or one per robot of a team
     obstacles: int
@@ -182,7 +184,7 @@ class Block(NamedTuple):
     minds: np.ndarray  # int32 (networks, [first lane, lanes, first neuron, neurons])
     neurons: np.ndarray  # int32 (neurons, [target, first link, links])
     biases: np.ndarray  # float32, one per neuron
-    sources: np.ndarray  # int32, one per link
+    sources: np.ndarray  # int32 (2, links): where the row begins that a link reads, by turns
     weights: np.ndarray  # float32, one per link
     p: np.ndarray  # float32, pair lists
     m: np.ndarray  # int32, pair lists

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import float32 as f32
-
 from qed.compile import loop
 from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.layout import (
@@ -20,9 +18,11 @@ from qed.swarm.cpu.layout import (
     RIGHT,
     SCRATCH,
     STRIDE,
+    VECTOR,
     WHEEL_LEFT,
     WHEEL_RIGHT,
 )
+from qed.swarm.cpu.weighing import weigh
 from qed.swarm.laws.neuron import GAIN, tanh
 
 TARGET, FIRST_LINK, LINKS = range(3)
@@ -38,32 +38,27 @@ def think(b: Any, s: int, cycle: int) -> None:
     """
     begin = index(b.segments[s, MINDS])
     count = index(b.segments[s, MIND_COUNT])
+    # The last robot of a team writes some lanes of the segment after it.
+    apart = count == 1 and (s == 0 or b.segments[s - 1, MIND_COUNT] == 1)
     for mind in range(begin, begin + count):
-        step(b, b.minds[mind], count == 1, cycle)
+        step(b, b.minds[mind], apart, cycle)
 
 
 @loop
-def step(b: Any, mind: Any, alone: bool, cycle: int) -> None:
-    """Let a network think for the lanes it drives."""
+def step(b: Any, mind: Any, apart: bool, cycle: int) -> None:
+    """Let a network think for the lanes it drives, to which no other writes if it is apart."""
     f, a = b.f, b.a
     first = index(mind[M_LANE])
     lanes = index(mind[M_LANES])
-    old = HIDDEN + (cycle & 1) * b.hidden
+    vectors = lanes // VECTOR
+    places = b.sources[cycle & 1]
     new = HIDDEN + (1 - (cycle & 1)) * b.hidden
     begin = index(mind[M_NEURON])
     for u in range(begin, begin + index(mind[M_NEURONS])):
         target, link, links = b.neurons[u, TARGET], b.neurons[u, FIRST_LINK], b.neurons[u, LINKS]
-        if alone and links == 0 and target >= FIRST_HIDDEN and cycle > 2:
+        if apart and links == 0 and target >= FIRST_HIDDEN and cycle > 2:
             continue  # a constant: both sets of rows hold it by now
-        for i in range(lanes):
-            f[SCRATCH + i] = f32(0.0)
-        for e in range(link, link + links):
-            source = b.sources[e]
-            row = source if source < HIDDEN else old + (source - FIRST_HIDDEN)
-            weight = b.weights[e]
-            at = index(row * STRIDE + first)
-            for i in range(lanes):
-                f[SCRATCH + i] += weight * a[at + i]
+        weigh(f, SCRATCH, a, first, (places, b.weights, index(link), index(link + links)), vectors)
         bias = b.biases[u]
         if target == LEFT_WHEEL:
             for i in range(lanes):

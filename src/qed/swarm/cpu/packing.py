@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qed.controller.network import Network
+from qed.controller.network import CONSTANT, FIRST_HIDDEN, Network
 from qed.swarm.cpu import layout
 from qed.swarm.cpu.cycle import finish, run
 from qed.swarm.cpu.layout import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
@@ -109,7 +109,7 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
     fine = max(fine_side(world.environment.arena) for world in worlds)
     contacts = max(most_obstacles * LANES, 1)
     networks = [network for world in worlds for network in world.networks]
-    neurons, biases, sources, weights = _networks(networks)
+    neurons, biases, sources, weights = _networks(networks, hidden)
     block = Block(
         segments=np.zeros((len(worlds), len(Segment._fields)), np.int32),
         limits=np.zeros((len(worlds), layout.LIMITS), np.float32),
@@ -165,6 +165,7 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
         )
         block.limits[s] = limits(env, world.noise)
         _settle(block, world, first)
+        _read(block, world, first, every)
         trial += world.size
         for robot, network in enumerate(world.networks):
             alone = len(world.networks) == 1
@@ -172,7 +173,7 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
             lane = first + robot * world.size
             lanes = world.lanes if alone else -(-world.size // VECTOR) * VECTOR
             count = len(network.biases)
-            block.minds[mind] = lane, min(lanes, STRIDE - lane), neuron, count
+            block.minds[mind] = lane, lanes, neuron, count
             neuron += count
             mind += 1
         first += world.lanes
@@ -186,8 +187,11 @@ def _aligned(size: int, kind: type[np.float32] | type[np.int32]) -> np.ndarray:
     return memory[first : first + 4 * size].view(kind)
 
 
-def _networks(networks: Sequence[Network]) -> tuple[np.ndarray, ...]:
-    """Return neurons (target, first link, links), biases, sources and weights of all."""
+def _networks(networks: Sequence[Network], hidden: int) -> tuple[np.ndarray, ...]:
+    """Return neurons (target, first link, links), biases, sources and weights of all.
+
+    There are rows of activations for so many hidden neurons, for even and for odd cycles.
+    """
     neurons = []
     links = 0
     for network in networks:
@@ -195,10 +199,13 @@ def _networks(networks: Sequence[Network]) -> tuple[np.ndarray, ...]:
         for u in range(len(network.biases)):
             neurons.append((16 + u, links + bounds[u], bounds[u + 1] - bounds[u]))
         links += int(bounds[-1])
+    sources = np.concatenate([network.sources for network in networks])
+    rows = np.where(sources < CONSTANT, sources, layout.HIDDEN + sources - FIRST_HIDDEN)
+    odd = np.where(sources < CONSTANT, 0, hidden)
     return (
         np.array(neurons, np.int32),
         np.concatenate([network.biases for network in networks]),
-        np.concatenate([network.sources for network in networks]),
+        (STRIDE * np.stack([rows, rows + odd])).astype(np.int32),
         np.concatenate([network.weights for network in networks]),
     )
 
@@ -259,6 +266,14 @@ def _settle(block: Block, world: World, first: int) -> None:
         for axis in range(2):
             row = (2 * o + axis) * STRIDE + first
             block.obstacles[row : row + size] = np.tile(world.obstacles[:, o, axis], env.robots)
+
+
+def _read(block: Block, world: World, first: int, every: bool) -> None:
+    """Note which inputs each robot of a world reads."""
+    lanes = world.keys.size // len(world.networks)
+    for robot, network in enumerate(world.networks):
+        at = layout.READS + first + robot * lanes
+        block.n[at : at + lanes] = ALL_INPUTS if every else network.live
 
 
 def results(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from numpy import float32 as f32
+from numpy import int32 as i32
 
 from qed.chance import draw, high_noise, low_noise
 from qed.compile import loop
@@ -33,10 +34,12 @@ from qed.swarm.cpu.layout import (
     R_LEFT,
     R_OTHER_COS,
     R_OTHER_SIN,
+    R_READS,
     R_SIN,
     R_WAY,
     R_X,
     R_Y,
+    READS,
     REAR_AMPLITUDE,
     REAR_GAIN,
     SCRATCH,
@@ -47,6 +50,7 @@ from qed.swarm.cpu.layout import (
     Y,
 )
 from qed.swarm.cpu.squeezing import squeeze
+from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.rays import ray_body, ray_disc, ray_wall
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS, reading, sensed
 from qed.swarm.robot import (
@@ -87,15 +91,21 @@ def at_walls(b: Any, s: int) -> None:
 
 
 @loop
-def at_robots(b: Any, near: int, live: int, reach: Any) -> None:
-    """Shorten the rays that meet a near robot, in both directions of each pair."""
+def at_robots(b: Any, near: int, live: int, mixed: bool, reach: Any) -> None:
+    """Shorten the rays that meet a near robot, in both directions of each pair.
+
+    ``live`` has a bit for each sensor that some robot reads; not all read them if they are mixed.
+    """
     for direction in range(2):
         me = NEAR_I if direction == 0 else NEAR_K
         other = NEAR_K if direction == 0 else NEAR_I
         face(b, near, me, other)
+        if mixed:
+            for e in range(near):
+                b.m[R_READS + e] = b.n[READS + index(b.m[me + e])]
         for sensor in range(SENSORS):
             if (live >> sensor) & 1:
-                hits = cull(b, near, me, sensor, reach, OUTER)
+                hits = cull(b, near, me, sensor, reach, mixed)
                 meet_bodies(b, hits, sensor)
                 shorten(b, hits, sensor * STRIDE, reach)
 
@@ -129,8 +139,8 @@ def face(b: Any, near: int, me: int, other: int) -> None:
 
 
 @loop
-def cull(b: Any, listed: int, me: int, sensor: int, reach: Any, radius: Any) -> int:
-    """List the entries whose disc of some radius (m) a sensor's ray comes near."""
+def cull(b: Any, listed: int, me: int, sensor: int, reach: Any, mixed: bool) -> int:
+    """List the entries whose body a sensor's ray comes near, if the sensor is read."""
     p, m = b.p, b.m
     at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
     for e in range(whole(listed)):
@@ -140,9 +150,13 @@ def cull(b: Any, listed: int, me: int, sensor: int, reach: Any, radius: Any) -> 
         off_x = ahead - along * aim_x
         off_y = left - along * aim_y
         p[R_CULL + e] = off_x * off_x + off_y * off_y
+    if mixed:
+        for e in range(whole(listed)):
+            read = (m[R_READS + e] >> i32(sensor)) & i32(1) != i32(0)
+            p[R_CULL + e] = p[R_CULL + e] if read else FAR
     hits = 0
     for start in range(0, listed, VECTOR):
-        word = below(p, R_CULL + start, radius * radius) & ((1 << min(listed - start, VECTOR)) - 1)
+        word = below(p, R_CULL + start, OUTER * OUTER) & ((1 << min(listed - start, VECTOR)) - 1)
         if word != 0:
             squeeze(m, PLACE + start, R_ENTRY + hits, word)
             squeeze(m, me + start, R_LANE + hits, word)

@@ -20,6 +20,7 @@ from qed.swarm.cpu.layout import (
     HEARS_WITHIN,
     L_RAB,
     LIVE,
+    MIND_COUNT,
     MISHEARS,
     ODD,
     PAIR_STRIDE,
@@ -27,6 +28,7 @@ from qed.swarm.cpu.layout import (
     RAB,
     RAB_FAULT,
     RAB_OFFSET,
+    READS,
     S_CONE_I,
     S_CONE_K,
     S_COS_I,
@@ -73,6 +75,7 @@ from qed.swarm.robot import BODY_INNER_RADIUS, CONES
 
 INNER = f32(BODY_INNER_RADIUS)
 ONE = f32(1.0)
+ZERO = f32(0.0)
 FARTHER = f32(2.0) * FAR
 SENSORS = 7
 RAB_PURPOSE = 8  # random bits for a misheard neighbour come after those of the sensors
@@ -108,14 +111,23 @@ def weaken(b: Any, s: int) -> None:
 
 @loop
 def clear(b: Any, s: int) -> None:
-    """Set the live cones to nobody: their range (m)."""
-    a = b.a
+    """Set the live cones to nobody: their range (m).
+
+    Of those that only others of a team read nobody is nearer than what they hold.
+    """
+    n, a = b.n, b.a
     first, _, _, _, lanes = span(b.segments, s)
     limit = b.limits[s, L_RAB]
     for c in range(CONES):
         if (b.segments[s, LIVE] >> (SENSORS + c)) & 1:
-            for i in range(lanes):
-                a[RAB + c * STRIDE + first + i] = limit
+            row = RAB + c * STRIDE + first
+            if b.segments[s, MIND_COUNT] == 1:
+                for i in range(lanes):
+                    a[row + i] = limit
+            else:
+                for i in range(lanes):
+                    read = (n[READS + first + i] >> (SENSORS + c)) & 1 != 0
+                    a[row + i] = limit if read else ZERO
 
 
 @loop
@@ -181,7 +193,8 @@ def bearings(b: Any, s: int, seen: int) -> int:
         p[S_DX + e] = dx
         p[S_DY + e] = dy
     if b.segments[s, RAB_OFFSET] == 0:
-        seen = useful(p, m, seen, b.segments[s, LIVE] >> SENSORS)
+        wanted(b, s, seen)
+        seen = useful(p, m, seen)
     for e in range(whole(seen)):
         square = p[S_DX + e] * p[S_DX + e] + p[S_DY + e] * p[S_DY + e]
         p[S_DISTANCE + e] = math.sqrt(square)
@@ -190,12 +203,25 @@ def bearings(b: Any, s: int, seen: int) -> int:
 
 
 @loop
-def useful(p: Any, m: Any, seen: int, live: int) -> int:
-    """Keep the pairs that a live cone sees; return their number."""
-    cones = i32(live)
-    for e in range(whole(seen)):
-        either = ((cones >> m[S_CONE_I + e]) | (cones >> m[S_CONE_K + e])) & i32(1)
-        p[S_DISTANCE + e] = f32(either)
+def wanted(b: Any, s: int, seen: int) -> None:
+    """Mark the pairs of which one reads the cone that the other is in."""
+    n, p, m = b.n, b.p, b.m
+    if b.segments[s, MIND_COUNT] == 1:
+        cones = i32(b.segments[s, LIVE] >> SENSORS)
+        for e in range(whole(seen)):
+            either = ((cones >> m[S_CONE_I + e]) | (cones >> m[S_CONE_K + e])) & i32(1)
+            p[S_DISTANCE + e] = f32(either)
+    else:
+        for e in range(seen):
+            cones_i = n[READS + index(m[S_I + e])] >> i32(SENSORS)
+            cones_k = n[READS + index(m[S_K + e])] >> i32(SENSORS)
+            either = ((cones_i >> m[S_CONE_I + e]) | (cones_k >> m[S_CONE_K + e])) & i32(1)
+            p[S_DISTANCE + e] = f32(either)
+
+
+@loop
+def useful(p: Any, m: Any, seen: int) -> int:
+    """Keep the marked pairs; return their number."""
     kept = 0
     for start in range(0, seen, VECTOR):
         word = ~below(p, S_DISTANCE + start, ONE) & ((1 << min(seen - start, VECTOR)) - 1)

@@ -34,7 +34,7 @@ from qed.swarm.cuda.layout import (
     X,
 )
 from qed.swarm.cuda.packing import NOTHING, Ground, Packed, packed
-from qed.swarm.cuda.places import arrange, own_neurons, rows_of
+from qed.swarm.cuda.places import arrange, most_neurons, rows_of
 from qed.swarm.cuda.workspace import Workspace
 from qed.swarm.job import Job
 from qed.swarm.laws.contact import ITERATIONS
@@ -185,6 +185,7 @@ def launch(
         tables.with_faults,
         tables.with_rab_offset,
         tables.with_odd,
+        tables.with_teams,
         wanted.laws,
     )
     stride = arrange(tables, bool(wants & PATROLLING), bool(wants & SITUATIONS))
@@ -205,6 +206,7 @@ def launch(
             workspace.send("biases", tables.biases),
             workspace.send("stops", tables.stops),
             workspace.send("links", _links(tables)),
+            workspace.send("owners", tables.owners),
         ),
         workspace.room("kept", (tables.kept,), np.float32),
         workspace.room("blocks", (tables.blocks,), np.float32),
@@ -285,9 +287,9 @@ def _links(tables: Packed) -> np.ndarray:
     """
     sources = tables.sources
     inputs = np.where(sources == NOTHING, X, INPUTS + LANES * sources)
-    kept = LANES * (rows_of(tables.with_faults) + sources - LEFT)
-    links = np.diff(tables.networks[:, N_LINK], append=len(sources))
-    rows = np.stack([kept, kept + LANES * np.repeat(own_neurons(tables), links)])
+    kept = LANES * (rows_of(tables.with_faults, tables.with_teams) + sources - LEFT)
+    links = np.diff(tables.networks[tables.first, N_LINK], append=len(sources))
+    rows = np.stack([kept, kept + LANES * np.repeat(most_neurons(tables), links)])
     two = np.empty((2, len(sources), 2), np.int32)
     two[..., 0] = tables.weights.view(np.int32)  # the lower half
     two[..., 1] = np.where(sources < CONSTANT, inputs, rows)

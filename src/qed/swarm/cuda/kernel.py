@@ -35,8 +35,10 @@ from qed.swarm.cuda.layout import (
     N_FIRST,
     N_LINK,
     N_LIVE,
+    N_OWN,
     N_STOP,
     OFFSET,
+    OWN,
     SUMS,
     W_BLOCKS,
     W_CENTRES,
@@ -53,13 +55,12 @@ from qed.swarm.cuda.layout import (
     W_PATROL,
     W_PLACE,
     W_ROBOTS,
-    W_TEAM,
     W_TRIALS,
     W_WORK,
     WALL_FIELDS,
 )
 from qed.swarm.cuda.measures import flush, situation
-from qed.swarm.cuda.network import think
+from qed.swarm.cuda.network import think, think_together
 from qed.swarm.cuda.places import rows_of
 from qed.swarm.cuda.sensing import Kinds, Member, Places, Seen, sense
 from qed.swarm.cuda.tallying import NOTHING_YET, Books, Tally, Trial, closing, tallying
@@ -80,13 +81,14 @@ def kernel(
     with_faults: bool,
     with_rab_offset: bool,
     with_odd: bool = False,
+    with_teams: bool = False,
     laws: tuple[Law, ...] = (),
 ) -> Any:
     """Return the kernel that adds up what is wanted, and knows what is asked of it.
 
     What is not wanted is not compiled, and few loops are unrolled: a GPU holds little code.
     """
-    neuron_place = rows_of(with_faults) * LANES
+    neuron_place = rows_of(with_faults, with_teams) * LANES
     counts = bool(wants & SITUATIONS)
     nothing_yet = (f32(0.0),) * max(len(laws), 1)
     columns = SUMS + len(laws)
@@ -112,7 +114,7 @@ def kernel(
         active = trial < trials
         place = at(warps[w, W_PLACE] + (lane if active else i32(0)))
         out = at(warps[w, W_OUT] + (trial if active else i32(0)))
-        network = at(warps[w, W_NETWORK] + robot * warps[w, W_TEAM])
+        network = at(warps[w, W_NETWORK])
         limit = at(warps[w, W_LIMITS])
         side = limits[limit, L_SIDE] if active else f32(2.0) * NOWHERE
         obstacles = i32(limits[limit, L_OBSTACLES])
@@ -145,6 +147,8 @@ def kernel(
             sf[GAIN + me] = faults[fault, F_GAIN]
             sf[AMPLITUDE + me] = faults[fault, F_AMPLITUDE]
             sf[OFFSET + me] = faults[fault, F_OFFSET]
+        if with_teams:
+            si[OWN + me] = networks[at(warps[w, W_NETWORK] + robot), N_OWN]
         # Begin with nothing kept and nothing counted.
         e = i32(lane)
         while e < i32(KEPT * LANES) * (robots // i32(2)):
@@ -170,7 +174,7 @@ def kernel(
         while e < warps[w, W_CENTRES]:  # situations and cells
             si[at(base + e)] = 0
             e = i32(e + i32(LANES))
-        kinds = Kinds(with_obstacles, with_faults, with_rab_offset, with_odd)
+        kinds = Kinds(with_obstacles, with_faults, with_rab_offset, with_odd, with_teams)
         cycle = i32(1)
         while cycle <= cycles:
             together()
@@ -208,11 +212,20 @@ def kernel(
                 cycle,
                 kinds,
             )
-            own_neurons = (networks[network, N_FIRST], networks[network, N_STOP])
-            left, right = think(
-                sf, me, cycle, own_neurons, networks[network, N_LINK], i32(neuron_place), links,
-                tables,
-            )  # fmt: skip
+            if with_teams:
+                last = at(warps[w, W_NETWORK] + robots - i32(1))
+                pool = (networks[network, N_FIRST], networks[last, N_STOP])
+                size = i32((warps[w, W_LISTED] - i32(neuron_place)) >> i32(1))
+                left, right = think_together(
+                    warp, (robot, robots, active), cycle, pool, (i32(neuron_place), size), links,
+                    tables,
+                )  # fmt: skip
+            else:
+                own_neurons = (networks[network, N_FIRST], networks[network, N_STOP])
+                left, right = think(
+                    sf, me, cycle, own_neurons, networks[network, N_LINK], i32(neuron_place),
+                    links, tables,
+                )  # fmt: skip
             left *= faults[fault, F_LEFT] if active else ZERO
             right *= faults[fault, F_RIGHT] if active else ZERO
             books = Books(sums, visits, i32(i32(out) * fine_cells), i32(base + warps[w, W_PATROL]))
@@ -236,6 +249,7 @@ def kernel(
 
     # Numba knows code by its file and its inner values; laws are neither, and name a folder.
     kind = f"{wants}-{with_obstacles:d}{with_faults:d}{with_rab_offset:d}{with_odd:d}"
+    kind += "-teams" if with_teams else ""
     kind += f"-{digest_of(*(law.key for law in laws))}" if laws else ""
     scope = {**globals(), "add_up": tallying(wants, laws), "close": closing(wants, laws)}
     whole = FunctionType(run.__code__, scope, run.__name__, None, run.__closure__)

@@ -34,10 +34,12 @@ INPUTS = LANES * 12
 RAB = INPUTS + 7 * LANES
 # where robots were when pairs were listed,
 LISTED_X, LISTED_Y = LANES * 27, LANES * 28
-# faults of front sensors, where there are any; votes, in the simulator.
+# faults of front sensors, where there are any; where there are teams, a bit for each input that
+# the robot's own network reads; votes, in the simulator.
 GAIN, AMPLITUDE, OFFSET = (LANES * n for n in range(29, 32))
-VOTE = LANES * 32
-ROWS, ROWS_WITH_FAULTS, ROWS_IN_SIMULATOR = 29, 32, 33
+OWN = LANES * 32
+VOTE = LANES * 33
+ROWS, ROWS_WITH_FAULTS, ROWS_WITH_TEAMS, ROWS_IN_SIMULATOR = 29, 32, 33, 34
 # While robots hear, velocities are not needed: there lie up to 64 pairs in doubt, and then the
 # bodies that may hide them.
 DOUBTED, DOUBTS = VX, TURN
@@ -57,8 +59,7 @@ W_PAIRS, W_BLOCKS = 8, 9  # where the impulses kept from cycle to cycle lie
 W_CONTACTS = 10  # where contacts of robots lie, in the GPU's memory
 # Places in the warp's shared memory: lists, situations counted, cells visited last, obstacles.
 W_LISTED, W_NEAR, W_WORK, W_COUNTS, W_PATROL, W_CENTRES = range(11, 17)
-W_TEAM = 17  # 1 if each robot has a network of its own, one after the other; 0: all have one
-WARP_FIELDS = 18
+WARP_FIELDS = 17
 SITUATION_COUNTS = STATES * ACTIONS  # in pairs: two share a number
 # Columns of the table of robots' faults: wheels (m/s at full output), front sensors, hearing.
 # Then, where faults are odd: the sensors hit (a bit each), what is no longer heard, silence.
@@ -66,9 +67,10 @@ SITUATION_COUNTS = STATES * ACTIONS  # in pairs: two share a number
     range(9)
 )
 FAULT_FIELDS = 9
-# Columns of the table of networks: neurons from ... to ..., the first link, live inputs.
-N_FIRST, N_STOP, N_LINK, N_LIVE = range(4)
-NETWORK_FIELDS = 4
+# Columns of the table of networks: neurons from ... to ..., the first link, the inputs that any
+# network of the swarm reads, and those that it reads itself.
+N_FIRST, N_STOP, N_LINK, N_LIVE, N_OWN = range(5)
+NETWORK_FIELDS = 5
 GROUP = 4  # links that a neuron reads in one go
 # What is kept from sub-step to sub-step: of a pair in contact press and rub at two points, of a
 # robot at an obstacle what it touches there; and the sub-step.

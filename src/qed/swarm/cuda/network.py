@@ -7,7 +7,7 @@ from numpy import int32 as i32
 
 from qed.swarm.cuda.device import device, stage
 from qed.swarm.cuda.layout import GROUP, LANES
-from qed.swarm.cuda.warp import at, rolled, two_of
+from qed.swarm.cuda.warp import at, rolled, together, two_of
 from qed.swarm.laws import neuron as laws
 from qed.swarm.laws.neuron import GAIN
 
@@ -23,7 +23,7 @@ def think(sf, me, cycle, own, link, place, all_links, tables):
     sets of rows: read from one, written to the other, by turns.  The table of links holds the
     row that each reads, and its weight: for even cycles, then for odd cycles.
     """
-    biases, stops, links = tables
+    biases, stops, links, _ = tables
     odd = i32(cycle & i32(1))
     read = i32(odd * all_links)
     neuron, last = own
@@ -42,3 +42,41 @@ def think(sf, me, cycle, own, link, place, all_links, tables):
         out = i32(out + i32(LANES))
         neuron = i32(neuron + i32(1))
     return sf[at(wheels) + me], sf[at(wheels) + LANES + me]
+
+
+@stage
+def think_together(warp, who, cycle, pool, sets, all_links, tables):
+    """Return the outputs of the wheels where each robot has a network of its own.
+
+    The lanes of a trial share the neurons of all its networks, the largest first: neurons read
+    what was said in the last cycle, so that any lane may compute any of them.  ``who`` tells the
+    lane's robot, its swarm's size, and whether there is one; ``pool`` the first neuron and the
+    one after the last; ``sets`` where the two sets of rows begin, and what lies between them.
+    """
+    biases, stops, links, owners = tables
+    sf, lane, base = warp.sf, warp.lane, warp.base
+    robot, robots, active = who
+    first, last = pool
+    place, size = sets
+    odd = i32(cycle & i32(1))
+    read = i32(odd * all_links)
+    wheels = i32(place + (i32(1) - odd) * size)
+    trial = i32(base + lane - robot)
+    neuron = i32(first + robot) if active else last
+    together()  # inputs of all robots are there
+    while neuron < last:
+        owner = owners[at(neuron)]
+        me = at(trial + (owner & i32(LANES - 1)))
+        total = f32(0.0)
+        link = stops[at(neuron)]
+        stop = stops[at(neuron) + 1]
+        while link < stop:
+            link = rolled(link)
+            for e in range(GROUP):
+                row, weight = two_of(links[at(read + link) + e])
+                total += weight * sf[row + me]
+            link = i32(link + i32(GROUP))
+        sf[at(wheels + trial + owner)] = tanh(GAIN * total + biases[at(neuron)])
+        neuron = i32(neuron + robots)
+    together()
+    return sf[at(wheels) + warp.me], sf[at(wheels) + LANES + warp.me]

@@ -11,6 +11,7 @@ import numpy as np
 
 from qed.controller.network import CONSTANT
 from qed.controller.networks import Networks
+from qed.swarm.cuda import pooling
 from qed.swarm.cuda.layout import (
     BLOCK_FIELDS,
     CONTACT_FIELDS,
@@ -23,6 +24,7 @@ from qed.swarm.cuda.layout import (
     N_FIRST,
     N_LINK,
     N_LIVE,
+    N_OWN,
     N_STOP,
     NETWORK_FIELDS,
     W_BLOCKS,
@@ -35,7 +37,6 @@ from qed.swarm.cuda.layout import (
     W_PAIRS,
     W_PLACE,
     W_ROBOTS,
-    W_TEAM,
     W_TRIALS,
     WALL_FIELDS,
     WARP_FIELDS,
@@ -113,7 +114,8 @@ class Packed:
     networks: np.ndarray  # int32 (networks, fields)
     first: np.ndarray  # the first network of each controller: a team has one per robot
     biases: np.ndarray  # float32, one per neuron
-    stops: np.ndarray  # int32, the link after each neuron's last
+    stops: np.ndarray  # int32, the link after each neuron's last; with teams a 0 before them
+    owners: np.ndarray  # int32, with teams whose each neuron is
     sources: np.ndarray  # one per link; NOTHING for one that only fills a group
     weights: np.ndarray  # float32, one per link
     trials: int  # of all worlds
@@ -125,6 +127,7 @@ class Packed:
     with_faults: bool
     with_rab_offset: bool
     with_odd: bool  # faults beyond the paper's
+    with_teams: bool  # then each robot of all swarms has a network of its own
 
 
 def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
@@ -148,15 +151,21 @@ def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
     worlds[:, 2] = np.arange(len(kind))
     limits = np.array([limits_of(env, job.noise) for env, *_ in kinds], np.float32)[kind]
     table, sizes = networks_of_all(job.controllers[some])
+    with_teams = bool((sizes > 1).any())
+    if with_teams:
+        table, sizes = pooling.one_each(table, sizes, worlds[:, 0])
     first_network = np.cumsum(sizes) - sizes
     networks = _networks(table, all_inputs)
-    live = np.bitwise_or.reduceat(networks["networks"][:, N_LIVE], first_network)
-    networks["networks"][:, N_LIVE] = np.repeat(live, sizes)  # all robots of a swarm sense alike
+    live = np.bitwise_or.reduceat(networks["networks"][:, N_OWN], first_network)
+    networks["networks"][:, N_LIVE] = np.repeat(live, sizes)
+    if with_teams:
+        networks |= pooling.pooled(table.neurons, sizes, networks)
     # The dearest first, so that none is left over at the end.
-    cost = _instructions(worlds, limits, networks, first_network)
+    cost = _instructions(
+        worlds, limits, networks["networks"], first_network, len(networks["sources"])
+    )
     warps, kept, blocks = _warps(worlds, job.trials, np.argsort(-cost, kind="stable"))
     warps[:, W_NETWORK] = first_network[warps[:, W_LIMITS]]
-    warps[:, W_TEAM] = sizes[warps[:, W_LIMITS]] > 1
     cells = limits[:, L_FINE].astype(np.int32) ** 2
     broken_in = [effects(fault, robots) for robots, _, fault in faults]
     return Packed(
@@ -174,6 +183,7 @@ def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         with_faults=any(fault is not None for *_, fault in faults),
         with_rab_offset=any(one.some_misheard for one in broken_in),
         with_odd=any(one.some_odd for one in broken_in),
+        with_teams=with_teams,
     )
 
 
@@ -250,18 +260,17 @@ def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray
 
 
 def _instructions(
-    worlds: np.ndarray, limits: np.ndarray, networks: dict[str, Any], first: np.ndarray
+    worlds: np.ndarray, limits: np.ndarray, table: np.ndarray, first: np.ndarray, all_links: int
 ) -> np.ndarray:
     """Return about how many instructions a warp of each world takes in a cycle.
 
-    A controller's networks begin with the ``first``; of a team the largest counts.
+    A controller's networks begin with the ``first``; a team shares the neurons of all of them.
     """
     robots, obstacles = worlds[:, 0], worlds[:, 1]
     limit = limits[worlds[:, 2]]
-    table = networks["networks"]
-    neurons = np.maximum.reduceat(table[:, N_STOP] - table[:, N_FIRST], first)
-    links = np.diff(table[:, N_LINK], append=len(networks["sources"]))
-    links = np.maximum.reduceat(links, first)
+    sizes = np.diff(first, append=len(table))
+    neurons = np.diff(table[first, N_FIRST], append=table[-1, N_STOP]) / sizes
+    links = np.diff(table[first, N_LINK], append=all_links) / sizes
     hearing = table[first, N_LIVE] > 127
     # As if robots were anywhere: so many of all pairs are within hearing.
     share = np.minimum(math.pi * limit[:, L_RAB2] / limit[:, L_SIDE] ** 2, 1.0)
@@ -293,11 +302,12 @@ def _networks(networks: Networks, all_inputs: bool) -> dict[str, Any]:
     table[:, N_LINK] = np.append(0, ends[:-1])
     bits = np.where((sources >= 0) & (sources < CONSTANT), 1 << np.maximum(sources, 0), 0)
     live = np.bitwise_or.reduceat(bits, table[:, N_LINK])
-    table[:, N_LIVE] = ALL_INPUTS if all_inputs else live
+    table[:, N_OWN] = ALL_INPUTS if all_inputs else live
     return {
         "networks": table,
         "biases": networks.biases,
         "stops": stops.astype(np.int32),
+        "owners": np.zeros(1, np.int32),
         "sources": sources,
         "weights": weights,
     }

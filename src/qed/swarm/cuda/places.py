@@ -18,6 +18,7 @@ from qed.swarm.cuda.layout import (
     ROWS,
     ROWS_IN_SIMULATOR,
     ROWS_WITH_FAULTS,
+    ROWS_WITH_TEAMS,
     SITUATION_COUNTS,
     W_CENTRES,
     W_COUNTS,
@@ -32,22 +33,19 @@ from qed.swarm.cuda.packing import Packed, pairs_at_once
 from qed.swarm.laws.scoring import GRID
 
 
-def rows_of(with_faults: bool) -> int:
+def rows_of(with_faults: bool, with_teams: bool = False) -> int:
     """Return the number of rows in a warp's shared memory."""
     if SIMULATED:
         return ROWS_IN_SIMULATOR
+    if with_teams:
+        return ROWS_WITH_TEAMS
     return ROWS_WITH_FAULTS if with_faults else ROWS
-
-
-def own_neurons(tables: Packed) -> np.ndarray:
-    """Return the number of neurons of each network."""
-    number: np.ndarray = tables.networks[:, N_STOP] - tables.networks[:, N_FIRST]
-    return number
 
 
 def most_neurons(tables: Packed) -> np.ndarray:
     """Return the number of neurons of each controller's network, of a team the largest."""
-    most: np.ndarray = np.maximum.reduceat(own_neurons(tables), tables.first)
+    own = tables.networks[:, N_STOP] - tables.networks[:, N_FIRST]
+    most: np.ndarray = np.maximum.reduceat(own, tables.first)
     return most
 
 
@@ -59,7 +57,7 @@ def arrange(tables: Packed, patrols: bool, counts: bool) -> int:
     pairs = pairs_at_once(robots)
     obstacles = tables.limits[warps[:, W_LIMITS], L_OBSTACLES].astype(int)
     neurons = most_neurons(tables)[warps[:, W_LIMITS]]
-    place = LANES * (rows_of(tables.with_faults) + 2 * neurons)
+    place = LANES * (rows_of(tables.with_faults, tables.with_teams) + 2 * neurons)
     for column, size in (
         (W_LISTED, pairs),
         (W_NEAR, pairs),

@@ -16,6 +16,7 @@ from qed.swarm.cuda.layout import (
     INPUTS,
     LANES,
     OFFSET,
+    OWN,
     SIN,
     X,
     Y,
@@ -189,8 +190,11 @@ def look_along(warp, number, near_list, rays, reach):
 
 
 @stage
-def at_robots(warp, near, near_list, rays, live, reach):
-    """Shorten the rays that meet a near robot: list those that may, and test 32 at a time."""
+def at_robots(warp, near, near_list, rays, live, reach, with_teams):
+    """Shorten the rays that meet a near robot: list those that may, and test 32 at a time.
+
+    ``live`` has a bit for each sensor that is read; with teams each robot has its own.
+    """
     sf, si, base, lane, _, before = warp
     start = i32(0)
     listed = i32(0)
@@ -200,7 +204,8 @@ def at_robots(warp, near, near_list, rays, live, reach):
         hits = u32(0)
         if task < tasks:
             m, o = facing(si, base, near_list, task)
-            hits = u32(may_hit(sf, m, o, reach) & live & u32(ALL_SENSORS))
+            wanted = u32(si[OWN + m]) if with_teams else live
+            hits = u32(may_hit(sf, m, o, reach) & wanted & u32(ALL_SENSORS))
         number = count(hits)
         place = listed
         for bit in range(3):
@@ -239,17 +244,16 @@ def read(sf, me, live, chance_, per_range, noise, with_faults, hit):
     """
     key, cycle = chance_
     rest = u32(live & u32(ALL_SENSORS))
-    sensor = i32(0)
     while rest != u32(0):
-        sensor = rolled(sensor)
-        if rest & u32(3):
-            place = INPUTS + at(sensor * i32(LANES)) + me
-            bits = draw(key, cycle, sensor)
-            if rest & u32(1):
-                faulty = with_faults and (hit >> sensor) & i32(1) != i32(0)
-                read_one(sf, place, me, low_noise(bits), per_range, noise, faulty)
-            if rest & u32(2):
-                faulty = with_faults and (hit >> (sensor + i32(1))) & i32(1) != i32(0)
-                read_one(sf, place + LANES, me, high_noise(bits), per_range, noise, faulty)
-        rest = u32(rest >> u32(2))
-        sensor = i32(sensor + i32(2))
+        rest = u32(rolled(i32(rest)))
+        sensor = i32(lowest(rest) & i32(-2))
+        two = u32(rest >> u32(sensor))
+        place = INPUTS + at(sensor * i32(LANES)) + me
+        bits = draw(key, cycle, sensor)
+        if two & u32(1):
+            faulty = with_faults and (hit >> sensor) & i32(1) != i32(0)
+            read_one(sf, place, me, low_noise(bits), per_range, noise, faulty)
+        if two & u32(2):
+            faulty = with_faults and (hit >> (sensor + i32(1))) & i32(1) != i32(0)
+            read_one(sf, place + LANES, me, high_noise(bits), per_range, noise, faulty)
+        rest = u32(rest & ~(u32(3) << u32(sensor)))

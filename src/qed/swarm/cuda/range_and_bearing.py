@@ -59,6 +59,24 @@ def clear_cones(sf, me, limit):
 
 
 @stage
+def clear_own_cones(sf, me, limit, own):
+    """Set the cones that the robot reads to nobody; nobody is nearer than what the others hold.
+
+    ``own`` has a bit for each input.
+    """
+    for c in range(CONES):
+        read = own & u32(1 << (SENSORS + c)) != u32(0)
+        sf[RAB + c * LANES + me] = limit if read else f32(0.0)
+
+
+@stage
+def matters(sf, m, o, cone_i, cone_k, distance):
+    """Tell whether one of a pair, at these places, is the nearest so far in the other's cone."""
+    one = distance < sf[RAB + at(cone_i * i32(LANES)) + m]
+    return one or distance < sf[RAB + at(cone_k * i32(LANES)) + o]
+
+
+@stage
 def scale_cones(sf, me, per_range):
     """Turn the cones' distances (m) into what the network is told."""
     for c in range(CONES):
@@ -229,8 +247,7 @@ def settle(warp, number, radios, cycle, with_rab_offset):
         o = at(base + k)
         dx, dy, square = apart(sf, m, o)
         distance = f32(math.sqrt(square))
-        wins = distance < sf[RAB + at(cone_i * i32(LANES)) + m]
-        wins = wins or distance < sf[RAB + at(cone_k * i32(LANES)) + o]
+        wins = matters(sf, m, o, cone_i, cone_k, distance)
         if with_rab_offset:
             wins = True
         if wins and seen_past(warp, (i, k), si[FIRST + m], (dx, dy, square), doubts):
@@ -247,11 +264,11 @@ def listen(warp, audible, robots, live, cycle, obstacles, radios, kinds):
     """Fill the cones: from pairs that nothing hides at once, from those in doubt 32 at a time.
 
     ``audible`` is how many pairs within hearing are listed, and where; ``radios`` tells of faults;
-    ``kinds`` whether there are obstacles, and robots that mishear.
+    ``kinds`` whether there are obstacles, robots that mishear, and teams.
     """
     sf, si, base, lane, _, before = warp
     number, listed = audible
-    with_obstacles, with_rab_offset = kinds
+    with_obstacles, with_rab_offset, with_teams = kinds
     cones = live >> u32(SENSORS)
     waiting = i32(0)
     start = i32(0)
@@ -272,9 +289,12 @@ def listen(warp, audible, robots, live, cycle, obstacles, radios, kinds):
             c = sf[COS + o]
             s = sf[SIN + o]
             cone_k = cone(-(c * dx + s * dy), s * dx - c * dy)
-            useful = ((cones >> u32(cone_i)) | (cones >> u32(cone_k))) & u32(1) != u32(0)
             if with_rab_offset:
                 useful = True
+            elif with_teams:
+                useful = matters(sf, m, o, cone_i, cone_k, f32(math.sqrt(square)))
+            else:
+                useful = ((cones >> u32(cone_i)) | (cones >> u32(cone_k))) & u32(1) != u32(0)
             if useful:
                 doubts = between(warp, (i, k), si[FIRST + m], robots, (dx, dy, square))
                 hidden = False

@@ -22,13 +22,20 @@ from qed.swarm.cuda.layout import (
     L_RAB2,
     L_RANGE,
     L_SPEED,
+    OWN,
     SIN,
     X,
     Y,
 )
 from qed.swarm.cuda.obstacles import REACH
 from qed.swarm.cuda.pairs import has_come_far, list_pairs, sort_out
-from qed.swarm.cuda.range_and_bearing import clear_cones, listen, scale_cones, weaken_cones
+from qed.swarm.cuda.range_and_bearing import (
+    clear_cones,
+    clear_own_cones,
+    listen,
+    scale_cones,
+    weaken_cones,
+)
 from qed.swarm.cuda.warp import ballot, together
 from qed.swarm.laws.sensing import SENSORS
 from qed.swarm.robot import FRONT_SENSORS
@@ -49,7 +56,7 @@ class Member(NamedTuple):
     side: Any  # of its arena (m)
     centres: Any  # where the trial's obstacles lie in shared memory
     obstacles: Any  # their number
-    live: Any  # a bit for each input that the network reads
+    live: Any  # a bit for each input that any network of the swarm reads
     key: Any  # of its random numbers
 
 
@@ -76,6 +83,7 @@ class Kinds(NamedTuple):
     faults: Any
     mishearing: Any  # robots that hear others where they are not
     odd: Any  # faults of single sensors, weak and silent radios
+    teams: Any  # robots with networks of their own
 
 
 @stage
@@ -98,7 +106,10 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
     sf[COS + me] = c
     sf[SIN + me] = s
     if hearing:
-        clear_cones(sf, me, limits[limit, L_RAB])
+        if kinds.teams:
+            clear_own_cones(sf, me, limits[limit, L_RAB], u32(warp.si[OWN + me]))
+        else:
+            clear_cones(sf, me, limits[limit, L_RAB])
     together()
     pairs = seen.watched
     way = AHEAD * limits[limit, L_SPEED]
@@ -119,16 +130,18 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
     together()
     listen(
         warp, (audible, places.work), member.robots, live, cycle, member.obstacles, radios,
-        (kinds.obstacles, kinds.mishearing),
+        (kinds.obstacles, kinds.mishearing, kinds.teams),
     )  # fmt: skip
     if (live & u32(PROXIMITY_BITS)) != u32(0):
-        proximity.at_robots(warp, near, places.near, places.work, live, reach)
+        proximity.at_robots(warp, near, places.near, places.work, live, reach, kinds.teams)
     if hearing:
         scale_cones(sf, me, ONE / limits[limit, L_RAB])
     hit = i32(FRONT_BITS)
     if kinds.odd:
         weaken_cones(sf, me, faults[fault, F_HEARS_WITHIN])
         hit = i32(faults[fault, F_HIT])
+    if kinds.teams:
+        live = u32(warp.si[OWN + me])
     proximity.read(
         sf, me, live, (member.key, cycle), ONE / reach, limits[limit, L_NOISE], kinds.faults, hit
     )
