@@ -4,6 +4,8 @@
 
 Swarms of ten robots with ten controllers take turns with swarms that run one of these alone (each
 controller drives as many robots in both), with 50 and with 10 trials, on one thread or on a GPU.
+Teams whose members are equal, which do what swarms of one controller do, tell what of it is due to
+how teams are simulated; the rest is due to what different robots do.
 Controllers are random networks, or those of the patrolling kit.  Each robot listens, and looks for
 other robots, only with the sensors that its own controller reads.  Prints a short table and saves
 JSON under benchmarks/results, a file for each backend; how long a kit takes stays as it was if it
@@ -55,17 +57,21 @@ def compare(of: str, trials: int, backend: str, turns: int) -> dict[str, Any]:
     teams = [
         qed.Team([alone[(k + robot) % count] for robot in range(ROBOTS)]) for k in range(count)
     ]
-    walls: dict[str, list[float]] = {"alone": [], "teams": []}
+    equals = [qed.Team([one] * ROBOTS) for one in alone]
+    walls: dict[str, list[float]] = {"alone": [], "teams": [], "equals": []}
     for turn in range(turns + 1):
-        for name, swarms in (("alone", alone), ("teams", teams)):
+        for name, swarms in (("alone", alone), ("teams", teams), ("equals", equals)):
             wall = timed(swarms, trials, backend)
             if turn > 0:  # the first one compiles
                 walls[name].append(wall)
-    one, many = median(walls["alone"]), median(walls["teams"])
-    print(f"{of}, {trials} trials: one {one:.2f} s, teams {many:.2f} s, {many / one - 1:+.0%}")
+    one, many, same = (median(wall) for wall in walls.values())
+    print(
+        f"{of}, {trials} trials: one {one:.2f} s, teams {many:.2f} s, {many / one - 1:+.0%}; "
+        f"of equals {same / one - 1:+.0%}"
+    )
     return {
         "of": of, "trials": trials, "swarms": count, "alone": one, "teams": many,
-        "ratio": many / one,
+        "ratio": many / one, "equals": same / one,
     }  # fmt: skip
 
 

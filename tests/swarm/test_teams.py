@@ -9,6 +9,8 @@ from plain_world import TASKS
 from swarm.test_plain_world import agree
 
 import qed
+from qed.recovery.by_fault import drive
+from qed.swarm.job import Ready, networks_of_all
 
 DESCRIPTORS = ("hbd", "sdbc", "spirit")
 SMALL = qed.Environment(robots=7, arena=2.0)
@@ -100,6 +102,17 @@ READERS = {
 def test_members_that_read_different_inputs_in_the_plain_world(env, faults):
     team = qed.Team([*READERS.values(), behaviours.AGGREGATOR, qed.Controller.random(3)])
     agree(team, env, free=False, seconds=6.0, seed=4, faults=faults)
+
+
+def test_the_table_of_networks_is_the_same_from_controllers_and_from_networks_made_before():
+    members = [*READERS.values(), qed.Controller.random(3)]
+    ready = [Ready(one.network()) for one in members]
+    swarms = [qed.Team(members), members[1]], [drive(ready), ready[1]], [drive(ready), members[1]]
+    tables = [networks_of_all(some) for some in swarms]
+    for table, sizes in tables:
+        assert sizes.tolist() == [len(members), 1]
+        for name in ("neurons", "biases", "links", "sources", "weights"):
+            np.testing.assert_array_equal(getattr(table, name), getattr(tables[0][0], name))
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def networks_of_all(
         table = controllers
     elif all(isinstance(one, Controller) for one in controllers):
         table = table_of(cast(Sequence[Controller], controllers))
-    elif all(isinstance(one, Controller | Team) for one in controllers):
+    elif all(type(one) in (Controller, Team) for one in controllers):  # not those made ready
         swarms = cast(Sequence[Controller | Team], controllers)
         each = [one.controllers if isinstance(one, Team) else (one,) for one in swarms]
         table = table_of([one for swarm in each for one in swarm])
