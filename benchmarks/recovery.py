@@ -129,6 +129,7 @@ class Bench:
         """Play strategies on faults of some kinds; return every number."""
         faults = self.faults(draws, count)
         best, rows = self.winners(faults), {}
+        learned: list[list[Step]] = []
         for strategy in strategies:
             searches = [self.kit.search(strategy, seed=k) for k in range(len(faults))]
             most = BUDGETS[-1]
@@ -137,6 +138,7 @@ class Bench:
                 stop=False,
             )  # fmt: skip
             rows[strategy] = [answers(steps) for steps in played]
+            learned = played if strategy == LEARNED else learned
         cases = []
         for k, (name, fault) in enumerate(faults.items()):
             mine = sorted(
@@ -160,6 +162,7 @@ class Bench:
                     "kept": value[self.kit.present],
                     "winner": value["winner"],
                     "found": found,
+                    "believed": believed(learned[k]),
                     "gain": float((ended - kept).mean()),
                     "gain_error": float((ended - kept).std(ddof=1)) / np.sqrt(self.how.fresh),
                 }
@@ -168,8 +171,21 @@ class Bench:
             "task": self.task,
             "environment": str(self.how.environment),
             "healthy": self.kit.findings["healthy"],
+            "decision_ms": 1e3 * self.decision(learned),
             "cases": cases,
         }
+
+    def decision(self, played: list[list[Step]]) -> float:
+        """Return how long (s) a decision takes, by the median: to be told, and to ask."""
+        walls = []
+        for steps in played:
+            search = self.kit.search()
+            for step in steps[: NOTICED + 10]:
+                begin = time.perf_counter()
+                search.tell(step.fitness, self.kit.controllers[step.row])
+                search.ask()
+                walls.append(time.perf_counter() - begin)
+        return float(np.median(walls))
 
     def teams(self, count: int) -> dict[str, Any]:
         """Find teams in uniform faults; return the fitness of what a swarm may run."""
@@ -213,6 +229,21 @@ def answers(steps: list[Step]) -> dict[str, int]:
     return found | {"end in 10": own[min(end, 10)].best, "end": own[end].best}
 
 
+def believed(steps: list[Step]) -> dict[str, list[float]]:
+    """Return the ends of the interval of 90 % of what a search would use after some trials."""
+    last = {n: steps[min(NOTICED + n, len(steps)) - 1].believed for n in BUDGETS}
+    return {str(n): [belief.low, belief.high] for n, belief in last.items()}
+
+
+def held(cases: list[dict[str, Any]], budget: str) -> float:
+    """Return how often the interval of what a search would use holds its mean on fresh trials."""
+    inside = [
+        case["believed"][budget][0] <= case["found"][LEARNED][budget] <= case["believed"][budget][1]
+        for case in cases
+    ]
+    return float(np.mean(inside))
+
+
 def regrets(result: dict[str, Any]) -> list[str]:
     """Return regret x 1000 on fresh trials, mean over faults of each kind, a line each."""
     lines = []
@@ -241,6 +272,11 @@ def regrets(result: dict[str, Any]) -> list[str]:
     lines.append(
         f"  end within 10 trials: gain {gains[:, 0].mean():+.4f}; worse than kept by more than "
         f"{HARM} in {lost.sum()} of {len(gains)}, clearly so in {clearly.sum()}"
+    )
+    lines.append(
+        f"  intervals of 90 % hold the answer's fitness in {held(result['cases'], '3'):.0%} after "
+        f"3 trials, {held(result['cases'], '10'):.0%} after 10; "
+        f"a decision takes {result['decision_ms']:.1f} ms"
     )
     return lines
 
