@@ -26,7 +26,7 @@ def mm(value: float, digits: int = 2) -> str:
 
 def small(value: float, digits: int = 4, sign: bool = False) -> str:
     """Return a number without the zero before its point."""
-    return f"{value:{'+' if sign else ''}.{digits}f}".replace("0.", ".", 1)
+    return f"{value:{'+' if sign else ''}z.{digits}f}".replace("0.", ".", 1)
 
 
 def joined(parts: list[str]) -> str:

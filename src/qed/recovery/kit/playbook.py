@@ -81,7 +81,7 @@ class Playbook:
     >>> kit.playbook.team(broken)[0] == kit.playbook.look_up(broken)[0]
     True
     >>> kit.playbook.rows(broken)
-    [88, 88, 88, 88, 88, 18, 18, 18, 18, 18]
+    [88, 88, 88, 88, 88, 34, 34, 34, 34, 34]
     """
 
     plays: Mapping[str, Play]
