@@ -194,6 +194,19 @@ def test_a_table_and_words(teams: bool) -> None:
     assert ((-0.04, -0.04) in drawn) == teams
 
 
+def test_a_part_of_the_maps() -> None:
+    whole = replace(made_up.results(), beyond=made_up.beyond(made_up.SMALL, True))
+    assert not any("maps" in line for line in beyond_report.sentences(whole))
+    own = whole.beyond[(whole.beyond["algorithm"] == "qed") & (whole.beyond["replicate"] == 1)]
+    part = replace(whole, beyond=own)
+    maps = own["task"].nunique()
+    words = f"This was done for {maps} of the study's {len(whole.runs)} maps."
+    assert words in beyond_report.sentences(part)
+    figure = beyond_report.figure(part)
+    assert len(figure.axes) == maps
+    assert all(axes.get_lines() for axes in figure.axes)
+
+
 def test_the_report_has_a_section_only_if_there_is_something_to_tell(tmp_path, monkeypatch) -> None:
     assert FIGURES[-1].name == "beyond"
     monkeypatch.setattr("qed.study.figures.FIGURES", FIGURES[-1:])

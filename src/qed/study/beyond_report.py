@@ -119,6 +119,9 @@ def sentences(results: Results) -> list[str]:
             line += f", {_mean(there):z.3f} {words}" if len(there) else ""
         told.append(f"{line}.")
     trials = counted(results.settings["retrials"], "trial")
+    maps = len(results.beyond.drop_duplicates(["task", "algorithm", "replicate"]))
+    if maps < len(results.runs):
+        told.append(f"This was done for {maps} of the study's {len(results.runs)} maps.")
     return [
         *told,
         "Regret below 0 means better than the exhaustive search, which selects on "
@@ -128,7 +131,9 @@ def sentences(results: Results) -> list[str]:
 
 def figure(results: Results) -> Figure:
     """Draw regret over trials for each strategy: a row an algorithm, a column a task."""
-    algorithms, tasks = results.algorithms, results.tasks
+    found = {name: set(results.beyond[name]) for name in ("algorithm", "task")}
+    algorithms = [one for one in results.algorithms if one in found["algorithm"]]
+    tasks = [one for one in results.tasks if one in found["task"]]
     size = (max(2.6 * len(tasks) + 1.0, 5.6), 2.1 * len(algorithms) + 1.6)
     made = Figure(figsize=size, layout="constrained")
     grid = made.subplots(len(algorithms), len(tasks), sharex=True, squeeze=False)
