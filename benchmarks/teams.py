@@ -4,8 +4,8 @@
 
 Swarms of ten robots with ten controllers take turns with swarms that run one of these alone (each
 controller drives as many robots in both), with 50 and with 10 trials, on one thread or on a GPU.
-Teams whose members are equal, which do what swarms of one controller do, tell what of it is due to
-how teams are simulated; the rest is due to what different robots do.
+Teams whose members are equal do what swarms of one controller do: they cost what it costs to
+simulate teams, without what different robots do.
 Controllers are random networks, or those of the patrolling kit.  Each robot listens, and looks for
 other robots, only with the sensors that its own controller reads.  Prints a short table and saves
 JSON under benchmarks/results, a file for each backend; how long a kit takes stays as it was if it

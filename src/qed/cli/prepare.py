@@ -26,10 +26,13 @@ def prepare(
     ] = None,
     controllers: Annotated[int, typer.Option(help="Controllers of the kit.")] = 96,
     library: Annotated[
-        int, typer.Option(help="Faults simulated with the kit's controllers.")
+        int,
+        typer.Option(
+            help="Faults simulated with the kit's controllers, and half of them with candidates."
+        ),
     ] = 160,
     elsewhere: Annotated[
-        int, typer.Option(help="Further ones with fewer robots, or with more obstacles.")
+        int, typer.Option(help="The same with fewer robots, or with more obstacles.")
     ] = 40,
     survey: Annotated[int, typer.Option(help="Faults simulated with all controllers.")] = 20,
     validation: Annotated[

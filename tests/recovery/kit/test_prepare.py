@@ -26,6 +26,7 @@ from qed.recovery.kit.notebook import Notebook
 from qed.recovery.kit.prepare import Effort
 from qed.recovery.trials import Trials
 from qed.streams import stream
+from qed.swarm.backend import MOST_OBSTACLES
 from qed.swarm.faults import FAULTS, kinds
 from qed.swarm.job import Ready
 from qed.swarm.placing import place
@@ -322,8 +323,54 @@ def test_worlds_elsewhere_have_room_for_robots_and_obstacles():
     assert library.elsewhere(1, 6, qed.Environment(robots=1, arena=1.0)) == []
     full = library.elsewhere(1, 40, qed.Environment(robots=20, obstacles=5))
     assert {world.obstacles for _, world in full} == {5}
+    large = library.elsewhere(1, 40, qed.Environment(arena=20.0, obstacles=MOST_OBSTACLES - 2))
+    assert max(world.obstacles for _, world in large) == MOST_OBSTACLES  # a GPU takes no more
+    odd = library.elsewhere(1, 40, qed.Environment(robots=7))
+    assert {world.robots for _, world in odd} == {4, 5, 6, 7}  # at least half of them are left
     for _, world in library.elsewhere(1, 40, qed.Environment(robots=64, arena=4.0)):
         place(world.robots, world.arena, world.obstacles, 20, 1)
+
+
+@pytest.mark.parametrize("links", [5, 40, 200])
+@pytest.mark.parametrize(("faults", "robots"), [(160, 10), (320, 10), (500, 5), (200, 40)])
+def test_a_kit_is_a_small_file_whatever_its_library_and_networks(tmp_path, links, faults, robots):
+    effort = Effort(faults=faults, controllers=1000)
+    home = qed.Environment(robots=robots, arena=6.0)
+    drawn = library.drawn("library", 1, faults, robots)
+    others = library.elsewhere(1, effort.elsewhere, home)
+    cases = module._cases(effort, home, [])
+    assert cases == faults + 7 + 1 + len(others)
+    net = qed.Controller([(k % 16, 16 + k % 18, 0.1 * k) for k in range(links)], [0.5] * 18)
+    sizes = np.full(1, links), np.full(1, 16)
+    most = module._most(module._room(cases, robots), effort, *sizes)
+    small = kits.made(most)
+    prior = replace(
+        small.known.prior,
+        loadings=np.full((most, FACTORS + 2), 0.1),
+        centres=np.full((cases, FACTORS + 2), 0.1),
+        width=np.ones(FACTORS + 2),
+    )
+    kit = replace(
+        small,
+        controllers=(net,) * most,
+        known=replace(small.known, prior=prior),
+        playbook=replace(small.playbook, controllers=(net,) * most),
+        library={
+            "faults": [",".join(one) for one in drawn],
+            "elsewhere": [[w.robots, w.obstacles, ",".join(one)] for one, w in others],
+            "kept": [0.1234] * cases,
+            "best": [0.1234] * cases,
+        },
+    )
+    kit.save(tmp_path / "kit.npz")
+    size = (tmp_path / "kit.npz").stat().st_size
+    assert size < 200_000
+    assert size > 120_000  # the room is used
+
+
+def test_a_library_without_room_is_refused(archive):
+    with pytest.raises(InputError, match="faults: a library of 5040 faults leaves no room"):
+        qed.prepare(archive, "patrolling", effort=replace(SMALL, faults=5000, elsewhere=40))
 
 
 def test_trials_elsewhere_are_those_of_a_simulation_there(archive):

@@ -15,7 +15,8 @@ import numpy as np
 
 from qed.chance import fold
 from qed.streams import stream
-from qed.swarm.environment import MAX_OBSTACLES, Environment
+from qed.swarm.backend import MOST_OBSTACLES
+from qed.swarm.environment import Environment
 from qed.swarm.faults import FAULTS, Fault, Faults
 
 HEALTHY = "NONE"
@@ -66,8 +67,9 @@ def elsewhere(
     and the swarm is a single robot.
     """
     room = int((home.arena**2 - FOR_ROBOT * home.robots) / FOR_OBSTACLE)
-    more = min(MORE_OBSTACLES, min(room, MAX_OBSTACLES) - home.obstacles)
-    fewer = home.robots - max(home.robots // 2, 1)
+    # As many as any engine can take, so that a library does not depend on the engine.
+    more = min(MORE_OBSTACLES, min(room, MOST_OBSTACLES) - home.obstacles)
+    fewer = home.robots // 2
     found = []
     for k in range(count if more > 0 or fewer > 0 else 0):
         bits = int(fold(stream("kit", "world", seed, k), 1))

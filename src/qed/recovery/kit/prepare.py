@@ -16,6 +16,7 @@ from qed.errors import InputError, whole
 from qed.recovery.kit import library
 from qed.recovery.kit.field import Case, Field
 from qed.recovery.kit.fitting import (
+    FACTORS,
     FINE,
     cover,
     fitted,
@@ -40,7 +41,8 @@ from qed.swarm.faults import Faults
 from qed.swarm.job import Ready
 from qed.swarm.tasks import Task
 
-ROOM = 185_000  # bytes of a kit's arrays: its file stays below 200 kB
+ROOM = 185_000  # bytes of a kit's controllers and library: its file stays below 200 kB
+FOR_CONTROLLERS = 0.25  # of the room, at least
 NORMAL_TRIALS = 10  # that choose the normal best
 PRESENT_TRIALS = 8  # of the normal best in each fault of the library
 PLAYS, PLAY_TRIALS, PLAY_FRESH = 24, 10, 40  # of the playbook
@@ -191,6 +193,12 @@ def prepare(
         "faults": [",".join(one) for one in faults],
         "backend": how.backend,
     }
+    room = _room(_cases(effort, how.environment, faults), how.environment.robots)
+    if room < FOR_CONTROLLERS * ROOM:
+        raise InputError(
+            f"faults: a library of {effort.faults + effort.elsewhere} faults leaves no room for "
+            "controllers in a kit of 200 kB; use fewer"
+        )
     notebook = Notebook(None if notes is None else Path(notes), settings)
     solutions = [Ready(network) for network in genomes.networks()]
     field = Field(how, solutions, seed, notebook, progress=progress)
@@ -224,7 +232,7 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
     ]
     screen = field.fitness("screen", some, screened, 1)[:, :, 0]
     genomes = archive.genomes()
-    most = _most(effort, genomes.links[some], genomes.hidden[some])
+    most = _most(_room(len(cases), robots), effort, genomes.links[some], genomes.hidden[some])
     rows = _covering(some, smoothed(screen, FINE), most, normal.winner)
     trials = field.fitness("library", rows, cases, effort.trials)
     healthy = field.fitness("healthy", rows, [None], 3)[0]
@@ -280,11 +288,23 @@ def _candidates(effort: Effort, controllers: int) -> int:
     return min(max(effort.candidates, effort.controllers), controllers)
 
 
-def _most(effort: Effort, links: np.ndarray, hidden: np.ndarray) -> int:
-    """Return how many controllers a kit holds, as many as its room allows."""
+def _cases(effort: Effort, home: Environment, own: Sequence[Faults]) -> int:
+    """Return how many cases a library holds."""
+    others = len(library.elsewhere(0, effort.elsewhere, home))
+    return effort.faults + len(library.alike(home.robots, own)) + len(own) + 1 + others
+
+
+def _room(cases: int, robots: int) -> float:
+    """Return the room (bytes) that a library of so many cases leaves for controllers."""
+    # A case takes 4 bytes in each direction, about 6 in the name of each fault, and 25 more.
+    return ROOM - cases * (4.0 * (FACTORS + 2) + 6.0 * robots + 25.0)
+
+
+def _most(room: float, effort: Effort, links: np.ndarray, hidden: np.ndarray) -> int:
+    """Return how many controllers a kit holds, as many as fit into its room (bytes)."""
     # A connection takes 8 bytes and a hidden neuron 4; the prior and the map about 170.
     size = 170.0 + 8.0 * float(links.mean()) + 4.0 * float(hidden.mean())
-    return min(effort.controllers, max(int(ROOM / size), 1))
+    return min(effort.controllers, max(int(room / size), 1))
 
 
 def _covering(some: np.ndarray, fitness: np.ndarray, most: int, best: int) -> np.ndarray:
@@ -323,12 +343,13 @@ def _planned(effort: Effort, controllers: int, home: Environment, own: Sequence[
     few = min(effort.controllers, some)
     alike = len(library.alike(home.robots, own))
     extremes = alike + len(own) + 1
-    others = len(library.elsewhere(0, effort.elsewhere, home))
+    cases = _cases(effort, home, own)
+    others = cases - effort.faults - extremes
     plays = (alike + 1) * (2 * PLAY_FRESH + min(PLAYS, few) * PLAY_TRIALS)
     raced = sum(count * met for count, met in heats(controllers, NORMAL_TRIALS))
     surveyed = controllers * max(effort.surveyed, 1)
     screened = some * (min(effort.screened, effort.faults) + extremes + others // 2)
-    learned = (few * effort.trials + PRESENT_TRIALS) * (effort.faults + extremes + others)
+    learned = (few * effort.trials + PRESENT_TRIALS) * cases
     learned += 3 * few
     validation = planned_validation(few, effort.validation, effort.teams, home.robots)
     return raced + surveyed + screened + learned + plays + validation

@@ -17,7 +17,7 @@ def told(kit: Kit) -> list[str]:
         f"{len(faults) if isinstance(faults, list) else 'no'} faults simulated."
     ]
     if isinstance(others, list) and others:
-        lines.append(f"{len(others)} more were simulated with fewer robots or more obstacles.")
+        lines.append(f"With fewer robots or more obstacles: {len(others)} more.")
     lines += _readable(_validated, kit.findings) or ["Not validated."]
     lines += _plays(kit)
     lines += _readable(_mixed, kit.findings.get("mixed"))
