@@ -29,7 +29,7 @@ class Page:
     kind: str  # what else tells it from others of this name
     swarms: Sequence[Ready | Team]
     rows: np.ndarray  # of their controllers, (swarms,) or (swarms, robots)
-    places: Sequence[tuple[Faults | None, Environment]]  # of each swarm
+    places: Sequence[tuple[Faults | None, Environment]]  # of each swarm its fault and its world
 
     @property
     def key(self) -> str:
@@ -53,11 +53,7 @@ class Field:
     done: int = field(default=0, init=False)
 
     def fitness(
-        self,
-        purpose: str,
-        rows: np.ndarray,
-        cases: Sequence[Case],
-        trials: int,
+        self, purpose: str, rows: np.ndarray, cases: Sequence[Case], trials: int
     ) -> np.ndarray:
         """Return the fitness of some controllers in each case, (cases, rows, trials).
 
@@ -67,16 +63,9 @@ class Field:
         return np.array(self._fitness(pages, trials))
 
     def fitness_of_one(
-        self,
-        purpose: str,
-        row: int,
-        cases: Sequence[Case],
-        trials: int,
+        self, purpose: str, row: int, cases: Sequence[Case], trials: int
     ) -> np.ndarray:
-        """Return the fitness of one controller in all cases, (cases, trials).
-
-        All cases are one page.
-        """
+        """Return the fitness of one controller in all cases, (cases, trials): they are one page."""
         swarms, rows = [self.solutions[row]] * len(cases), np.full(len(cases), row)
         page = Page(purpose, "-one", swarms, rows, [self._at(case) for case in cases])
         return self._fitness([page], trials)[0]

@@ -66,8 +66,8 @@ def noisier_of(fitness: np.ndarray, noise: np.ndarray) -> np.ndarray:
 def directions_of(variances: np.ndarray, noise: float, shape: tuple[int, int]) -> int:
     """Return how many principal directions are more than noise.
 
-    So far (Marchenko and Pastur) reach the variances of the directions of a matrix of this shape,
-    (faults, n), that holds nothing but noise of this variance.
+    ``shape`` is that of the fitness, (faults, n), and ``noise`` its variance.  Directions of a
+    matrix with nothing but noise reach a variance that is known (Marchenko and Pastur).
     """
     faults, controllers = shape
     reach = noise * (1.0 + (controllers / faults) ** 0.5) ** 2
