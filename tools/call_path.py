@@ -1,8 +1,8 @@
 """Which modules a call passes: `python tools/call_path.py` follows evolve and Kit.recover.
 
-Counts the modules that a call passes on its way: those in which a Python function runs that calls a
-function of another module.  Leaves, which only answer (a check of an argument, a random number), are
-listed and not counted; neither is what modules run while they are imported, nor compiled code.
+Counts the modules that a call passes on its way: those with a Python function that calls one of
+another module.  Leaves, which only answer (a check of an argument, a random number), are listed and
+not counted; neither is what modules run while they are imported, nor compiled code.
 """
 
 from __future__ import annotations

@@ -213,7 +213,8 @@ def study() -> Iterator[tuple[str, str]]:
         try:
             main()
         except SystemExit as stop:
-            assert not stop.code, stop.code
+            if stop.code:
+                raise
         for path in sorted(Path(folder, "s").rglob("*.csv")):
             table = pd.read_csv(path)
             where = path.relative_to(Path(folder, "s"))
