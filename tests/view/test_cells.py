@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import commands
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from qed.archive import Archive, Categories, Centroids, Environments, Grid
 from qed.evolution import Run, drive
 from qed.evolution.run import CHECKPOINT
-from qed.view import cells, maps
+from qed.view import maps
 
 PNG = b"\x89PNG\r\n\x1a\n"
 FEATURES = ("how far it goes", "how high it jumps")
@@ -131,8 +132,29 @@ SPACES = {
 @pytest.mark.parametrize("count", [1, 200])
 @pytest.mark.parametrize("kind", SPACES)
 def test_every_archive_has_a_picture(tmp_path: Path, kind: str, count: int) -> None:
-    path = maps.draw(filled(SPACES[kind], count), tmp_path / "map.png", dpi=50)
+    archive = filled(SPACES[kind], count)
+    check_picture(archive)
+    path = maps.draw(archive, tmp_path / "map.png", dpi=50)
     assert path.read_bytes().startswith(PNG)
+
+
+def check_picture(archive: Archive) -> None:
+    """Check that a picture shows the fitness of every elite once, and nothing else."""
+    figure = maps.draw_figure(archive)
+    width, height = 50 * figure.get_size_inches()
+    assert 200 < width < 700
+    assert 100 < height < 700
+    shown: list[float] = []
+    for axes in figure.axes:
+        if hasattr(axes, "_colorbar"):
+            continue
+        for image in axes.images:
+            values = np.ma.filled(image.get_array(), np.nan)
+            shown += values[np.isfinite(values)].tolist()
+        for points in axes.collections[:1]:
+            shown += np.ma.filled(points.get_array(), np.nan).tolist()
+    assert sorted(shown) == sorted(archive.objective[archive.occupied].tolist())
+    plt.close(figure)
 
 
 def test_blocks_of_blocks_show_each_environment_in_its_place() -> None:
@@ -140,7 +162,7 @@ def test_blocks_of_blocks_show_each_environment_in_its_place() -> None:
     archive = Archive(space)
     archive.add(np.zeros((1, 1)), [0.5], [[1, 2, 3, 4]])
     archive.add(np.zeros((1, 1)), [0.1], [[0, 1, 2, 0]])
-    figure = cells.picture(archive)
+    figure = maps.draw_figure(archive)
     shown = np.asarray(figure.axes[0].images[0].get_array().filled(np.nan))  # type: ignore[union-attr]
     # Across: a, c; upwards: b, d.
     assert shown.shape == (15, 8)
@@ -150,11 +172,12 @@ def test_blocks_of_blocks_show_each_environment_in_its_place() -> None:
     }
 
 
-def test_a_plane_shows_measures_with_their_names() -> None:
-    archive = Archive(Grid((4, 2)), header={"features": ["far", "price in $"]})
+def test_a_plane_shows_measures_with_their_names(tmp_path: Path) -> None:
+    archive = Archive(Grid((4, 2)), header={"features": ["far", "price in $x$ or $"]})
     archive.add(np.zeros((1, 1)), [0.5], [[0.75, 0.0]])
-    figure = cells.picture(archive)
+    figure = maps.draw_figure(archive)
     shown = np.asarray(figure.axes[0].images[0].get_array().filled(np.nan))  # type: ignore[union-attr]
     assert np.argwhere(np.isfinite(shown)).tolist() == [[0, 3]]
     assert figure.get_supxlabel() == "far"
-    assert figure.get_supylabel() == r"price in \$"
+    assert figure.get_supylabel() == "price in $x$ or $"
+    maps.draw(archive, tmp_path / "map.png")  # what looks like a formula is none

@@ -21,9 +21,10 @@ from qed.definitions import known
 from qed.errors import InputError
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.stored import is_kit
-from qed.swarm.environment import PAPER, Attributes, Environment
+from qed.swarm.environment import Attributes, Environment
 from qed.swarm.job import Ready
 from qed.swarm.tasks import TASKS, Task
+from qed.view.map_layout import environment_attributes
 from qed.view.words import names
 
 MOST = 200  # archives in one explorer
@@ -80,14 +81,7 @@ class Shown:
     @cached_property
     def attributes(self) -> Attributes | None:
         """What the options of its cells are, if its cells are environments of swarms."""
-        kind = self.archive.space.describe()
-        if kind["kind"] != "categories" or "domain" in self.archive.header:
-            return None
-        try:
-            table = Attributes(kind.get("options", PAPER))
-        except InputError:  # options of another domain
-            return None
-        return table if list(table.shape) == list(kind["shape"]) else None
+        return environment_attributes(self.archive)
 
     def environment(self, cell: int) -> Environment:
         """Return where the controller of a cell was evolved; the normal one for behaviours."""

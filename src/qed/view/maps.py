@@ -1,15 +1,34 @@
-"""A picture of an archive: which cells are filled, and how good their elites are."""
+"""A picture of an archive: which cells are filled, and how good their elites are.
+
+What is on the axes is what the archive's file says, so archives of any domain have a picture.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import matplotlib
 
+from qed.archive.grid import Categories
 from qed.swarm.environment import PAPER, Environment
-from qed.view import cells
+from qed.view.map_layout import (
+    ACROSS,
+    UPWARDS,
+    Axis,
+    Dimension,
+    MapLayout,
+    dimensions_of,
+    embedding,
+    environment_attributes,
+    map_layout,
+    ranges,
+    title,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,9 +36,14 @@ if TYPE_CHECKING:
 
     from qed.archive.archive import Archive
 
-# The attributes on the two axes of the QED map, from the outermost level to the innermost.
-ACROSS = ("max_speed", "arena", "rab_range")
-UPWARDS = ("robots", "obstacles", "proximity_range")
+EMPTY = "#e4e4e4"
+COLOURS = "viridis"
+SIDE = 6.4  # longer side of a map (inches)
+SHORTEST = 1.1  # shorter side, at least
+MOST_TICKS = 32  # labels along an axis; more are listed below the map
+POINTS = 72.0  # of an inch
+LETTER = 0.58  # mean width of a letter, in parts of the size of its font
+FONT = 8.5  # points of labels
 TITLES = {
     "max_speed": "max speed (m/s)",
     "robots": "robots",
@@ -28,102 +52,266 @@ TITLES = {
     "rab_range": "range-and-bearing range (m)",
     "proximity_range": "proximity range (m)",
 }
+HBD = (
+    "deviation: mean distance from the centre (0 to 1)",
+    "coverage: fraction of the fine cells visited",
+)
 
 
 def draw(archive: Archive, path: str | Path, dpi: int = 150) -> Path:
     """Draw an archive to an image file, by the kind of its cells; return the file."""
-    import matplotlib
-
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure = _drawing(archive)(archive)
-    figure.savefig(path, dpi=dpi)
+    # Names are no formulas, whatever is in them.
+    with plt.rc_context({"text.parse_math": False}):
+        figure = draw_figure(archive)
+        figure.savefig(path, dpi=dpi)
     plt.close(figure)
     return Path(path)
 
 
-def _drawing(archive: Archive) -> Callable[[Archive], Figure]:
-    """Return what draws an archive: swarms' maps have a form of their own."""
+def draw_figure(archive: Archive) -> Figure:
+    """Draw an archive by the kind of its cells; maps of swarms have a form of their own."""
     space = archive.space.describe()
     if space["kind"] == "centroids":
-        return embedding
-    shape = space["shape"]
-    if space["kind"] == "grid":
-        hbd = archive.header.get("settings", {}).get("algorithm") == "hbd"
-        return slices if hbd and len(shape) == 3 else cells.picture
-    swarms = "options" not in space and "domain" not in archive.header
-    return nested if swarms and shape == [len(o) for o in PAPER.values()] else cells.picture
+        return _draw_points(archive)
+    if "options" not in space and environment_attributes(archive) is not None:
+        return _draw_environments(archive)
+    dimensions = dimensions_of(archive)
+    if len(dimensions) == 1:
+        return _draw_line(archive, dimensions[0])
+    if len(dimensions) <= 3 and space["kind"] == "grid":
+        return _draw_panels(archive, dimensions)
+    return _draw_nested(archive, dimensions)
 
 
-def _range(values: np.ndarray) -> tuple[float, float]:
-    """Return the range of the colours, that of the values."""
-    return float(np.nanmin(values)), float(np.nanmax(values))
-
-
-def nested(archive: Archive) -> Figure:
-    """Draw the 4096 environments as 4 x 4 grids of 4 x 4 grids of 4 x 4 cells."""
+def _draw_line(archive: Archive, dimension: Dimension) -> Figure:
+    """Draw the elites over the only dimension there is."""
     import matplotlib.pyplot as plt
 
-    names = list(PAPER)
-    cube = cells.values(archive).reshape([len(PAPER[name]) for name in names])
-    order = [names.index(name) for name in (*UPWARDS, *ACROSS)]
-    flat = cube.transpose(order).reshape(64, 64)
-    figure = plt.figure(figsize=(10.4, 8.4))
-    axes = figure.add_axes((0.113, 0.125, 0.665, 0.823))
-    low, high = _range(flat)
-    image = axes.imshow(flat, origin="lower", cmap=cells.colours(), vmin=low, vmax=high)
-    for width, step in ((2.5, 16), (0.9, 4)):
-        for line in range(step, 64, step):
-            axes.axvline(line - 0.5, color="white", lw=width)
-            axes.axhline(line - 0.5, color="white", lw=width)
-    _levels(axes, ACROSS, horizontal=True)
-    _levels(axes, UPWARDS, horizontal=False)
-    axes.set_title(cells.title(archive), fontsize=12)
-    _mark_normal(axes)
-    figure.colorbar(image, cax=figure.add_axes((0.815, 0.45, 0.024, 0.45)), label="fitness")
-    _key(figure.add_axes((0.868, 0.125, 0.115, 0.142)))
+    figure, axes = plt.subplots(figsize=(7.6, 4.2), layout="constrained")
+    cells, options = archive.occupied, dimension.options
+    fitness = archive.objective[cells]
+    counted = isinstance(archive.space, Categories)
+    [(low, high)] = ranges(archive)
+    place = cells if counted else low + (high - low) * cells / len(options)
+    axes.scatter(place, fitness, c=fitness, cmap=COLOURS, s=30, edgecolor="#333333", lw=0.4)
+    if counted and len(options) <= MOST_TICKS:
+        turn = 90 if _crowded(dimension, len(options), SIDE) else 0
+        axes.set_xticks(range(len(options)), options, rotation=turn)
+    axes.set_xlabel(dimension.name)
+    axes.set_ylabel("fitness")
+    axes.set_title(title(archive), fontsize=11)
     return figure
 
 
-def _levels(axes: Axes, names: tuple[str, ...], horizontal: bool) -> None:
-    """Label the options of the two outer levels: large blocks, and the blocks within them."""
-    inner = [f"{value:g}" for value in PAPER[names[1]]]
-    outer = [f"{value:g}" for value in PAPER[names[0]]]
-    axis = axes.xaxis if horizontal else axes.yaxis
-    axis.set_ticks([4 * k + 1.5 for k in range(16)], inner * 4, fontsize=8.5)
-    axis.set_tick_params(length=0, pad=2)
-    label = f"{TITLES[names[1]]}, in each large block"
-    if horizontal:
-        axes.set_xlabel(label, fontsize=10)
-        above = axes.secondary_xaxis(-0.062)
-        above.set_xlabel(f"{TITLES[names[0]]}, large blocks", fontsize=11)
-        ticks: Any = above.xaxis
-    else:
-        axes.set_ylabel(label, fontsize=10)
-        above = axes.secondary_yaxis(-0.062)
-        above.set_ylabel(f"{TITLES[names[0]]}, large blocks", fontsize=11)
-        ticks = above.yaxis
-    ticks.set_ticks([16 * k + 7.5 for k in range(4)], outer, fontsize=11)
-    ticks.set_tick_params(length=0, pad=3)
-    for spine in above.spines.values():
+def _draw_panels(archive: Archive, dimensions: Sequence[Dimension]) -> Figure:
+    """Draw a grid of two dimensions, or of three as one panel for each value of the first."""
+    import matplotlib.pyplot as plt
+
+    hbd = archive.header.get("settings", {}).get("algorithm") == "hbd" and len(dimensions) == 3
+    if hbd:
+        first = [f"{k / len(dimensions[0].options):.2f}" for k in range(len(dimensions[0].options))]
+        rest = [Dimension(name, one.options) for name, one in zip(HBD, dimensions[1:], strict=True)]
+        dimensions = [Dimension("uniformity", first), *rest]
+    layout = map_layout(archive, dimensions)
+    blocks = [tuple(map(round, block)) for block in layout.blocks]
+    columns, lines = (len({block[k] for block in blocks}) for k in (0, 1))
+    # A panel alone is large; many share about the same page.
+    side = SIDE * 0.8 if len(blocks) == 1 else min(2.3, 9.0 / columns)
+    size = (8.6, 2.1 * lines + 0.7) if hbd else (side * columns + 1.6, side * lines + 1.0)
+    figure, grid = plt.subplots(
+        lines, columns, figsize=size, layout="constrained", sharex=True, sharey=True, squeeze=False
+    )
+    fitness = archive.objective[archive.occupied]
+    image = layout.image(fitness)
+    limits: dict[str, Any] = {"vmin": float(fitness.min()), "vmax": float(fitness.max())}
+    for k, axes in enumerate(grid.flat):
+        if k >= len(blocks):
+            axes.axis("off")
+            continue
+        x, y, wide, high = blocks[k]
+        panel = axes.imshow(
+            image[y : y + high, x : x + wide], origin="lower", extent=(0, 1, 0, 1),
+            cmap=_colours(), **limits,
+        )  # fmt: skip
+        across, upwards = ranges(archive)[-2:]
+        axes.set_xticks([0, 0.5, 1], _marks(across))
+        axes.set_yticks([0, 0.5, 1], _marks(upwards))
+        if layout.titles:
+            axes.set_title(layout.titles[k], fontsize=10 if hbd else 9)
+    figure.supxlabel(layout.across, fontsize=11)
+    figure.supylabel(layout.upwards, fontsize=11)
+    figure.suptitle(title(archive), fontsize=11)
+    shrink, pad = (0.6, 0.02) if hbd else (0.8, 0.03)
+    figure.colorbar(panel, ax=grid, label="fitness", shrink=shrink, pad=pad)
+    return figure
+
+
+def _marks(limits: tuple[float, float]) -> list[str]:
+    """Return the numbers at the ends and in the middle of an axis."""
+    low, high = limits
+    return [f"{value:.3g}" for value in (low, (low + high) / 2, high)]
+
+
+def _draw_nested(archive: Archive, dimensions: Sequence[Dimension]) -> Figure:
+    """Draw cells of many dimensions as blocks of blocks, dimensions across and upwards in turn."""
+    import matplotlib.pyplot as plt
+
+    layout = map_layout(archive, dimensions)
+    across, upwards = layout.axes
+    cell = SIDE / max(layout.width, layout.height)
+    width, height = max(cell * layout.width, SHORTEST), max(cell * layout.height, SHORTEST)
+    below = _labels(across, width, sideways=True)
+    left = _labels(upwards, height, sideways=False)
+    notes = _unlabelled(across, len(below), "across") + _unlabelled(upwards, len(left), "upwards")
+    foot = 0.2 * len(notes) + 0.15
+    room_left, room_below = _room(left), _room(below)
+    full = room_left + width + 1.5, foot + room_below + height + 0.75
+    figure = plt.figure(figsize=full)
+    corner = room_left / full[0], (foot + room_below) / full[1]
+    axes = figure.add_axes((*corner, width / full[0], height / full[1]))
+    widths = [2.6 / (1 + 1.6 * level) for level in range(len(dimensions))]
+    image = _show_cells(axes, layout, archive, widths, "auto")
+    _put(axes, below, height, sideways=True)
+    _put(axes, left, width, sideways=False)
+    axes.set_title(textwrap.fill(title(archive), int(14 * (width + 1.0))), fontsize=11, loc="left")
+    bar = ((room_left + width + 0.25) / full[0], corner[1], 0.18 / full[0], height / full[1])
+    figure.colorbar(image, cax=figure.add_axes(bar), label="fitness")
+    for k, words in enumerate(reversed(notes)):
+        figure.text(0.1 / full[0], (0.1 + 0.2 * k) / full[1], words, fontsize=FONT)
+    return figure
+
+
+def _show_cells(
+    axes: Axes, layout: MapLayout, archive: Archive, widths: Sequence[float], aspect: Any
+) -> Any:
+    """Draw nested blocks, with white lines of these widths between them; return the image."""
+    cells = layout.image(archive.objective[archive.occupied])
+    image = axes.imshow(cells, origin="lower", aspect=aspect, cmap=_colours())
+    for axis, line in zip(layout.axes, (axes.axvline, axes.axhline), strict=True):
+        for level in range(len(axis.sizes) - 1):
+            for edge in axis.begins(level)[1:]:
+                line(edge - 0.5, color="white", lw=widths[level])
+    return image
+
+
+def _unlabelled(axis: Axis, labelled: int, way: str) -> list[str]:
+    """Return what the levels that have no labels are."""
+    where = f"{way}, in each block" if labelled else way
+    found = []
+    for dimension in axis.dimensions[labelled:]:
+        listed = textwrap.shorten(", ".join(dimension.options), 70, placeholder=" …")
+        found.append(f"{where}: {dimension.name} ({listed})")
+    return found
+
+
+def _crowded(dimension: Dimension, ticks: int, length: float) -> bool:
+    """Return whether so many labels are too wide for an axis of this length (inches)."""
+    longest = max(map(len, dimension.options))
+    return ticks * (longest + 1) * LETTER * FONT / POINTS > length
+
+
+@dataclass(frozen=True)
+class _Label:
+    """The labels of a level: how far from the axes they begin, what they need, their places."""
+
+    dimension: Dimension
+    begin: float  # inches
+    depth: float
+    turned: bool
+    places: list[float]
+    blocks: bool  # whether an option of it is a block of cells
+
+
+def _labels(axis: Axis, length: float, sideways: bool) -> list[_Label]:
+    """Choose which levels get labels along an axis (inches), the innermost nearest to it.
+
+    Returned from the outermost level on.
+    """
+    ticks = [math.prod(axis.sizes[: level + 1]) for level in range(len(axis.sizes))]
+    shown = max(1, sum(count <= MOST_TICKS for count in ticks))
+    if ticks[shown - 1] > MOST_TICKS:
+        return []
+    found: list[_Label] = []
+    begin = 0.03
+    for level in reversed(range(shown)):
+        dimension = axis.dimensions[level]
+        turned = sideways and _crowded(dimension, ticks[level], length)
+        longest = max(map(len, dimension.options))
+        across = longest * LETTER * FONT if turned == sideways else 11.0
+        depth = across / POINTS + 0.3
+        places = [centre - 0.5 for centre in axis.centres(level)]
+        blocks = level < len(axis.sizes) - 1
+        found.insert(0, _Label(dimension, begin, depth, turned, places, blocks))
+        begin += depth
+    return found
+
+
+def _room(labels: Sequence[_Label]) -> float:
+    """Return what labels take beside the axes (inches)."""
+    return labels[0].begin + labels[0].depth if labels else 0.3
+
+
+def _put(axes: Axes, labels: Sequence[_Label], beside: float, sideways: bool) -> None:
+    """Draw labels along axes of a size (inches) in the other direction."""
+    (axes.set_xticks if sideways else axes.set_yticks)([])
+    for label in labels:
+        axis = _second_axis(axes, -label.begin / beside, sideways)
+        repeated = len(label.places) // len(label.dimension.options)
+        names = label.dimension.options * repeated
+        axis.set_ticks(label.places, names, rotation=90 if label.turned else 0, fontsize=FONT)
+        axis.set_tick_params(length=0, pad=2)
+        blocks = ", blocks" if label.blocks else ""
+        axis.set_label_text(f"{label.dimension.name}{blocks}", fontsize=10)
+
+
+def _second_axis(axes: Axes, at: float, sideways: bool) -> Any:
+    """Return a further axis without a line beside axes."""
+    second = axes.secondary_xaxis(at) if sideways else axes.secondary_yaxis(at)
+    for spine in second.spines.values():
         spine.set_visible(False)
+    return second.xaxis if sideways else second.yaxis
 
 
-def _mark_normal(axes: Axes) -> None:
-    """Frame the cell of the normal environment."""
+def _draw_environments(archive: Archive) -> Figure:
+    """Draw the paper's 4096 environments as 4 x 4 grids of 4 x 4 grids of 4 x 4 cells."""
+    import matplotlib.pyplot as plt
     from matplotlib.patches import Rectangle
 
+    dimensions = [
+        Dimension(TITLES[name], [f"{value:g}" for value in options])
+        for name, options in PAPER.items()
+    ]
+    layout = map_layout(archive, dimensions, list(PAPER))
+    figure = plt.figure(figsize=(10.4, 8.4))
+    axes = figure.add_axes((0.113, 0.125, 0.665, 0.823))
+    image = _show_cells(axes, layout, archive, (2.5, 0.9), "equal")
+    for axis, sideways in zip(layout.axes, (True, False), strict=True):
+        outer, inner = axis.dimensions[:2]
+        ticks: Any = axes.xaxis if sideways else axes.yaxis
+        ticks.set_ticks([at - 0.5 for at in axis.centres(1)], inner.options * 4, fontsize=FONT)
+        ticks.set_tick_params(length=0, pad=2)
+        ticks.set_label_text(f"{inner.name}, in each large block", fontsize=10)
+        above = _second_axis(axes, -0.062, sideways)
+        above.set_label_text(f"{outer.name}, large blocks", fontsize=11)
+        above.set_ticks([at - 0.5 for at in axis.centres(0)], outer.options, fontsize=11)
+        above.set_tick_params(length=0, pad=3)
+    axes.set_title(title(archive), fontsize=12)
     options = dict(zip(PAPER, Environment().options() or (), strict=True))
     x, y = (
-        sum(options[name] * size for name, size in zip(level, (16, 4, 1), strict=True))
-        for level in (ACROSS, UPWARDS)
+        sum(options[name] * step for name, step in zip(names, axis.steps, strict=True))
+        for names, axis in zip((ACROSS, UPWARDS), layout.axes, strict=True)
     )
     for colour, width in (("white", 4.0), ("#D55E00", 2.0)):
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, ec=colour, lw=width))
+    figure.colorbar(image, cax=figure.add_axes((0.815, 0.45, 0.024, 0.45)), label="fitness")
+    _draw_key(figure.add_axes((0.868, 0.125, 0.115, 0.142)), layout)
+    return figure
 
 
-def _key(axes: Axes) -> None:
+def _draw_key(axes: Axes, layout: MapLayout) -> None:
     """Show what the 4 x 4 cells of a small block are."""
     axes.set_xlim(-0.5, 3.5)
     axes.set_ylim(-0.5, 3.5)
@@ -131,85 +319,36 @@ def _key(axes: Axes) -> None:
     for line in (0.5, 1.5, 2.5):
         axes.axvline(line, color="#999999", lw=0.7)
         axes.axhline(line, color="#999999", lw=0.7)
-    axes.set_xticks(range(4), [f"{v:g}" for v in PAPER[ACROSS[2]]], fontsize=8)
-    axes.set_yticks(range(4), [f"{v:g}" for v in PAPER[UPWARDS[2]]], fontsize=8)
+    across, upwards = (axis.dimensions[-1].options for axis in layout.axes)
+    axes.set_xticks(range(4), across, fontsize=8)
+    axes.set_yticks(range(4), upwards, fontsize=8)
     axes.tick_params(length=0)
     axes.set_xlabel("range and\nbearing (m)", fontsize=9)
     axes.set_ylabel("proximity (m)", fontsize=9)
     axes.set_title("in a small block\n(orange frame: the\nnormal environment)", fontsize=9)
 
 
-def slices(archive: Archive) -> Figure:
-    """Draw a three-dimensional grid as one picture for each value of the first feature."""
-    import matplotlib.pyplot as plt
-
-    values = cells.values(archive).reshape(archive.space.describe()["shape"])
-    depth = values.shape[0]
-    columns = 4
-    lines = -(-depth // columns)
-    figure, grid = plt.subplots(
-        lines, columns, figsize=(8.6, 2.1 * lines + 0.7), layout="constrained",
-        sharex=True, sharey=True, squeeze=False,
-    )  # fmt: skip
-    low, high = _range(values)
-    for k, axes in enumerate(grid.flat):
-        if k >= depth:
-            axes.axis("off")
-            continue
-        image = axes.imshow(
-            values[k].T,
-            origin="lower",
-            extent=(0, 1, 0, 1),
-            cmap=cells.colours(),
-            vmin=low,
-            vmax=high,
-        )
-        axes.set_title(f"uniformity {k / depth:.2f}", fontsize=10)
-        axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-        axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
-    figure.supxlabel("deviation: mean distance from the centre (0 to 1)", fontsize=11)
-    figure.supylabel("coverage: fraction of the fine cells visited", fontsize=11)
-    figure.suptitle(cells.title(archive), fontsize=11)
-    figure.colorbar(image, ax=grid, label="fitness", shrink=0.6, pad=0.02)
-    return figure
-
-
-def embedding(archive: Archive) -> Figure:
+def _draw_points(archive: Archive) -> Figure:
     """Draw elites by their two measures, or in the plane that shows most of how they differ."""
     import matplotlib.pyplot as plt
 
-    behaviours = archive.measures[archive.occupied].astype(float)
-    names, share = cells.features(archive), ""
-    shown = behaviours
-    if len(names) != 2:
-        shown, kept = _principal_plane(behaviours)
-        names = [
-            "first principal component of the elites' behaviour",
-            "second principal component",
-        ]
-        share = f"\nthe plane shows {kept:.0%} of the variance"
+    points, names, share = embedding(archive)
+    shown = "" if share is None else f"\nthe plane shows {share:.0%} of the variance"
     fitness = archive.objective[archive.occupied]
     best = int(fitness.argmax())
     figure, axes = plt.subplots(figsize=(7.6, 6.2), layout="constrained")
-    x, y = shown.T
-    points = axes.scatter(x, y, c=fitness, cmap=cells.COLOURS, s=45, edgecolor="white", lw=0.5)
-    axes.scatter(
-        x[best], y[best], s=170, facecolor="none", edgecolor="black", lw=1.5, label="best elite"
-    )
+    x, y = points.T
+    drawn = axes.scatter(x, y, c=fitness, cmap=COLOURS, s=45, edgecolor="white", lw=0.5)
+    ring: dict[str, Any] = {"facecolor": "none", "edgecolor": "black", "lw": 1.5}
+    axes.scatter(x[best], y[best], s=170, label="best elite", **ring)
     axes.set_xlabel(names[0])
     axes.set_ylabel(names[1])
-    axes.set_title(f"{cells.title(archive)}{share}", fontsize=11)
+    axes.set_title(f"{title(archive)}{shown}", fontsize=11)
     axes.legend(loc="upper right", frameon=False)
-    figure.colorbar(points, ax=axes, label="fitness")
+    figure.colorbar(drawn, ax=axes, label="fitness")
     return figure
 
 
-def _principal_plane(behaviours: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return behaviours in the plane of most variance, and which part of it that is."""
-    centred = behaviours - behaviours.mean(0)
-    plane = np.linalg.svd(centred, full_matrices=False)[2][:2]
-    if len(plane) < 2:  # a single elite has no plane of its own
-        plane = np.eye(2, behaviours.shape[1])
-    shown = centred @ plane.T
-    spread = (centred**2).sum()
-    return shown, float((shown**2).sum() / spread) if spread > 0 else 1.0
+def _colours() -> Any:
+    """Return the colours, with grey for empty cells."""
+    return matplotlib.colormaps[COLOURS].with_extremes(bad=EMPTY)

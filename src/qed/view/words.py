@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qed.errors import InputError
-from qed.swarm.environment import PAPER, Attributes, Environment
+from qed.swarm.environment import Environment
+from qed.view.map_layout import environment_attributes
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
@@ -39,15 +39,11 @@ def origin(archive: Archive, cell: int) -> str:
     """Return where the controller of a cell was evolved, or what it did there; '' if unsayable."""
     from qed.descriptors import hbd  # which loads the compiler: a name needs none
 
-    kind = archive.space.describe()
+    attributes = environment_attributes(archive)
     algorithm = archive.header.get("settings", {}).get("algorithm", "")
     measures = archive.measures[cell].tolist()
-    if kind["kind"] == "categories":
-        try:
-            attributes = Attributes(kind.get("options", PAPER))
-            return f"evolved with {in_words(attributes.environment(map(int, measures)))}"
-        except InputError:  # options of another domain
-            return ""
+    if attributes is not None:
+        return f"evolved with {in_words(attributes.environment(map(int, measures)))}"
     if algorithm == "hbd" and archive.space.dimensions == len(hbd.NAMES):
         return _roaming(*measures)
     return ""
