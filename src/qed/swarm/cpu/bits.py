@@ -14,10 +14,10 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from qed.compile import law
-from qed.swarm.cpu.layout import FIRST, PADDED, ROBOTS, SIZE, TRIALS, VECTOR
+from qed.swarm.cpu import layout as L
 
 _WORD = ir.IntType(32)
-_FLOATS = ir.VectorType(ir.FloatType(), VECTOR)
+_FLOATS = ir.VectorType(ir.FloatType(), L.VECTOR)
 
 
 @law
@@ -36,7 +36,7 @@ def whole(length: Any) -> Any:
     Rows are long enough for it.  What arithmetic makes of the entries that are too many is never
     read, but without them the last few of a list would cost as much as all others.
     """
-    return index((length + (VECTOR - 1)) & -VECTOR)
+    return index((length + (L.VECTOR - 1)) & -L.VECTOR)
 
 
 @law
@@ -44,17 +44,17 @@ def span(segments: Any, s: int) -> Any:
     """Return first lane, robots, trials, lanes, and lanes with padding of a segment."""
     segment = segments[s]
     return (
-        index(segment[FIRST]),
-        index(segment[ROBOTS]),
-        index(segment[TRIALS]),
-        index(segment[SIZE]),
-        index(segment[PADDED]),
+        index(segment[L.FIRST]),
+        index(segment[L.ROBOTS]),
+        index(segment[L.TRIALS]),
+        index(segment[L.SIZE]),
+        index(segment[L.PADDED]),
     )
 
 
 def below(row: Any, at: int, limit: Any) -> int:
     """Return a word whose bit b tells whether row[at + b] < limit."""
-    return sum(1 << b for b in range(VECTOR) if row[at + b] < limit)
+    return sum(1 << b for b in range(L.VECTOR) if row[at + b] < limit)
 
 
 def lowest(word: int) -> int:
@@ -84,9 +84,9 @@ def _below(typing: Any, row: Any, at: Any, limit: Any) -> Any:
         values.align = 4
         nothing = ir.Constant(_FLOATS, ir.Undefined)
         limits = builder.insert_element(nothing, args[2], _WORD(0))
-        same = ir.Constant(ir.VectorType(_WORD, VECTOR), None)
+        same = ir.Constant(ir.VectorType(_WORD, L.VECTOR), None)
         limits = builder.shuffle_vector(limits, nothing, same)
-        bits = builder.bitcast(builder.fcmp_ordered("<", values, limits), ir.IntType(VECTOR))
+        bits = builder.bitcast(builder.fcmp_ordered("<", values, limits), ir.IntType(L.VECTOR))
         return builder.zext(bits, ir.IntType(64))
 
     return types.int64(row, types.intp, types.float32), generate

@@ -15,38 +15,8 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.compile import loop
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
-from qed.swarm.cpu.layout import (
-    AT_OTHERS,
-    AT_X_WALL,
-    AT_Y_WALL,
-    C_I,
-    C_K,
-    C_KEPT,
-    C_PAIR,
-    L_SPEED,
-    MARGIN,
-    NEAR_I,
-    NEAR_K,
-    NEAR_PAIR,
-    NOWHERE,
-    O_PRESS,
-    O_RUB,
-    O_X,
-    O_Y,
-    OBSTACLES,
-    P_LANE,
-    SCRATCH,
-    SIDE,
-    SLOT,
-    STRIDE,
-    T_DX,
-    T_DY,
-    T_GAP,
-    VECTOR,
-    X,
-    Y,
-)
 from qed.swarm.cpu.squeezing import squeeze
 from qed.swarm.laws.contact import MARGIN_TIME
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
@@ -65,10 +35,10 @@ def near_walls(b: Any, lanes: int) -> None:
     """Note which robots may touch an x wall, and which a y wall."""
     f = b.f
     for i in range(lanes):
-        side = f[SIDE + i]
-        reach = f[MARGIN + i] + OUTER
-        f[AT_X_WALL + i] = min(f[X + i], side - f[X + i]) - reach
-        f[AT_Y_WALL + i] = min(f[Y + i], side - f[Y + i]) - reach
+        side = f[L.SIDE + i]
+        reach = f[L.MARGIN + i] + OUTER
+        f[L.AT_X_WALL + i] = min(f[L.X + i], side - f[L.X + i]) - reach
+        f[L.AT_Y_WALL + i] = min(f[L.Y + i], side - f[L.Y + i]) - reach
 
 
 @loop
@@ -76,30 +46,30 @@ def near_robots(b: Any, near: int, cycle: int) -> int:
     """List the near pairs that may touch, by their lanes; return their number."""
     f, p, m = b.f, b.p, b.m
     for e in range(near):
-        i = index(m[NEAR_I + e])
-        k = index(m[NEAR_K + e])
-        p[T_DX + e] = f[X + k] - f[X + i]
-        p[T_DY + e] = f[Y + k] - f[Y + i]
-        p[T_GAP + e] = TWO_OUTER + TWO * f[MARGIN + i]
+        i = index(m[L.NEAR_I + e])
+        k = index(m[L.NEAR_K + e])
+        p[L.T_DX + e] = f[L.X + k] - f[L.X + i]
+        p[L.T_DY + e] = f[L.Y + k] - f[L.Y + i]
+        p[L.T_GAP + e] = TWO_OUTER + TWO * f[L.MARGIN + i]
     for e in range(whole(near)):
-        reach = p[T_GAP + e]
-        square = p[T_DX + e] * p[T_DX + e] + p[T_DY + e] * p[T_DY + e]
-        p[T_GAP + e] = square - reach * reach
+        reach = p[L.T_GAP + e]
+        square = p[L.T_DX + e] * p[L.T_DX + e] + p[L.T_DY + e] * p[L.T_DY + e]
+        p[L.T_GAP + e] = square - reach * reach
     pairs = 0
-    for start in range(0, near, VECTOR):
-        word = below(p, T_GAP + start, ZERO) & ((1 << min(near - start, VECTOR)) - 1)
+    for start in range(0, near, L.VECTOR):
+        word = below(p, L.T_GAP + start, ZERO) & ((1 << min(near - start, L.VECTOR)) - 1)
         if word != 0:
-            squeeze(m, NEAR_I + start, C_I + pairs, word)
-            squeeze(m, NEAR_K + start, C_K + pairs, word)
-            squeeze(m, NEAR_PAIR + start, C_PAIR + pairs, word)
+            squeeze(m, L.NEAR_I + start, L.C_I + pairs, word)
+            squeeze(m, L.NEAR_K + start, L.C_K + pairs, word)
+            squeeze(m, L.NEAR_PAIR + start, L.C_PAIR + pairs, word)
             pairs += ones(word)
     for e in range(pairs):
-        f[AT_OTHERS + index(m[C_I + e])] = YES
-        f[AT_OTHERS + index(m[C_K + e])] = YES
-        pair = index(m[C_PAIR + e])
+        f[L.AT_OTHERS + index(m[L.C_I + e])] = YES
+        f[L.AT_OTHERS + index(m[L.C_K + e])] = YES
+        pair = index(m[L.C_PAIR + e])
         fresh = b.met[pair] != cycle - 1
         for j in range(4):
-            p[C_KEPT + 4 * e + j] = ZERO if fresh else b.presses[pair, j]
+            p[L.C_KEPT + 4 * e + j] = ZERO if fresh else b.presses[pair, j]
     return pairs
 
 
@@ -111,27 +81,27 @@ def near_obstacles(b: Any, cycle: int) -> int:
     for s in range(b.segments.shape[0]):
         segment = b.segments[s]
         first, _, _, _, lanes = span(b.segments, s)
-        reach = REACH + MARGIN_SECONDS * b.limits[s, L_SPEED]
-        for o in range(index(segment[OBSTACLES])):
-            at_x = 2 * o * STRIDE + first
-            at_y = at_x + STRIDE
+        reach = REACH + MARGIN_SECONDS * b.limits[s, L.L_SPEED]
+        for o in range(index(segment[L.OBSTACLES])):
+            at_x = 2 * o * L.STRIDE + first
+            at_y = at_x + L.STRIDE
             for i in range(lanes):
-                dx = b.obstacles[at_x + i] - f[X + first + i]
-                dy = b.obstacles[at_y + i] - f[Y + first + i]
-                f[SCRATCH + i] = dx * dx + dy * dy
-            for start in range(0, lanes, VECTOR):
-                word = below(f, SCRATCH + start, reach * reach)
+                dx = b.obstacles[at_x + i] - f[L.X + first + i]
+                dy = b.obstacles[at_y + i] - f[L.Y + first + i]
+                f[L.SCRATCH + i] = dx * dx + dy * dy
+            for start in range(0, lanes, L.VECTOR):
+                word = below(f, L.SCRATCH + start, reach * reach)
                 while word != 0:
                     i = start + lowest(word)
                     word &= word - 1
-                    place = o * STRIDE + first + i
+                    place = o * L.STRIDE + first + i
                     fresh = b.blocked[place] != cycle - 1
                     contact = b.touching[contacts]
-                    contact[O_X] = b.obstacles[at_x + i]
-                    contact[O_Y] = b.obstacles[at_y + i]
-                    contact[O_PRESS] = ZERO if fresh else b.blocks[2 * place]
-                    contact[O_RUB] = ZERO if fresh else b.blocks[2 * place + 1]
-                    f[AT_OTHERS + first + i] = YES
+                    contact[L.O_X] = b.obstacles[at_x + i]
+                    contact[L.O_Y] = b.obstacles[at_y + i]
+                    contact[L.O_PRESS] = ZERO if fresh else b.blocks[2 * place]
+                    contact[L.O_RUB] = ZERO if fresh else b.blocks[2 * place + 1]
+                    f[L.AT_OTHERS + first + i] = YES
                     b.touched[contacts, 0] = first + i
                     b.touched[contacts, 1] = place
                     contacts += 1
@@ -148,10 +118,10 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
     slots = 0
     stops = (0, 0, 0, 0, 0, 0)
     for stretch in range(6):
-        for start in range(0, lanes, VECTOR):
-            x = below(f, AT_X_WALL + start, ZERO)
-            y = below(f, AT_Y_WALL + start, ZERO)
-            others = below(f, AT_OTHERS + start, ZERO)
+        for start in range(0, lanes, L.VECTOR):
+            x = below(f, L.AT_X_WALL + start, ZERO)
+            y = below(f, L.AT_Y_WALL + start, ZERO)
+            others = below(f, L.AT_OTHERS + start, ZERO)
             if stretch == 0:
                 word = ~others & x & ~y
             elif stretch == 1:
@@ -167,23 +137,23 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
             while word != 0:
                 i = start + lowest(word)
                 word &= word - 1
-                n[SLOT + i] = slots
-                n[P_LANE + slots] = i
+                n[L.SLOT + i] = slots
+                n[L.P_LANE + slots] = i
                 slots += 1
         stop = whole(slots)
         for e in range(slots, stop):
-            n[P_LANE + e] = NOWHERE
+            n[L.P_LANE + e] = L.NOWHERE
         slots = stop
         stops = (stops[1], stops[2], stops[3], stops[4], stops[5], slots)
     for e in range(pairs):
-        i = index(m[C_I + e])
-        k = index(m[C_K + e])
-        f[AT_OTHERS + i] = ZERO
-        f[AT_OTHERS + k] = ZERO
-        m[C_I + e] = n[SLOT + i]
-        m[C_K + e] = n[SLOT + k]
+        i = index(m[L.C_I + e])
+        k = index(m[L.C_K + e])
+        f[L.AT_OTHERS + i] = ZERO
+        f[L.AT_OTHERS + k] = ZERO
+        m[L.C_I + e] = n[L.SLOT + i]
+        m[L.C_K + e] = n[L.SLOT + k]
     for e in range(obstacles):
         i = index(b.touched[e, 0])
-        f[AT_OTHERS + i] = ZERO
-        b.touched[e, 0] = n[SLOT + i]
+        f[L.AT_OTHERS + i] = ZERO
+        b.touched[e, 0] = n[L.SLOT + i]
     return stops

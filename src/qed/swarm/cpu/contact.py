@@ -12,49 +12,9 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.compile import loop
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.candidates import near_obstacles, near_robots, near_walls, places
-from qed.swarm.cpu.layout import (
-    C_KEPT,
-    C_PAIR,
-    GEAR,
-    HEADING,
-    JX,
-    JY,
-    KEPT_X,
-    KEPT_Y,
-    O_PRESS,
-    O_RUB,
-    P_COS,
-    P_GEAR,
-    P_HEADING,
-    P_JX,
-    P_JY,
-    P_LANE,
-    P_RATE,
-    P_SIDE,
-    P_SIN,
-    P_SPIN,
-    P_TURN,
-    P_TX,
-    P_TY,
-    P_VX,
-    P_VY,
-    P_WALL_X,
-    P_WALL_Y,
-    P_X,
-    P_Y,
-    SIDE,
-    TURN,
-    TX,
-    TY,
-    VX,
-    VY,
-    WALLED_X,
-    WALLED_Y,
-    X,
-    Y,
-)
 from qed.swarm.cpu.motion import glide, turn
 from qed.swarm.cpu.obstacles import hold_at_obstacles, touch_obstacles
 from qed.swarm.cpu.pushing import keep_pairs, push_pairs, take, touching_pairs, warm_pairs
@@ -75,6 +35,10 @@ from qed.swarm.laws.motion import LAG, within
 from qed.swarm.robot import SUBSTEPS
 
 ONE = f32(1.0)
+# Globals of this module: Numba compiles a function that gets one for this very number, which an
+# attribute of ``L`` would not do, and only then its loops become vector code.
+P_WALL_X, KEPT_X, WALLED_X = L.P_WALL_X, L.KEPT_X, L.WALLED_X
+P_WALL_Y, KEPT_Y, WALLED_Y = L.P_WALL_Y, L.KEPT_Y, L.WALLED_Y
 
 
 @loop
@@ -127,27 +91,27 @@ def move(b: Any, lanes: int, near: int, cycle: int) -> None:
 def pack(f: Any, n: Any, robots: int) -> None:
     """Lay the robots that may touch something side by side, as they are before the cycle."""
     for e in range(robots):
-        i = index(n[P_LANE + e])
-        f[P_X + e] = f[X + i]
-        f[P_Y + e] = f[Y + i]
-        f[P_HEADING + e] = f[HEADING + i]
-        f[P_VX + e] = f[VX + i]
-        f[P_VY + e] = f[VY + i]
-        f[P_JX + e] = f[JX + i]
-        f[P_JY + e] = f[JY + i]
-        f[P_RATE + e] = f[TURN + i]
-        f[P_GEAR + e] = f[GEAR + i]
-        f[P_SIDE + e] = f[SIDE + i]
+        i = index(n[L.P_LANE + e])
+        f[L.P_X + e] = f[L.X + i]
+        f[L.P_Y + e] = f[L.Y + i]
+        f[L.P_HEADING + e] = f[L.HEADING + i]
+        f[L.P_VX + e] = f[L.VX + i]
+        f[L.P_VY + e] = f[L.VY + i]
+        f[L.P_JX + e] = f[L.JX + i]
+        f[L.P_JY + e] = f[L.JY + i]
+        f[L.P_RATE + e] = f[L.TURN + i]
+        f[L.P_GEAR + e] = f[L.GEAR + i]
+        f[L.P_SIDE + e] = f[L.SIDE + i]
 
 
 @loop
 def aim(f: Any, n: Any, robots: int) -> None:
     """Lay out the velocity and the turn rate that robots ask for."""
     for e in range(robots):
-        i = index(n[P_LANE + e])
-        f[P_TX + e] = f[TX + i]
-        f[P_TY + e] = f[TY + i]
-        f[P_TURN + e] = f[TURN + i]
+        i = index(n[L.P_LANE + e])
+        f[L.P_TX + e] = f[L.TX + i]
+        f[L.P_TY + e] = f[L.TY + i]
+        f[L.P_TURN + e] = f[L.TURN + i]
 
 
 @loop
@@ -157,21 +121,21 @@ def advance(f: Any, robots: int) -> None:
     The gear is solved exactly, so the spin of the last sub-step is the rate asked for then.
     """
     for e in range(robots):
-        vx = f[P_VX + e]
-        vy = f[P_VY + e]
-        rate = f[P_RATE + e]
-        side = f[P_SIDE + e]
-        heading = wrap(f[P_HEADING + e] + LAG * rate)
+        vx = f[L.P_VX + e]
+        vy = f[L.P_VY + e]
+        rate = f[L.P_RATE + e]
+        side = f[L.P_SIDE + e]
+        heading = wrap(f[L.P_HEADING + e] + LAG * rate)
         c, s = cos_sin(heading)
-        f[P_X + e] = within(f[P_X + e] + LAG * vx, side)
-        f[P_Y + e] = within(f[P_Y + e] + LAG * vy, side)
-        f[P_HEADING + e] = heading
-        f[P_COS + e] = c
-        f[P_SIN + e] = s
-        f[P_VX + e] = vx + f[P_JX + e]
-        f[P_VY + e] = vy + f[P_JY + e]
-        f[P_SPIN + e] = rate + f[P_GEAR + e]
-        f[P_RATE + e] = f[P_TURN + e]
+        f[L.P_X + e] = within(f[L.P_X + e] + LAG * vx, side)
+        f[L.P_Y + e] = within(f[L.P_Y + e] + LAG * vy, side)
+        f[L.P_HEADING + e] = heading
+        f[L.P_COS + e] = c
+        f[L.P_SIN + e] = s
+        f[L.P_VX + e] = vx + f[L.P_JX + e]
+        f[L.P_VY + e] = vy + f[L.P_JY + e]
+        f[L.P_SPIN + e] = rate + f[L.P_GEAR + e]
+        f[L.P_RATE + e] = f[L.P_TURN + e]
 
 
 @loop
@@ -179,21 +143,21 @@ def unpack(b: Any, pairs: int, obstacles: int, robots: int, cycle: int) -> None:
     """Put places, velocities and impulses where the next cycle looks for them."""
     f, n, p, m = b.f, b.n, b.p, b.m
     for e in range(robots):
-        i = index(n[P_LANE + e])
-        f[X + i] = f[P_X + e]
-        f[Y + i] = f[P_Y + e]
-        f[VX + i] = f[P_VX + e]
-        f[VY + i] = f[P_VY + e]
-        f[JX + i] = f[P_JX + e]
-        f[JY + i] = f[P_JY + e]
-        f[GEAR + i] = f[P_GEAR + e]
+        i = index(n[L.P_LANE + e])
+        f[L.X + i] = f[L.P_X + e]
+        f[L.Y + i] = f[L.P_Y + e]
+        f[L.VX + i] = f[L.P_VX + e]
+        f[L.VY + i] = f[L.P_VY + e]
+        f[L.JX + i] = f[L.P_JX + e]
+        f[L.JY + i] = f[L.P_JY + e]
+        f[L.GEAR + i] = f[L.P_GEAR + e]
     for e in range(pairs):
-        pair = index(m[C_PAIR + e])
+        pair = index(m[L.C_PAIR + e])
         for j in range(4):
-            b.presses[pair, j] = p[C_KEPT + 4 * e + j]
+            b.presses[pair, j] = p[L.C_KEPT + 4 * e + j]
         b.met[pair] = cycle
     for e in range(obstacles):
         place = b.touched[e, 1]
-        b.blocks[2 * place] = b.touching[e, O_PRESS]
-        b.blocks[2 * place + 1] = b.touching[e, O_RUB]
+        b.blocks[2 * place] = b.touching[e, L.O_PRESS]
+        b.blocks[2 * place + 1] = b.touching[e, L.O_RUB]
         b.blocked[place] = cycle

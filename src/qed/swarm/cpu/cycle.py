@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from qed.compile import entry, loop
+from qed.swarm import measures
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.contact import move
 from qed.swarm.cpu.history import features, settle_visits, situations, visits
-from qed.swarm.cpu.layout import FIRST, L_RANGE, LIVE, MIND_COUNT, OBSTACLES, PADDED
 from qed.swarm.cpu.measures import (
     aggregation,
     dispersion,
@@ -25,19 +26,6 @@ from qed.swarm.cpu.own import own_laws
 from qed.swarm.cpu.pairs import search
 from qed.swarm.cpu.proximity import at_obstacles, at_robots, at_walls, read
 from qed.swarm.cpu.range_and_bearing import listen
-from qed.swarm.measures import (
-    AGGREGATION,
-    DISPERSION,
-    FEATURES,
-    FLOCKING,
-    OTHERS,
-    OWN,
-    PAIRED,
-    PATROLLING,
-    SITUATIONS,
-    SPEEDS,
-    VISITS,
-)
 
 PROXIMITY_BITS = (1 << 7) - 1
 
@@ -49,7 +37,7 @@ def run(b: Any, start: int, stop: int, near: int) -> int:
     ``near`` is the number of near pairs that the last cycle listed; so is the returned value.
     """
     last = b.segments.shape[0] - 1
-    lanes = index(b.segments[last, FIRST] + b.segments[last, PADDED])
+    lanes = index(b.segments[last, L.FIRST] + b.segments[last, L.PADDED])
     for cycle in range(start, stop):
         move(b, lanes, near, cycle)
         near = sense(b, cycle)
@@ -65,20 +53,20 @@ def sense(b: Any, cycle: int) -> int:
     near = 0
     rays = 0
     mixed = False
-    reach = b.limits[0, L_RANGE]
+    reach = b.limits[0, L.L_RANGE]
     for s in range(b.segments.shape[0]):
         widen(b, s)
-        live = b.segments[s, LIVE]
-        mixed |= b.segments[s, MIND_COUNT] > 1 or (s > 0 and rays != live & PROXIMITY_BITS)
+        live = b.segments[s, L.LIVE]
+        mixed |= b.segments[s, L.MIND_COUNT] > 1 or (s > 0 and rays != live & PROXIMITY_BITS)
         rays |= live & PROXIMITY_BITS
-        reach = max(reach, b.limits[s, L_RANGE])
+        reach = max(reach, b.limits[s, L.L_RANGE])
         hearing = (live & ~PROXIMITY_BITS) != 0
         near, seen = search(b, s, hearing, near)
         if hearing:
             listen(b, s, seen, cycle)
         if live & PROXIMITY_BITS:
             at_walls(b, s)
-            if b.segments[s, OBSTACLES] > 0:
+            if b.segments[s, L.OBSTACLES] > 0:
                 at_obstacles(b, s)
     if rays and near > 0:
         at_robots(b, near, rays, mixed, reach)
@@ -91,27 +79,27 @@ def sense(b: Any, cycle: int) -> int:
 def score(b: Any, s: int, cycle: int) -> None:
     """Add up what the wanted tasks and descriptors need of this cycle."""
     wants = b.wants
-    if wants & AGGREGATION:
+    if wants & measures.AGGREGATION:
         aggregation(b, s)
-    if wants & (DISPERSION | FEATURES | OTHERS):
+    if wants & (measures.DISPERSION | measures.FEATURES | measures.OTHERS):
         nearest_others(b, s)
-    if wants & DISPERSION:
+    if wants & measures.DISPERSION:
         dispersion(b, s)
-    if wants & (FLOCKING | FEATURES | SPEEDS):
+    if wants & (measures.FLOCKING | measures.FEATURES | measures.SPEEDS):
         speeds(b, s)
-    if wants & (FLOCKING | PAIRED):
+    if wants & (measures.FLOCKING | measures.PAIRED):
         widen_motion(b, s)
-    if wants & FLOCKING:
+    if wants & measures.FLOCKING:
         flocking(b, s)
-    if wants & PATROLLING:
+    if wants & measures.PATROLLING:
         patrolling(b, s, cycle)
-    if wants & VISITS:
+    if wants & measures.VISITS:
         visits(b, s, cycle)
-    if wants & FEATURES:
+    if wants & measures.FEATURES:
         features(b, s)
-    if wants & SITUATIONS:
+    if wants & measures.SITUATIONS:
         situations(b, s)
-    if wants & OWN:
+    if wants & measures.OWN:
         own_laws(b, s, cycle)
 
 
@@ -121,6 +109,6 @@ def finish(b: Any, cycles: int, patrols: Any) -> None:
     for world in range(patrols.shape[0]):
         patrols[world, 0] = patrolled(b, world, 0, cycles)
         patrols[world, 1] = patrolled(b, world, 1, cycles)
-    if b.wants & VISITS:
+    if b.wants & measures.VISITS:
         for s in range(b.segments.shape[0]):
             settle_visits(b, s, cycles + 1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from qed.compile import code_cache
 from qed.controller.network import Network
-from qed.swarm.cpu import layout
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.layout import Block
 from qed.swarm.cpu.packing import World, build, packed, results, run, trials_at_once
 from qed.swarm.environment import Environment
@@ -125,15 +125,15 @@ def record(
 
     for t in range(len(seen.x)):
         near = run(block, first + t + 1, first + t + 2, near)
-        seen.x[t] = row(block.f, layout.X)
-        seen.y[t] = row(block.f, layout.Y)
-        seen.heading[t] = row(block.f, layout.HEADING)
-        seen.wheels[t, :, 0] = row(block.f, layout.LEFT)
-        seen.wheels[t, :, 1] = row(block.f, layout.RIGHT)
-        for s in range(layout.SENSORS):
-            seen.proximity[t, :, s] = row(block.a, layout.PROXIMITY + s * layout.STRIDE)
+        seen.x[t] = row(block.f, L.X)
+        seen.y[t] = row(block.f, L.Y)
+        seen.heading[t] = row(block.f, L.HEADING)
+        seen.wheels[t, :, 0] = row(block.f, L.LEFT)
+        seen.wheels[t, :, 1] = row(block.f, L.RIGHT)
+        for s in range(L.SENSORS):
+            seen.proximity[t, :, s] = row(block.a, L.PROXIMITY + s * L.STRIDE)
         for c in range(CONES):
-            seen.rab[t, :, c] = row(block.a, layout.RAB + c * layout.STRIDE)
+            seen.rab[t, :, c] = row(block.a, L.RAB + c * L.STRIDE)
         [sums] = results(block, [world], first + t + 1, wants.laws)
         seen.score[t] = scored.fitness(sums, t + 1, world.environment)[0]
     return near

@@ -9,38 +9,14 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.compile import loop
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, span
-from qed.swarm.cpu.layout import (
-    CENTRE,
-    DISTANCES,
-    FINE,
-    FINE_SIDE,
-    FIRST,
-    HEADING,
-    INDEX,
-    L_SIDE,
-    L_SPEED,
-    LEFT,
-    NEAREST,
-    OLD_HEADING,
-    RIGHT,
-    SCRATCH,
-    SINCE,
-    SPEED,
-    STRIDE,
-    TRIAL,
-    VECTOR,
-    WIDE_X,
-    WIDE_Y,
-    WORLD,
-    X,
-    Y,
-)
 from qed.swarm.laws.describing import PER_FINE_CELL, action, midpoint_distances, turn_feature
 from qed.swarm.measures import ACTIONS, GROUPS
 
 ZERO = f32(0.0)
 HALF = f32(0.5)
+SCRATCH, DISTANCES = L.SCRATCH, L.DISTANCES  # as numbers: see ``contact.py``
 
 
 @loop
@@ -48,36 +24,36 @@ def visits(b: Any, s: int, cycle: int) -> None:
     """Count the cycles that robots spend in each fine cell, and their way from the centre."""
     f, n = b.f, b.n
     first, _, _, size, _ = span(b.segments, s)
-    last = i32(b.segments[s, FINE_SIDE] - 1)
-    centre = HALF * b.limits[s, L_SIDE]
+    last = i32(b.segments[s, L.FINE_SIDE] - 1)
+    centre = HALF * b.limits[s, L.L_SIDE]
     for i in range(size):
-        x = f[X + first + i]
-        y = f[Y + first + i]
+        x = f[L.X + first + i]
+        y = f[L.Y + first + i]
         dx = x - centre
         dy = y - centre
-        f[CENTRE + first + i] += math.sqrt(dx * dx + dy * dy)
+        f[L.CENTRE + first + i] += math.sqrt(dx * dx + dy * dy)
         column = min(i32(x * PER_FINE_CELL), last)
         cell = column * (last + i32(1)) + min(i32(y * PER_FINE_CELL), last)
-        n[INDEX + i] = cell
-        f[SCRATCH + i] = f32(1.0) if cell == n[FINE + first + i] else f32(-1.0)
-    for start in range(0, size, VECTOR):
-        word = below(f, SCRATCH + start, ZERO) & ((1 << min(size - start, VECTOR)) - 1)
+        n[L.INDEX + i] = cell
+        f[L.SCRATCH + i] = f32(1.0) if cell == n[L.FINE + first + i] else f32(-1.0)
+    for start in range(0, size, L.VECTOR):
+        word = below(f, L.SCRATCH + start, ZERO) & ((1 << min(size - start, L.VECTOR)) - 1)
         while word != 0:
             i = start + lowest(word)
             word &= word - 1
             settle_visit(b, s, i, cycle)
-            n[FINE + first + i] = n[INDEX + i]
-            n[SINCE + first + i] = cycle
+            n[L.FINE + first + i] = n[L.INDEX + i]
+            n[L.SINCE + first + i] = cycle
 
 
 @loop
 def settle_visit(b: Any, s: int, i: int, cycle: int) -> None:
     """Book the stay of a robot in its fine cell up to the cycle before this one."""
     n = b.n
-    lane = index(b.segments[s, FIRST]) + i
-    if n[FINE + lane] >= 0:
-        world = index(b.segments[s, WORLD]) + n[TRIAL + lane] - index(b.segments[s, FIRST])
-        b.fine[world, n[FINE + lane]] += cycle - n[SINCE + lane]
+    lane = index(b.segments[s, L.FIRST]) + i
+    if n[L.FINE + lane] >= 0:
+        world = index(b.segments[s, L.WORLD]) + n[L.TRIAL + lane] - index(b.segments[s, L.FIRST])
+        b.fine[world, n[L.FINE + lane]] += cycle - n[L.SINCE + lane]
 
 
 @loop
@@ -86,7 +62,7 @@ def settle_visits(b: Any, s: int, cycle: int) -> None:
     first, _, _, size, _ = span(b.segments, s)
     for i in range(size):
         settle_visit(b, s, i, cycle)
-        b.n[SINCE + first + i] = cycle
+        b.n[L.SINCE + first + i] = cycle
 
 
 @loop
@@ -94,32 +70,32 @@ def features(b: Any, s: int) -> None:
     """Add the five SDBC features of this cycle, and their squares, to each trial."""
     f, w = b.f, b.w
     first, robots, trials, size, _ = span(b.segments, s)
-    side = b.limits[s, L_SIDE]
-    per_speed = f32(1.0) / b.limits[s, L_SPEED]
-    at_x, at_y = WIDE_X + 2 * first, WIDE_Y + 2 * first
+    side = b.limits[s, L.L_SIDE]
+    per_speed = f32(1.0) / b.limits[s, L.L_SPEED]
+    at_x, at_y = L.WIDE_X + 2 * first, L.WIDE_Y + 2 * first
     for i in range(size):
-        f[SCRATCH + i] = HALF + HALF * f[SPEED + first + i]
+        f[L.SCRATCH + i] = HALF + HALF * f[L.SPEED + first + i]
     feature(b, s, 0, SCRATCH)
     for i in range(size):
-        turn = f[HEADING + first + i] - f[OLD_HEADING + first + i]
-        f[SCRATCH + i] = turn_feature(turn, per_speed)
+        turn = f[L.HEADING + first + i] - f[L.OLD_HEADING + first + i]
+        f[L.SCRATCH + i] = turn_feature(turn, per_speed)
     feature(b, s, 1, SCRATCH)
     for i in range(size):
-        f[SCRATCH + i] = midpoint_distances(f[X + first + i], f[Y + first + i], side)
+        f[L.SCRATCH + i] = midpoint_distances(f[L.X + first + i], f[L.Y + first + i], side)
     feature(b, s, 2, SCRATCH)
     for i in range(size):
-        f[DISTANCES + i] = ZERO
+        f[L.DISTANCES + i] = ZERO
     for k in range(1, robots):
         shift = index(k * trials)
         for i in range(size):
             dx = w[at_x + shift + i] - w[at_x + i]
             dy = w[at_y + shift + i] - w[at_y + i]
-            f[DISTANCES + i] += math.sqrt(dx * dx + dy * dy)
+            f[L.DISTANCES + i] += math.sqrt(dx * dx + dy * dy)
     others = f32(1.0) / f32(max(robots - 1, 1))
     for i in range(size):
-        f[DISTANCES + i] *= others
+        f[L.DISTANCES + i] *= others
     feature(b, s, 3, DISTANCES)
-    feature(b, s, 4, NEAREST + first)
+    feature(b, s, 4, L.NEAREST + first)
 
 
 @loop
@@ -127,7 +103,7 @@ def feature(b: Any, s: int, which: int, row: int) -> None:
     """Add one feature, the mean over robots of a row, and its square."""
     f = b.f
     _, robots, trials, _, _ = span(b.segments, s)
-    world = index(b.segments[s, WORLD])
+    world = index(b.segments[s, L.WORLD])
     for t in range(trials):
         total = 0.0
         for r in range(robots):
@@ -144,7 +120,7 @@ def situations(b: Any, s: int) -> None:
     first, _, _, size, _ = span(b.segments, s)
     counts = b.spirit[s]
     for i in range(size):
-        n[INDEX + i] = action(f[LEFT + first + i], f[RIGHT + first + i])
+        n[L.INDEX + i] = action(f[L.LEFT + first + i], f[L.RIGHT + first + i])
     # One by one, so that the compiler knows where each group's rows are.
     activate(a, n, first, size, 32 * ACTIONS, GROUPS[0])
     activate(a, n, first, size, 16 * ACTIONS, GROUPS[1])
@@ -153,19 +129,19 @@ def situations(b: Any, s: int) -> None:
     activate(a, n, first, size, 2 * ACTIONS, GROUPS[4])
     activate(a, n, first, size, 1 * ACTIONS, GROUPS[5])
     for i in range(size):
-        counts[n[INDEX + i]] += 1
+        counts[n[L.INDEX + i]] += 1
 
 
 @loop
 def activate(a: Any, n: Any, first: int, size: int, weight: int, group: Any) -> None:
     """Add the weight of a sensor group to the index of every robot in which it is active."""
     p, q, r, t = (
-        group[0] * STRIDE + first,
-        group[1] * STRIDE + first,
-        group[2] * STRIDE + first,
-        group[3] * STRIDE + first,
+        group[0] * L.STRIDE + first,
+        group[1] * L.STRIDE + first,
+        group[2] * L.STRIDE + first,
+        group[3] * L.STRIDE + first,
     )
     add = i32(weight)
     for i in range(size):
         lowest_input = min(min(a[p + i], a[q + i]), min(a[r + i], a[t + i]))
-        n[INDEX + i] += add if lowest_input < ZERO else i32(0)
+        n[L.INDEX + i] += add if lowest_input < ZERO else i32(0)

@@ -129,8 +129,8 @@ NEAR_I, NEAR_K, NEAR_PAIR = (PAIR_STRIDE * n for n in range(3))
 # robots within hearing (the blockers in doubt are two words of bits), robots that may touch and
 # those that do, and rays that may hit.
 S_I, S_K, S_CONE_I, S_CONE_K, S_FROM, S_WAY = (PAIR_STRIDE * n for n in range(3, 9))
-S_DOUBTS, S_PLACE = (PAIR_STRIDE * n for n in (9, 12))
-D_DOUBTS = S_CONE_I  # two rows, of all lanes of a crowd
+S_DOUBTS, S_MORE_DOUBTS, S_PLACE = (PAIR_STRIDE * n for n in (9, 10, 12))
+D_DOUBTS, D_MORE_DOUBTS = S_CONE_I, S_CONE_K  # of all lanes of a crowd
 C_I, C_K, C_PAIR, T_I, T_K, T_AT, T_FX, T_FY = (PAIR_STRIDE * n for n in range(3, 11))
 T_PARTNERS_I, T_PARTNERS_K = T_FX, T_FY
 R_LANE, R_ENTRY, R_READS = (PAIR_STRIDE * n for n in range(3, 6))

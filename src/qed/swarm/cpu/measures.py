@@ -9,35 +9,8 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.compile import loop
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, span
-from qed.swarm.cpu.layout import (
-    AGGREGATION,
-    CELL,
-    DISPERSION,
-    FLOCKING,
-    INDEX,
-    L_SIDE,
-    L_SPEED,
-    MEAN_X,
-    MEAN_Y,
-    NEAREST,
-    OLD_COS,
-    OLD_HEADING,
-    OLD_SIN,
-    OLD_X,
-    OLD_Y,
-    SCRATCH,
-    SPEED,
-    TRIAL,
-    VECTOR,
-    WIDE_HEADING,
-    WIDE_SPEED,
-    WIDE_X,
-    WIDE_Y,
-    WORLD,
-    X,
-    Y,
-)
 from qed.swarm.laws.scoring import FULL, GRID, faded, flock, on_border
 from qed.swarm.robot import CYCLE
 
@@ -52,19 +25,19 @@ def aggregation(b: Any, s: int) -> None:
     first, robots, trials, _, _ = span(b.segments, s)
     share = f32(1.0) / f32(robots)
     for t in range(trials):
-        f[MEAN_X + t] = ZERO
-        f[MEAN_Y + t] = ZERO
+        f[L.MEAN_X + t] = ZERO
+        f[L.MEAN_Y + t] = ZERO
     for r in range(robots):
         at = first + r * trials
         for t in range(trials):
-            f[MEAN_X + t] += f[X + at + t] * share
-            f[MEAN_Y + t] += f[Y + at + t] * share
+            f[L.MEAN_X + t] += f[L.X + at + t] * share
+            f[L.MEAN_Y + t] += f[L.Y + at + t] * share
     for r in range(robots):
         at = first + r * trials
         for t in range(trials):
-            dx = f[X + at + t] - f[MEAN_X + t]
-            dy = f[Y + at + t] - f[MEAN_Y + t]
-            f[AGGREGATION + at + t] += math.sqrt(dx * dx + dy * dy)
+            dx = f[L.X + at + t] - f[L.MEAN_X + t]
+            dy = f[L.Y + at + t] - f[L.MEAN_Y + t]
+            f[L.AGGREGATION + at + t] += math.sqrt(dx * dx + dy * dy)
 
 
 @loop
@@ -72,18 +45,18 @@ def nearest_others(b: Any, s: int) -> None:
     """Find each robot's distance to its nearest other robot (m), 0 if it is alone."""
     f, w = b.f, b.w
     first, robots, trials, size, _ = span(b.segments, s)
-    at_x, at_y = WIDE_X + 2 * first, WIDE_Y + 2 * first
+    at_x, at_y = L.WIDE_X + 2 * first, L.WIDE_Y + 2 * first
     farthest = f32(1e9) if robots > 1 else ZERO
     for i in range(size):
-        f[NEAREST + first + i] = farthest
+        f[L.NEAREST + first + i] = farthest
     for k in range(1, robots):
         shift = index(k * trials)
         for i in range(size):
             dx = w[at_x + shift + i] - w[at_x + i]
             dy = w[at_y + shift + i] - w[at_y + i]
-            f[NEAREST + first + i] = min(f[NEAREST + first + i], dx * dx + dy * dy)
+            f[L.NEAREST + first + i] = min(f[L.NEAREST + first + i], dx * dx + dy * dy)
     for i in range(size):
-        f[NEAREST + first + i] = math.sqrt(f[NEAREST + first + i])
+        f[L.NEAREST + first + i] = math.sqrt(f[L.NEAREST + first + i])
 
 
 @loop
@@ -92,7 +65,7 @@ def dispersion(b: Any, s: int) -> None:
     f = b.f
     first, _, _, size, _ = span(b.segments, s)
     for i in range(size):
-        f[DISPERSION + first + i] += f[NEAREST + first + i]
+        f[L.DISPERSION + first + i] += f[L.NEAREST + first + i]
 
 
 @loop
@@ -100,12 +73,12 @@ def speeds(b: Any, s: int) -> None:
     """Find each robot's motion along its old heading, as a fraction of its top speed."""
     f = b.f
     first, _, _, _, lanes = span(b.segments, s)
-    scale = PER_CYCLE / b.limits[s, L_SPEED]
+    scale = PER_CYCLE / b.limits[s, L.L_SPEED]
     for i in range(lanes):
-        dx = f[X + first + i] - f[OLD_X + first + i]
-        dy = f[Y + first + i] - f[OLD_Y + first + i]
-        along = dx * f[OLD_COS + first + i] + dy * f[OLD_SIN + first + i]
-        f[SPEED + first + i] = along * scale
+        dx = f[L.X + first + i] - f[L.OLD_X + first + i]
+        dy = f[L.Y + first + i] - f[L.OLD_Y + first + i]
+        along = dx * f[L.OLD_COS + first + i] + dy * f[L.OLD_SIN + first + i]
+        f[L.SPEED + first + i] = along * scale
 
 
 @loop
@@ -115,10 +88,10 @@ def widen_motion(b: Any, s: int) -> None:
     first, _, _, size, _ = span(b.segments, s)
     at = 2 * first
     for i in range(size):
-        w[WIDE_HEADING + at + i] = f[OLD_HEADING + first + i]
-        w[WIDE_SPEED + at + i] = f[SPEED + first + i]
-        w[WIDE_HEADING + at + size + i] = f[OLD_HEADING + first + i]
-        w[WIDE_SPEED + at + size + i] = f[SPEED + first + i]
+        w[L.WIDE_HEADING + at + i] = f[L.OLD_HEADING + first + i]
+        w[L.WIDE_SPEED + at + i] = f[L.SPEED + first + i]
+        w[L.WIDE_HEADING + at + size + i] = f[L.OLD_HEADING + first + i]
+        w[L.WIDE_SPEED + at + size + i] = f[L.SPEED + first + i]
 
 
 @loop
@@ -131,13 +104,13 @@ def flocking(b: Any, s: int) -> None:
         shift = index(k * trials)
         lanes = size // 2 if 2 * k == robots else size
         for i in range(lanes):
-            dx = w[WIDE_X + at + shift + i] - w[WIDE_X + at + i]
-            dy = w[WIDE_Y + at + shift + i] - w[WIDE_Y + at + i]
-            f[FLOCKING + first + i] += flock(
+            dx = w[L.WIDE_X + at + shift + i] - w[L.WIDE_X + at + i]
+            dy = w[L.WIDE_Y + at + shift + i] - w[L.WIDE_Y + at + i]
+            f[L.FLOCKING + first + i] += flock(
                 dx * dx + dy * dy,
-                w[WIDE_HEADING + at + shift + i] - w[WIDE_HEADING + at + i],
-                w[WIDE_SPEED + at + i],
-                w[WIDE_SPEED + at + shift + i],
+                w[L.WIDE_HEADING + at + shift + i] - w[L.WIDE_HEADING + at + i],
+                w[L.WIDE_SPEED + at + i],
+                w[L.WIDE_SPEED + at + shift + i],
             )
 
 
@@ -146,23 +119,23 @@ def patrolling(b: Any, s: int, cycle: int) -> None:
     """Note which robots entered another cell; between such events a cell's value is known."""
     f, n = b.f, b.n
     first, _, _, size, _ = span(b.segments, s)
-    per_cell = f32(GRID) / b.limits[s, L_SIDE]
+    per_cell = f32(GRID) / b.limits[s, L.L_SIDE]
     for i in range(size):
-        column = min(i32(f[X + first + i] * per_cell), i32(GRID - 1))
-        row = min(i32(f[Y + first + i] * per_cell), i32(GRID - 1))
+        column = min(i32(f[L.X + first + i] * per_cell), i32(GRID - 1))
+        row = min(i32(f[L.Y + first + i] * per_cell), i32(GRID - 1))
         cell = column * i32(GRID) + row
-        n[INDEX + i] = cell
-        f[SCRATCH + i] = f32(1.0) if cell == n[CELL + first + i] else f32(-1.0)
-    for start in range(0, size, VECTOR):
-        word = below(f, SCRATCH + start, ZERO) & ((1 << min(size - start, VECTOR)) - 1)
+        n[L.INDEX + i] = cell
+        f[L.SCRATCH + i] = f32(1.0) if cell == n[L.CELL + first + i] else f32(-1.0)
+    for start in range(0, size, L.VECTOR):
+        word = below(f, L.SCRATCH + start, ZERO) & ((1 << min(size - start, L.VECTOR)) - 1)
         while word != 0:
             i = start + lowest(word)
             word &= word - 1
-            world = index(b.segments[s, WORLD]) + n[TRIAL + first + i] - first
-            if n[CELL + first + i] >= 0:
-                leave(b, world, n[CELL + first + i], cycle)
-            enter(b, world, n[INDEX + i], cycle)
-            n[CELL + first + i] = n[INDEX + i]
+            world = index(b.segments[s, L.WORLD]) + n[L.TRIAL + first + i] - first
+            if n[L.CELL + first + i] >= 0:
+                leave(b, world, n[L.CELL + first + i], cycle)
+            enter(b, world, n[L.INDEX + i], cycle)
+            n[L.CELL + first + i] = n[L.INDEX + i]
 
 
 @loop

@@ -7,32 +7,8 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.compile import loop
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import span
-from qed.swarm.cpu.layout import (
-    COS,
-    GEAR,
-    HEADING,
-    JX,
-    JY,
-    LEFT,
-    OLD_COS,
-    OLD_HEADING,
-    OLD_SIN,
-    OLD_X,
-    OLD_Y,
-    RIGHT,
-    SIDE,
-    SIN,
-    TURN,
-    TX,
-    TY,
-    VX,
-    VY,
-    WIDE_X,
-    WIDE_Y,
-    X,
-    Y,
-)
 from qed.swarm.laws.geometry import cos_sin, wrap
 from qed.swarm.laws.motion import DRIVE, LAG, excess, target, turn_rate, turned, within
 
@@ -43,23 +19,23 @@ ZERO = f32(0.0)
 def turn(f: Any, lanes: int) -> None:
     """Remember the pose, find the velocity that is asked for, and turn."""
     for i in range(lanes):
-        f[OLD_X + i] = f[X + i]
-        f[OLD_Y + i] = f[Y + i]
-        f[OLD_HEADING + i] = f[HEADING + i]
-        f[OLD_COS + i] = f[COS + i]
-        f[OLD_SIN + i] = f[SIN + i]
+        f[L.OLD_X + i] = f[L.X + i]
+        f[L.OLD_Y + i] = f[L.Y + i]
+        f[L.OLD_HEADING + i] = f[L.HEADING + i]
+        f[L.OLD_COS + i] = f[L.COS + i]
+        f[L.OLD_SIN + i] = f[L.SIN + i]
     for i in range(lanes):
-        tx, ty = target(f[LEFT + i], f[RIGHT + i], f[COS + i], f[SIN + i])
-        f[TX + i] = tx
-        f[TY + i] = ty
+        tx, ty = target(f[L.LEFT + i], f[L.RIGHT + i], f[L.COS + i], f[L.SIN + i])
+        f[L.TX + i] = tx
+        f[L.TY + i] = ty
     for i in range(lanes):
-        rate = turn_rate(f[LEFT + i], f[RIGHT + i])
-        heading = wrap(f[HEADING + i] + turned(f[TURN + i], rate))
+        rate = turn_rate(f[L.LEFT + i], f[L.RIGHT + i])
+        heading = wrap(f[L.HEADING + i] + turned(f[L.TURN + i], rate))
         c, s = cos_sin(heading)
-        f[HEADING + i] = heading
-        f[COS + i] = c
-        f[SIN + i] = s
-        f[TURN + i] = rate
+        f[L.HEADING + i] = heading
+        f[L.COS + i] = c
+        f[L.SIN + i] = s
+        f[L.TURN + i] = rate
 
 
 @loop
@@ -69,21 +45,21 @@ def glide(f: Any, lanes: int) -> None:
     Only what one impulse of the drive cannot change of the velocity takes a sub-step more.
     """
     for i in range(lanes):
-        vx = f[VX + i]
-        vy = f[VY + i]
-        tx = f[TX + i]
-        ty = f[TY + i]
-        side = f[SIDE + i]
+        vx = f[L.VX + i]
+        vy = f[L.VY + i]
+        tx = f[L.TX + i]
+        ty = f[L.TY + i]
+        side = f[L.SIDE + i]
         part = excess(tx - vx, ty - vy)
-        x = f[X + i] + LAG * (vx - part * (tx - vx))
-        y = f[Y + i] + LAG * (vy - part * (ty - vy))
-        f[X + i] = within(x + DRIVE * tx, side)
-        f[Y + i] = within(y + DRIVE * ty, side)
-        f[VX + i] = tx
-        f[VY + i] = ty
-        f[JX + i] = ZERO
-        f[JY + i] = ZERO
-        f[GEAR + i] = ZERO
+        x = f[L.X + i] + LAG * (vx - part * (tx - vx))
+        y = f[L.Y + i] + LAG * (vy - part * (ty - vy))
+        f[L.X + i] = within(x + DRIVE * tx, side)
+        f[L.Y + i] = within(y + DRIVE * ty, side)
+        f[L.VX + i] = tx
+        f[L.VY + i] = ty
+        f[L.JX + i] = ZERO
+        f[L.JY + i] = ZERO
+        f[L.GEAR + i] = ZERO
 
 
 @loop
@@ -92,9 +68,9 @@ def widen(b: Any, s: int) -> None:
     f, w = b.f, b.w
     first, _, _, size, _ = span(b.segments, s)
     for i in range(size):
-        x = f[X + first + i]
-        y = f[Y + first + i]
-        w[WIDE_X + 2 * first + i] = x
-        w[WIDE_Y + 2 * first + i] = y
-        w[WIDE_X + 2 * first + size + i] = x
-        w[WIDE_Y + 2 * first + size + i] = y
+        x = f[L.X + first + i]
+        y = f[L.Y + first + i]
+        w[L.WIDE_X + 2 * first + i] = x
+        w[L.WIDE_Y + 2 * first + i] = y
+        w[L.WIDE_X + 2 * first + size + i] = x
+        w[L.WIDE_Y + 2 * first + size + i] = y

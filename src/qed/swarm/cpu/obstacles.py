@@ -7,25 +7,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.compile import loop
-from qed.swarm.cpu.layout import (
-    O_ARM,
-    O_LEVER,
-    O_NORMAL_SHARE,
-    O_NX,
-    O_NY,
-    O_PRESS,
-    O_RUB,
-    O_TANGENT_SHARE,
-    O_X,
-    O_Y,
-    P_COS,
-    P_SIN,
-    P_SPIN,
-    P_VX,
-    P_VY,
-    P_X,
-    P_Y,
-)
+from qed.swarm.cpu import layout as L
 from qed.swarm.laws.bodies import body_point
 from qed.swarm.laws.contact import hold, share, torque
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
@@ -49,25 +31,25 @@ def touching_obstacles(b: Any, contacts: int) -> None:
     for e in range(contacts):
         i = b.touched[e, 0]
         contact = b.touching[e]
-        dx = contact[O_X] - f[P_X + i]
-        dy = contact[O_Y] - f[P_Y + i]
+        dx = contact[L.O_X] - f[L.P_X + i]
+        dy = contact[L.O_Y] - f[L.P_Y + i]
         touches = False
         if dx * dx + dy * dy < REACH * REACH:
-            c = f[P_COS + i]
-            s = f[P_SIN + i]
+            c = f[L.P_COS + i]
+            s = f[L.P_SIN + i]
             nx, ny, gap, arm, lever = body_point(c * dx + s * dy, c * dy - s * dx)
             touches = gap < OBSTACLE
             if touches:
-                contact[O_NX] = c * nx - s * ny
-                contact[O_NY] = s * nx + c * ny
-                contact[O_ARM] = arm
-                contact[O_LEVER] = lever
-                contact[O_NORMAL_SHARE] = share(lever)
-                contact[O_TANGENT_SHARE] = share(arm)
+                contact[L.O_NX] = c * nx - s * ny
+                contact[L.O_NY] = s * nx + c * ny
+                contact[L.O_ARM] = arm
+                contact[L.O_LEVER] = lever
+                contact[L.O_NORMAL_SHARE] = share(lever)
+                contact[L.O_TANGENT_SHARE] = share(arm)
         if not touches:
-            contact[O_NORMAL_SHARE] = ZERO
-            contact[O_PRESS] = ZERO
-            contact[O_RUB] = ZERO
+            contact[L.O_NORMAL_SHARE] = ZERO
+            contact[L.O_PRESS] = ZERO
+            contact[L.O_RUB] = ZERO
 
 
 @loop
@@ -76,13 +58,13 @@ def warm_obstacles(b: Any, contacts: int) -> None:
     f = b.f
     for e in range(contacts):
         contact = b.touching[e]
-        if contact[O_NORMAL_SHARE] > ZERO:
+        if contact[L.O_NORMAL_SHARE] > ZERO:
             i = b.touched[e, 0]
-            nx, ny = contact[O_NX], contact[O_NY]
-            pressed, rubbed = contact[O_PRESS], contact[O_RUB]
-            f[P_VX + i] -= pressed * nx - rubbed * ny
-            f[P_VY + i] -= pressed * ny + rubbed * nx
-            f[P_SPIN + i] -= torque(contact[O_ARM], contact[O_LEVER], pressed, rubbed)
+            nx, ny = contact[L.O_NX], contact[L.O_NY]
+            pressed, rubbed = contact[L.O_PRESS], contact[L.O_RUB]
+            f[L.P_VX + i] -= pressed * nx - rubbed * ny
+            f[L.P_VY + i] -= pressed * ny + rubbed * nx
+            f[L.P_SPIN + i] -= torque(contact[L.O_ARM], contact[L.O_LEVER], pressed, rubbed)
 
 
 @loop
@@ -91,23 +73,23 @@ def hold_at_obstacles(b: Any, contacts: int) -> None:
     f = b.f
     for e in range(contacts):
         contact = b.touching[e]
-        if contact[O_NORMAL_SHARE] > ZERO:
+        if contact[L.O_NORMAL_SHARE] > ZERO:
             i = b.touched[e, 0]
-            nx, ny = contact[O_NX], contact[O_NY]
-            vx, vy = f[P_VX + i], f[P_VY + i]
+            nx, ny = contact[L.O_NX], contact[L.O_NY]
+            vx, vy = f[L.P_VX + i], f[L.P_VY + i]
             vn, vt, spin, pressed, rubbed = hold(
                 vx * nx + vy * ny,
                 vy * nx - vx * ny,
-                f[P_SPIN + i],
-                contact[O_ARM],
-                contact[O_LEVER],
-                contact[O_PRESS],
-                contact[O_RUB],
-                contact[O_NORMAL_SHARE],
-                contact[O_TANGENT_SHARE],
+                f[L.P_SPIN + i],
+                contact[L.O_ARM],
+                contact[L.O_LEVER],
+                contact[L.O_PRESS],
+                contact[L.O_RUB],
+                contact[L.O_NORMAL_SHARE],
+                contact[L.O_TANGENT_SHARE],
             )
-            f[P_VX + i] = vn * nx - vt * ny
-            f[P_VY + i] = vn * ny + vt * nx
-            f[P_SPIN + i] = spin
-            contact[O_PRESS] = pressed
-            contact[O_RUB] = rubbed
+            f[L.P_VX + i] = vn * nx - vt * ny
+            f[L.P_VY + i] = vn * ny + vt * nx
+            f[L.P_SPIN + i] = spin
+            contact[L.O_PRESS] = pressed
+            contact[L.O_RUB] = rubbed

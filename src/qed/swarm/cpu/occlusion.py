@@ -17,37 +17,8 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.compile import loop
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, ones, span, whole
-from qed.swarm.cpu.layout import (
-    D_DOUBTS,
-    D_OFF,
-    L_RAB2,
-    LIVE,
-    OBSTACLES,
-    PAIR_STRIDE,
-    S_DISTANCE,
-    S_DOUBTS,
-    S_DX,
-    S_DY,
-    S_FROM,
-    S_I,
-    S_K,
-    S_NEXT_X,
-    S_NEXT_Y,
-    S_OFF,
-    S_OTHER_X,
-    S_OTHER_Y,
-    S_PER_SQUARE,
-    S_WAY,
-    S_X,
-    S_Y,
-    SENSORS,
-    STRIDE,
-    VECTOR,
-    WIDE_LANE,
-    WIDE_X,
-    WIDE_Y,
-)
 from qed.swarm.cpu.squeezing import squeeze
 from qed.swarm.laws.geometry import FAR, off_line, one_over
 from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, OBSTACLE_RADIUS
@@ -65,7 +36,7 @@ def crowded(b: Any, s: int, seen: int) -> bool:
     With all cones live it takes a quarter of all pairs, with fewer as many more.
     """
     _, robots, _, size, _ = span(b.segments, s)
-    crowd: bool = seen * ones(b.segments[s, LIVE] >> SENSORS) > size * (robots - 1)
+    crowd: bool = seen * ones(b.segments[s, L.LIVE] >> L.SENSORS) > size * (robots - 1)
     return crowd
 
 
@@ -74,8 +45,8 @@ def list_crowd(b: Any, s: int) -> int:
     """List the pairs within hearing that are not hidden; return their number."""
     p, m = b.p, b.m
     first, robots, trials, size, _ = span(b.segments, s)
-    audible = b.limits[s, L_RAB2]
-    me = WIDE_LANE + 2 * first
+    audible = b.limits[s, L.L_RAB2]
+    me = L.WIDE_LANE + 2 * first
     seen = 0
     for k in range(1, robots // 2 + 1):
         shift = index(k * trials)
@@ -83,15 +54,15 @@ def list_crowd(b: Any, s: int) -> int:
         draw_lines(b, s, shift, lanes)
         for q in range(0, robots - 2, 2):  # two at a time; of an odd number the last comes twice
             block(b, s, shift, q, lanes)
-        for start in range(0, lanes, VECTOR):
-            word = below(p, S_DISTANCE + start, audible) & ~below(p, D_OFF + start, INNER2)
-            word &= (1 << min(lanes - start, VECTOR)) - 1
+        for start in range(0, lanes, L.VECTOR):
+            word = below(p, L.S_DISTANCE + start, audible) & ~below(p, L.D_OFF + start, INNER2)
+            word &= (1 << min(lanes - start, L.VECTOR)) - 1
             if word != 0:
-                squeeze(m, me + start, S_I + seen, word)
-                squeeze(m, me + shift + start, S_K + seen, word)
-                squeeze(p, D_OFF + start, S_OFF + seen, word)
-                squeeze(m, D_DOUBTS + start, S_DOUBTS + seen, word)
-                squeeze(m, D_DOUBTS + PAIR_STRIDE + start, S_DOUBTS + PAIR_STRIDE + seen, word)
+                squeeze(m, me + start, L.S_I + seen, word)
+                squeeze(m, me + shift + start, L.S_K + seen, word)
+                squeeze(p, L.D_OFF + start, L.S_OFF + seen, word)
+                squeeze(m, L.D_DOUBTS + start, L.S_DOUBTS + seen, word)
+                squeeze(m, L.D_MORE_DOUBTS + start, L.S_MORE_DOUBTS + seen, word)
                 seen += ones(word)
     return seen
 
@@ -101,30 +72,30 @@ def draw_lines(b: Any, s: int, shift: int, lanes: int) -> None:
     """Begin with the lines of sight to the robots some lanes further on, and obstacles on them."""
     w, p, m = b.w, b.p, b.m
     first, _, _, _, _ = span(b.segments, s)
-    x = WIDE_X + 2 * first
-    y = WIDE_Y + 2 * first
+    x = L.WIDE_X + 2 * first
+    y = L.WIDE_Y + 2 * first
     for e in range(whole(lanes)):
         dx = w[x + shift + e] - w[x + e]
         dy = w[y + shift + e] - w[y + e]
         square = dx * dx + dy * dy
-        p[S_DISTANCE + e] = square
-        p[S_DX + e] = dx
-        p[S_DY + e] = dy
-        p[S_PER_SQUARE + e] = one_over(square)
-        p[D_OFF + e] = FAR
-        m[D_DOUBTS + e] = 0
-        m[D_DOUBTS + PAIR_STRIDE + e] = 0
-    for o in range(index(b.segments[s, OBSTACLES])):
-        at = 2 * o * STRIDE + first
+        p[L.S_DISTANCE + e] = square
+        p[L.S_DX + e] = dx
+        p[L.S_DY + e] = dy
+        p[L.S_PER_SQUARE + e] = one_over(square)
+        p[L.D_OFF + e] = FAR
+        m[L.D_DOUBTS + e] = 0
+        m[L.D_MORE_DOUBTS + e] = 0
+    for o in range(index(b.segments[s, L.OBSTACLES])):
+        at = 2 * o * L.STRIDE + first
         for e in range(whole(lanes)):
             off = off_line(
                 b.obstacles[at + e] - w[x + e],
-                b.obstacles[at + STRIDE + e] - w[y + e],
-                p[S_DX + e],
-                p[S_DY + e],
-                p[S_PER_SQUARE + e],
+                b.obstacles[at + L.STRIDE + e] - w[y + e],
+                p[L.S_DX + e],
+                p[L.S_DY + e],
+                p[L.S_PER_SQUARE + e],
             )
-            p[D_OFF + e] = ZERO if off < OBSTACLE2 else p[D_OFF + e]
+            p[L.D_OFF + e] = ZERO if off < OBSTACLE2 else p[L.D_OFF + e]
 
 
 @loop
@@ -152,18 +123,18 @@ def block(b: Any, s: int, way: int, q: int, lanes: int) -> None:
     here = 2 * first
     one = here + index(blocker(q, way, trials))
     two = here + index(blocker(r, way, trials))
-    word = D_DOUBTS + index((q >> 5) * PAIR_STRIDE)
+    word = L.D_DOUBTS + index((q >> 5) * L.PAIR_STRIDE)
     bit1 = i32(1 << (q & 31))
     bit2 = i32(1 << (r & 31))
     for e in range(whole(lanes)):
-        x = w[WIDE_X + here + e]
-        y = w[WIDE_Y + here + e]
-        dx = p[S_DX + e]
-        dy = p[S_DY + e]
-        per_square = p[S_PER_SQUARE + e]
-        off1 = off_line(w[WIDE_X + one + e] - x, w[WIDE_Y + one + e] - y, dx, dy, per_square)
-        off2 = off_line(w[WIDE_X + two + e] - x, w[WIDE_Y + two + e] - y, dx, dy, per_square)
-        p[D_OFF + e] = min(p[D_OFF + e], min(off1, off2))
+        x = w[L.WIDE_X + here + e]
+        y = w[L.WIDE_Y + here + e]
+        dx = p[L.S_DX + e]
+        dy = p[L.S_DY + e]
+        per_square = p[L.S_PER_SQUARE + e]
+        off1 = off_line(w[L.WIDE_X + one + e] - x, w[L.WIDE_Y + one + e] - y, dx, dy, per_square)
+        off2 = off_line(w[L.WIDE_X + two + e] - x, w[L.WIDE_Y + two + e] - y, dx, dy, per_square)
+        p[L.D_OFF + e] = min(p[L.D_OFF + e], min(off1, off2))
         m[word + e] |= (bit1 if off1 < OUTER2 else i32(0)) | (bit2 if off2 < OUTER2 else i32(0))
 
 
@@ -173,51 +144,51 @@ def occlude(b: Any, s: int, seen: int) -> None:
     w, p, m = b.w, b.p, b.m
     first, robots, trials, size, _ = span(b.segments, s)
     for e in range(whole(seen)):
-        m[S_WAY + e] = way(m[S_I + e], m[S_K + e], i32(size))
-        m[S_FROM + e] = m[S_I + e] + i32(first)
-        p[S_OFF + e] = FAR
-        m[S_DOUBTS + e] = 0
-        m[S_DOUBTS + PAIR_STRIDE + e] = 0
+        m[L.S_WAY + e] = way(m[L.S_I + e], m[L.S_K + e], i32(size))
+        m[L.S_FROM + e] = m[L.S_I + e] + i32(first)
+        p[L.S_OFF + e] = FAR
+        m[L.S_DOUBTS + e] = 0
+        m[L.S_MORE_DOUBTS + e] = 0
     for q in range(0, robots - 2, 2):  # two at a time; of an odd number the last comes twice
         r = min(q + 1, robots - 3)
         near1, far1 = i32((q + 1) * trials), i32((q + 2) * trials)
         near2, far2 = i32((r + 1) * trials), i32((r + 2) * trials)
         for e in range(whole(seen)):
-            at = m[S_FROM + e]
-            one = index(at + (near1 if near1 < m[S_WAY + e] else far1))
-            two = index(at + (near2 if near2 < m[S_WAY + e] else far2))
-            p[S_OTHER_X + e] = w[WIDE_X + one]
-            p[S_OTHER_Y + e] = w[WIDE_Y + one]
-            p[S_NEXT_X + e] = w[WIDE_X + two]
-            p[S_NEXT_Y + e] = w[WIDE_Y + two]
-        word = S_DOUBTS + index((q >> 5) * PAIR_STRIDE)
+            at = m[L.S_FROM + e]
+            one = index(at + (near1 if near1 < m[L.S_WAY + e] else far1))
+            two = index(at + (near2 if near2 < m[L.S_WAY + e] else far2))
+            p[L.S_OTHER_X + e] = w[L.WIDE_X + one]
+            p[L.S_OTHER_Y + e] = w[L.WIDE_Y + one]
+            p[L.S_NEXT_X + e] = w[L.WIDE_X + two]
+            p[L.S_NEXT_Y + e] = w[L.WIDE_Y + two]
+        word = L.S_DOUBTS + index((q >> 5) * L.PAIR_STRIDE)
         bit1 = i32(1 << (q & 31))
         bit2 = i32(1 << (r & 31))
         for e in range(whole(seen)):
-            off1 = off_pair(p, S_OTHER_X, S_OTHER_Y, e)
-            off2 = off_pair(p, S_NEXT_X, S_NEXT_Y, e)
-            p[S_OFF + e] = min(p[S_OFF + e], min(off1, off2))
+            off1 = off_pair(p, L.S_OTHER_X, L.S_OTHER_Y, e)
+            off2 = off_pair(p, L.S_NEXT_X, L.S_NEXT_Y, e)
+            p[L.S_OFF + e] = min(p[L.S_OFF + e], min(off1, off2))
             m[word + e] |= (bit1 if off1 < OUTER2 else i32(0)) | (bit2 if off2 < OUTER2 else i32(0))
-    for o in range(index(b.segments[s, OBSTACLES])):
-        at = 2 * o * STRIDE
+    for o in range(index(b.segments[s, L.OBSTACLES])):
+        at = 2 * o * L.STRIDE
         for e in range(whole(seen)):
             off = off_line(
-                b.obstacles[at + index(m[S_I + e])] - p[S_X + e],
-                b.obstacles[at + STRIDE + index(m[S_I + e])] - p[S_Y + e],
-                p[S_DX + e],
-                p[S_DY + e],
-                p[S_PER_SQUARE + e],
+                b.obstacles[at + index(m[L.S_I + e])] - p[L.S_X + e],
+                b.obstacles[at + L.STRIDE + index(m[L.S_I + e])] - p[L.S_Y + e],
+                p[L.S_DX + e],
+                p[L.S_DY + e],
+                p[L.S_PER_SQUARE + e],
             )
-            p[S_OFF + e] = ZERO if off < OBSTACLE2 else p[S_OFF + e]
+            p[L.S_OFF + e] = ZERO if off < OBSTACLE2 else p[L.S_OFF + e]
 
 
 @loop
 def off_pair(p: Any, x: int, y: int, e: int) -> Any:
     """Return the squared distance (m2) of a robot from a pair's line of sight."""
     return off_line(
-        p[x + e] - p[S_X + e],
-        p[y + e] - p[S_Y + e],
-        p[S_DX + e],
-        p[S_DY + e],
-        p[S_PER_SQUARE + e],
+        p[x + e] - p[L.S_X + e],
+        p[y + e] - p[L.S_Y + e],
+        p[L.S_DX + e],
+        p[L.S_DY + e],
+        p[L.S_PER_SQUARE + e],
     )

@@ -19,29 +19,8 @@ from numpy import float32 as f32
 from numpy import float64 as f64
 
 from qed.compile import INNER, LAWS, OPTIONS, code_cache, kept_in, loop
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import index, span
-from qed.swarm.cpu.layout import (
-    FLOAT_ROWS,
-    HEADING,
-    L_SIDE,
-    L_SPEED,
-    NEAREST,
-    OLD_HEADING,
-    OWN_ROWS,
-    PROXIMITY,
-    RAB,
-    SENSORS,
-    SPEED,
-    STRIDE,
-    WIDE,
-    WIDE_HEADING,
-    WIDE_ROWS,
-    WIDE_SPEED,
-    WIDE_X,
-    WIDE_Y,
-    X,
-    Y,
-)
 from qed.swarm.laws.geometry import wrap
 from qed.swarm.own import Law
 from qed.swarm.robot import CONES, CYCLE
@@ -65,31 +44,31 @@ def law(*_: Any) -> Any:
 
 def robots_stage(floats, _wide, inputs, sums, wholes, reals):  # type: ignore[no-untyped-def]
     """Add, for each robot, what a law gives."""
-    f = carray(floats, (FLOAT_ROWS * STRIDE,))
-    a = carray(inputs, (INPUT_ROWS * STRIDE,))
-    own = carray(sums, (STRIDE,))
+    f = carray(floats, (L.FLOAT_ROWS * L.STRIDE,))
+    a = carray(inputs, (INPUT_ROWS * L.STRIDE,))
+    own = carray(sums, (L.STRIDE,))
     numbers, limits = carray(wholes, (WHOLES,)), carray(reals, (REALS,))
     first, robots, size = numbers[0], numbers[1], numbers[3]
     side, top, time = limits[0], limits[1], limits[2]
     at = index(first)
     for i in range(index(size)):
         nearest_input = f32(1.0)
-        for s in range(SENSORS):
-            nearest_input = min(nearest_input, a[PROXIMITY + s * STRIDE + at + i])
+        for s in range(L.SENSORS):
+            nearest_input = min(nearest_input, a[L.PROXIMITY + s * L.STRIDE + at + i])
         heard = 0
         for c in range(CONES):
-            heard += 1 if a[RAB + c * STRIDE + at + i] < f32(1.0) else 0
+            heard += 1 if a[L.RAB + c * L.STRIDE + at + i] < f32(1.0) else 0
         own[at + i] += f32(
             law(
-                f64(f[X + at + i]),
-                f64(f[Y + at + i]),
-                f64(f[HEADING + at + i]),
-                f64(f[SPEED + at + i]),
-                f64(wrap(f[HEADING + at + i] - f[OLD_HEADING + at + i])) * PER_CYCLE,
+                f64(f[L.X + at + i]),
+                f64(f[L.Y + at + i]),
+                f64(f[L.HEADING + at + i]),
+                f64(f[L.SPEED + at + i]),
+                f64(wrap(f[L.HEADING + at + i] - f[L.OLD_HEADING + at + i])) * PER_CYCLE,
                 side,
                 f64(robots),
                 top,
-                f64(f[NEAREST + at + i]),
+                f64(f[L.NEAREST + at + i]),
                 0.5 * (1.0 - f64(nearest_input)),
                 f64(heard),
                 time,
@@ -99,8 +78,8 @@ def robots_stage(floats, _wide, inputs, sums, wholes, reals):  # type: ignore[no
 
 def pairs_stage(_floats, wide, _inputs, sums, wholes, _reals):  # type: ignore[no-untyped-def]
     """Add, to the first robot of each pair, what a law gives."""
-    w = carray(wide, (WIDE_ROWS * WIDE,))
-    own = carray(sums, (STRIDE,))
+    w = carray(wide, (L.WIDE_ROWS * L.WIDE,))
+    own = carray(sums, (L.STRIDE,))
     numbers = carray(wholes, (WHOLES,))
     first, robots, trials, size = numbers[0], numbers[1], numbers[2], numbers[3]
     at = index(first)
@@ -109,14 +88,14 @@ def pairs_stage(_floats, wide, _inputs, sums, wholes, _reals):  # type: ignore[n
         shift = index(k * trials)
         lanes = index(size) // 2 if 2 * k == robots else index(size)
         for i in range(lanes):
-            dx = w[WIDE_X + here + shift + i] - w[WIDE_X + here + i]
-            dy = w[WIDE_Y + here + shift + i] - w[WIDE_Y + here + i]
+            dx = w[L.WIDE_X + here + shift + i] - w[L.WIDE_X + here + i]
+            dy = w[L.WIDE_Y + here + shift + i] - w[L.WIDE_Y + here + i]
             own[at + i] += f32(
                 law(
                     f64(math.sqrt(dx * dx + dy * dy)),
-                    f64(wrap(w[WIDE_HEADING + here + shift + i] - w[WIDE_HEADING + here + i])),
-                    f64(w[WIDE_SPEED + here + i]),
-                    f64(w[WIDE_SPEED + here + shift + i]),
+                    f64(wrap(w[L.WIDE_HEADING + here + shift + i] - w[L.WIDE_HEADING + here + i])),
+                    f64(w[L.WIDE_SPEED + here + i]),
+                    f64(w[L.WIDE_SPEED + here + shift + i]),
                 )
             )
 
@@ -192,12 +171,12 @@ def _call(typing: Any, place: Any, rows: Any, row: Any, whole: Any, real: Any) -
 def own_laws(b: Any, s: int, cycle: int) -> None:
     """Add up all laws of users in a segment."""
     first, robots, trials, size, _ = span(b.segments, s)
-    side, top = f64(b.limits[s, L_SIDE]), f64(b.limits[s, L_SPEED])
+    side, top = f64(b.limits[s, L.L_SIDE]), f64(b.limits[s, L.L_SPEED])
     for k in range(b.laws.shape[0]):
         _call(
             b.laws[k],
             (b.f, b.w, b.a, b.own),
-            k * OWN_ROWS,
+            k * L.OWN_ROWS,
             (first, robots, trials, size),
             (side, top, cycle * CYCLE),
         )

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.controller.network import CONSTANT, FIRST_HIDDEN, Network
-from qed.swarm.cpu import layout
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.cycle import finish, run
-from qed.swarm.cpu.layout import LANES, PAIRS, STRIDE, VECTOR, Block, Segment
+from qed.swarm.cpu.layout import Block, Segment
 from qed.swarm.cpu.own import address
 from qed.swarm.cpu.survey import survey
 from qed.swarm.environment import Environment
@@ -62,7 +62,7 @@ class World:
     @property
     def lanes(self) -> int:
         """Number of lanes, padding included."""
-        return -(-self.environment.robots * self.size // VECTOR) * VECTOR
+        return -(-self.environment.robots * self.size // L.VECTOR) * L.VECTOR
 
     @property
     def pairs(self) -> int:
@@ -73,18 +73,18 @@ class World:
 def trials_at_once(robots: int) -> int:
     """Return how many trials of so many robots fit a block."""
     pairs = max(robots * (robots - 1) // 2, 1)
-    return max(min(LANES // robots, PAIRS // pairs), 1)
+    return max(min(L.LANES // robots, L.PAIRS // pairs), 1)
 
 
 def packed(worlds: Sequence[World], threads: int) -> Iterator[list[World]]:
     """Yield lists of worlds that fit a block each, as many for each thread, about alike."""
     total = sum(world.lanes for world in worlds)
-    rounds = -(-total // (LANES * threads))
+    rounds = -(-total // (L.LANES * threads))
     share = total / (rounds * threads)  # lanes of a block, if all were equal
     block: list[World] = []
     blocks = before = lanes = pairs = 0
     for world in worlds:
-        full = lanes + world.lanes > LANES or pairs + world.pairs > PAIRS
+        full = lanes + world.lanes > L.LANES or pairs + world.pairs > L.PAIRS
         enough = before + lanes + world.lanes / 2 > share * (blocks + 1)
         if block and (full or enough):
             yield block
@@ -107,31 +107,31 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
     shifts = max(world.environment.robots // 2 for world in worlds)
     most_obstacles = max(world.environment.obstacles for world in worlds)
     fine = max(fine_side(world.environment.arena) for world in worlds)
-    contacts = max(most_obstacles * LANES, 1)
+    contacts = max(most_obstacles * L.LANES, 1)
     networks = [network for world in worlds for network in world.networks]
     neurons, biases, sources, weights = _networks(networks, hidden)
     block = Block(
         segments=np.zeros((len(worlds), len(Segment._fields)), np.int32),
-        limits=np.zeros((len(worlds), layout.LIMITS), np.float32),
-        f=_aligned(layout.FLOAT_ROWS * STRIDE, np.float32),
-        n=_aligned(layout.WHOLE_ROWS * STRIDE, np.int32),
-        w=_aligned(layout.WIDE_ROWS * layout.WIDE, np.float32),
-        a=_aligned((layout.HIDDEN + 2 * hidden + 1) * STRIDE, np.float32),
-        keys=np.zeros(STRIDE, np.uint32),
-        minds=np.zeros((len(networks), layout.MIND_FIELDS), np.int32),
+        limits=np.zeros((len(worlds), L.LIMITS), np.float32),
+        f=_aligned(L.FLOAT_ROWS * L.STRIDE, np.float32),
+        n=_aligned(L.WHOLE_ROWS * L.STRIDE, np.int32),
+        w=_aligned(L.WIDE_ROWS * L.WIDE, np.float32),
+        a=_aligned((L.HIDDEN + 2 * hidden + 1) * L.STRIDE, np.float32),
+        keys=np.zeros(L.STRIDE, np.uint32),
+        minds=np.zeros((len(networks), L.MIND_FIELDS), np.int32),
         neurons=neurons,
         biases=biases,
         sources=sources,
         weights=weights,
-        p=_aligned(layout.PAIR_FLOATS * layout.PAIR_STRIDE, np.float32),
-        m=_aligned(layout.PAIR_WHOLES * layout.PAIR_STRIDE, np.int32),
-        sums=np.zeros(STRIDE, np.int64),
-        presses=np.zeros((max(shifts, 1) * STRIDE, 4), np.float32),
-        met=np.full(max(shifts, 1) * STRIDE, -1, np.int32),
-        obstacles=np.full(max(2 * most_obstacles, 1) * STRIDE, 1e6, np.float32),
-        blocks=np.zeros(max(2 * most_obstacles, 1) * STRIDE, np.float32),
-        blocked=np.full(max(most_obstacles, 1) * STRIDE, -1, np.int32),
-        touching=np.zeros((contacts, layout.OBSTACLE_FIELDS), np.float32),
+        p=_aligned(L.PAIR_FLOATS * L.PAIR_STRIDE, np.float32),
+        m=_aligned(L.PAIR_WHOLES * L.PAIR_STRIDE, np.int32),
+        sums=np.zeros(L.STRIDE, np.int64),
+        presses=np.zeros((max(shifts, 1) * L.STRIDE, 4), np.float32),
+        met=np.full(max(shifts, 1) * L.STRIDE, -1, np.int32),
+        obstacles=np.full(max(2 * most_obstacles, 1) * L.STRIDE, 1e6, np.float32),
+        blocks=np.zeros(max(2 * most_obstacles, 1) * L.STRIDE, np.float32),
+        blocked=np.full(max(most_obstacles, 1) * L.STRIDE, -1, np.int32),
+        touching=np.zeros((contacts, L.OBSTACLE_FIELDS), np.float32),
         touched=np.zeros((contacts, 2), np.int32),
         since=np.zeros((trials, GRID * GRID), np.int32),
         crowd=np.zeros((trials, GRID * GRID), np.int32),
@@ -139,7 +139,7 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
         fine=np.zeros((trials, fine * fine if wants & VISITS else 1), np.int32),
         features=np.zeros((trials, *SDBC_SUMS), np.float64),
         spirit=np.zeros((len(worlds), STATES * ACTIONS if wants & SITUATIONS else 1), np.int32),
-        own=_aligned(max(len(wanted.laws), 1) * layout.OWN_ROWS, np.float32),
+        own=_aligned(max(len(wanted.laws), 1) * L.OWN_ROWS, np.float32),
         laws=np.array([address(law) for law in wanted.laws], np.int64),
         wants=wants,
         hidden=hidden,
@@ -171,7 +171,7 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
             alone = len(world.networks) == 1
             # Whole vectors: what is too much belongs to the next robot, which thinks later.
             lane = first + robot * world.size
-            lanes = world.lanes if alone else -(-world.size // VECTOR) * VECTOR
+            lanes = world.lanes if alone else -(-world.size // L.VECTOR) * L.VECTOR
             count = len(network.biases)
             block.minds[mind] = lane, lanes, neuron, count
             neuron += count
@@ -200,12 +200,12 @@ def _networks(networks: Sequence[Network], hidden: int) -> tuple[np.ndarray, ...
             neurons.append((16 + u, links + bounds[u], bounds[u + 1] - bounds[u]))
         links += int(bounds[-1])
     sources = np.concatenate([network.sources for network in networks])
-    rows = np.where(sources < CONSTANT, sources, layout.HIDDEN + sources - FIRST_HIDDEN)
+    rows = np.where(sources < CONSTANT, sources, L.HIDDEN + sources - FIRST_HIDDEN)
     odd = np.where(sources < CONSTANT, 0, hidden)
     return (
         np.array(neurons, np.int32),
         np.concatenate([network.biases for network in networks]),
-        (STRIDE * np.stack([rows, rows + odd])).astype(np.int32),
+        (L.STRIDE * np.stack([rows, rows + odd])).astype(np.int32),
         np.concatenate([network.weights for network in networks]),
     )
 
@@ -214,17 +214,17 @@ def _rest(block: Block) -> None:
     """Put all lanes at rest in the middle of nowhere; lanes of robots are set later."""
     f, n = block.f, block.n
     for row, value in (
-        (layout.X, 500.0),
-        (layout.Y, 500.0),
-        (layout.SIDE, 1000.0),
-        (layout.COS, 1.0),
-        (layout.GAIN, 1.0),
-        (layout.REAR_GAIN, 1.0),
+        (L.X, 500.0),
+        (L.Y, 500.0),
+        (L.SIDE, 1000.0),
+        (L.COS, 1.0),
+        (L.GAIN, 1.0),
+        (L.REAR_GAIN, 1.0),
     ):
-        f[row : row + STRIDE] = value
-    for row in (layout.WALLED_X, layout.WALLED_Y, layout.CELL, layout.FINE):
-        n[row : row + STRIDE] = -1
-    block.m[layout.PLACE : layout.PLACE + layout.PAIR_STRIDE] = np.arange(layout.PAIR_STRIDE)
+        f[row : row + L.STRIDE] = value
+    for row in (L.WALLED_X, L.WALLED_Y, L.CELL, L.FINE):
+        n[row : row + L.STRIDE] = -1
+    block.m[L.PLACE : L.PLACE + L.PAIR_STRIDE] = np.arange(L.PAIR_STRIDE)
 
 
 def _settle(block: Block, world: World, first: int) -> None:
@@ -239,32 +239,32 @@ def _settle(block: Block, world: World, first: int) -> None:
         block.f[row + first : row + first + size] = table.T.ravel()
 
     heading = (world.poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
-    lay(layout.X, world.poses[..., 0])
-    lay(layout.Y, world.poses[..., 1])
-    lay(layout.HEADING, heading)
-    lay(layout.COS, np.cos(heading))
-    lay(layout.SIN, np.sin(heading))
+    lay(L.X, world.poses[..., 0])
+    lay(L.Y, world.poses[..., 1])
+    lay(L.HEADING, heading)
+    lay(L.COS, np.cos(heading))
+    lay(L.SIN, np.sin(heading))
     broken = world.effects
-    lay(layout.WHEEL_LEFT, env.max_speed * broken.wheels[:, 0])
-    lay(layout.WHEEL_RIGHT, env.max_speed * broken.wheels[:, 1])
-    lay(layout.GAIN, broken.gain)
-    lay(layout.AMPLITUDE, np.where(np.isnan(broken.noise), world.noise, broken.noise))
-    lay(layout.OFFSET, broken.offset)
-    lay(layout.REAR_AMPLITUDE, np.array(world.noise))
-    lay(layout.SIDE, np.array(env.arena))
-    lay(layout.MARGIN, np.array(margin(env.max_speed)))
-    lay(layout.HEARS_WITHIN, broken.hears_within)
-    radios = layout.MISHEARS * broken.rab_offset | layout.SILENT * broken.dead
-    for row, values in ((layout.RAB_FAULT, radios), (layout.HIT, broken.hit)):
+    lay(L.WHEEL_LEFT, env.max_speed * broken.wheels[:, 0])
+    lay(L.WHEEL_RIGHT, env.max_speed * broken.wheels[:, 1])
+    lay(L.GAIN, broken.gain)
+    lay(L.AMPLITUDE, np.where(np.isnan(broken.noise), world.noise, broken.noise))
+    lay(L.OFFSET, broken.offset)
+    lay(L.REAR_AMPLITUDE, np.array(world.noise))
+    lay(L.SIDE, np.array(env.arena))
+    lay(L.MARGIN, np.array(margin(env.max_speed)))
+    lay(L.HEARS_WITHIN, broken.hears_within)
+    radios = L.MISHEARS * broken.rab_offset | L.SILENT * broken.dead
+    for row, values in ((L.RAB_FAULT, radios), (L.HIT, broken.hit)):
         block.n[row + first : row + first + size] = np.repeat(values, world.size)
     trial = np.tile(first + np.arange(world.size), env.robots)
-    block.n[layout.TRIAL + first : layout.TRIAL + first + size] = trial
+    block.n[L.TRIAL + first : L.TRIAL + first + size] = trial
     block.keys[here] = world.keys.T.ravel()
-    twice = layout.WIDE_LANE + 2 * first
+    twice = L.WIDE_LANE + 2 * first
     block.m[twice : twice + 2 * size] = np.tile(first + np.arange(size), 2)
     for o in range(env.obstacles):
         for axis in range(2):
-            row = (2 * o + axis) * STRIDE + first
+            row = (2 * o + axis) * L.STRIDE + first
             block.obstacles[row : row + size] = np.tile(world.obstacles[:, o, axis], env.robots)
 
 
@@ -272,7 +272,7 @@ def _read(block: Block, world: World, first: int, every: bool) -> None:
     """Note which inputs each robot of a world reads."""
     lanes = world.keys.size // len(world.networks)
     for robot, network in enumerate(world.networks):
-        at = layout.READS + first + robot * lanes
+        at = L.READS + first + robot * lanes
         block.n[at : at + lanes] = ALL_INPUTS if every else network.live
 
 
@@ -297,16 +297,16 @@ def results(
             return summed
 
         sums = {
-            "centre_distance": total(layout.AGGREGATION),
-            "nearest_distance": total(layout.DISPERSION),
-            "flock": total(layout.FLOCKING),
+            "centre_distance": total(L.AGGREGATION),
+            "nearest_distance": total(L.DISPERSION),
+            "flock": total(L.FLOCKING),
             "patrol": patrols[here, 0],
             "border": patrols[here, 1],
-            "radius": total(layout.CENTRE),
+            "radius": total(L.CENTRE),
             "features": block.features[here],
         }
         for k, law in enumerate(laws):
-            sums[law.key] = total(k * layout.OWN_ROWS, of=block.own)
+            sums[law.key] = total(k * L.OWN_ROWS, of=block.own)
         if block.wants & VISITS:
             sums["visits"] = block.fine[here, : segment.fine_side**2]
             sums["spread"] = survey(sums["visits"])

@@ -9,46 +9,8 @@ from numpy import int32 as i32
 
 from qed.chance import draw, high_noise, low_noise
 from qed.compile import loop
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
-from qed.swarm.cpu.layout import (
-    AMPLITUDE,
-    COS,
-    GAIN,
-    HIT,
-    L_RANGE,
-    L_SIDE,
-    LIVE,
-    NEAR_I,
-    NEAR_K,
-    OBSTACLES,
-    ODD,
-    OFFSET,
-    PLACE,
-    R_AHEAD,
-    R_COS,
-    R_CULL,
-    R_DX,
-    R_DY,
-    R_ENTRY,
-    R_LANE,
-    R_LEFT,
-    R_OTHER_COS,
-    R_OTHER_SIN,
-    R_READS,
-    R_SIN,
-    R_WAY,
-    R_X,
-    R_Y,
-    READS,
-    REAR_AMPLITUDE,
-    REAR_GAIN,
-    SCRATCH,
-    SIN,
-    STRIDE,
-    VECTOR,
-    X,
-    Y,
-)
 from qed.swarm.cpu.squeezing import squeeze
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.rays import ray_body, ray_disc, ray_wall
@@ -72,18 +34,18 @@ def at_walls(b: Any, s: int) -> None:
     """Begin each live sensor's distance (m) with the wall it looks at."""
     f, a = b.f, b.a
     first, _, _, _, lanes = span(b.segments, s)
-    live = b.segments[s, LIVE]
-    side = b.limits[s, L_SIDE]
+    live = b.segments[s, L.LIVE]
+    side = b.limits[s, L.L_SIDE]
     for sensor in range(SENSORS):
         if (live >> sensor) & 1:
             at_x, at_y = AT_X[sensor], AT_Y[sensor]
             aim_x, aim_y = AIM_X[sensor], AIM_Y[sensor]
-            row = sensor * STRIDE + first
+            row = sensor * L.STRIDE + first
             for i in range(lanes):
-                c = f[COS + first + i]
-                s_ = f[SIN + first + i]
-                ox = f[X + first + i] + (c * at_x - s_ * at_y)
-                oy = f[Y + first + i] + (s_ * at_x + c * at_y)
+                c = f[L.COS + first + i]
+                s_ = f[L.SIN + first + i]
+                ox = f[L.X + first + i] + (c * at_x - s_ * at_y)
+                oy = f[L.Y + first + i] + (s_ * at_x + c * at_y)
                 a[row + i] = min(
                     ray_wall(ox, c * aim_x - s_ * aim_y, side),
                     ray_wall(oy, s_ * aim_x + c * aim_y, side),
@@ -97,17 +59,17 @@ def at_robots(b: Any, near: int, live: int, mixed: bool, reach: Any) -> None:
     ``live`` has a bit for each sensor that some robot reads; not all read them if they are mixed.
     """
     for direction in range(2):
-        me = NEAR_I if direction == 0 else NEAR_K
-        other = NEAR_K if direction == 0 else NEAR_I
+        me = L.NEAR_I if direction == 0 else L.NEAR_K
+        other = L.NEAR_K if direction == 0 else L.NEAR_I
         face(b, near, me, other)
         if mixed:
             for e in range(near):
-                b.m[R_READS + e] = b.n[READS + index(b.m[me + e])]
+                b.m[L.R_READS + e] = b.n[L.READS + index(b.m[me + e])]
         for sensor in range(SENSORS):
             if (live >> sensor) & 1:
                 hits = cull(b, near, me, sensor, reach, mixed)
                 meet_bodies(b, hits, sensor)
-                shorten(b, hits, sensor * STRIDE, reach)
+                shorten(b, hits, sensor * L.STRIDE, reach)
 
 
 @loop
@@ -117,25 +79,25 @@ def face(b: Any, near: int, me: int, other: int) -> None:
     for e in range(near):
         i = index(m[me + e])
         k = index(m[other + e])
-        p[R_DX + e] = f[X + k] - f[X + i]
-        p[R_DY + e] = f[Y + k] - f[Y + i]
-        p[R_COS + e] = f[COS + i]
-        p[R_SIN + e] = f[SIN + i]
-        p[R_OTHER_COS + e] = f[COS + k]
-        p[R_OTHER_SIN + e] = f[SIN + k]
+        p[L.R_DX + e] = f[L.X + k] - f[L.X + i]
+        p[L.R_DY + e] = f[L.Y + k] - f[L.Y + i]
+        p[L.R_COS + e] = f[L.COS + i]
+        p[L.R_SIN + e] = f[L.SIN + i]
+        p[L.R_OTHER_COS + e] = f[L.COS + k]
+        p[L.R_OTHER_SIN + e] = f[L.SIN + k]
     for e in range(whole(near)):
-        dx = p[R_DX + e]
-        dy = p[R_DY + e]
-        c = p[R_COS + e]
-        s = p[R_SIN + e]
-        other_c = p[R_OTHER_COS + e]
-        other_s = p[R_OTHER_SIN + e]
-        p[R_AHEAD + e] = c * dx + s * dy
-        p[R_LEFT + e] = c * dy - s * dx
-        p[R_DX + e] = -(other_c * dx + other_s * dy)
-        p[R_DY + e] = other_s * dx - other_c * dy
-        p[R_COS + e] = other_c * c + other_s * s
-        p[R_SIN + e] = other_c * s - other_s * c
+        dx = p[L.R_DX + e]
+        dy = p[L.R_DY + e]
+        c = p[L.R_COS + e]
+        s = p[L.R_SIN + e]
+        other_c = p[L.R_OTHER_COS + e]
+        other_s = p[L.R_OTHER_SIN + e]
+        p[L.R_AHEAD + e] = c * dx + s * dy
+        p[L.R_LEFT + e] = c * dy - s * dx
+        p[L.R_DX + e] = -(other_c * dx + other_s * dy)
+        p[L.R_DY + e] = other_s * dx - other_c * dy
+        p[L.R_COS + e] = other_c * c + other_s * s
+        p[L.R_SIN + e] = other_c * s - other_s * c
 
 
 @loop
@@ -144,22 +106,24 @@ def cull(b: Any, listed: int, me: int, sensor: int, reach: Any, mixed: bool) -> 
     p, m = b.p, b.m
     at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
     for e in range(whole(listed)):
-        ahead = p[R_AHEAD + e] - at_x
-        left = p[R_LEFT + e] - at_y
+        ahead = p[L.R_AHEAD + e] - at_x
+        left = p[L.R_LEFT + e] - at_y
         along = min(max(ahead * aim_x + left * aim_y, ZERO), reach)
         off_x = ahead - along * aim_x
         off_y = left - along * aim_y
-        p[R_CULL + e] = off_x * off_x + off_y * off_y
+        p[L.R_CULL + e] = off_x * off_x + off_y * off_y
     if mixed:
         for e in range(whole(listed)):
-            read = (m[R_READS + e] >> i32(sensor)) & i32(1) != i32(0)
-            p[R_CULL + e] = p[R_CULL + e] if read else FAR
+            read = (m[L.R_READS + e] >> i32(sensor)) & i32(1) != i32(0)
+            p[L.R_CULL + e] = p[L.R_CULL + e] if read else FAR
     hits = 0
-    for start in range(0, listed, VECTOR):
-        word = below(p, R_CULL + start, OUTER * OUTER) & ((1 << min(listed - start, VECTOR)) - 1)
+    for start in range(0, listed, L.VECTOR):
+        word = below(p, L.R_CULL + start, OUTER * OUTER) & (
+            (1 << min(listed - start, L.VECTOR)) - 1
+        )
         if word != 0:
-            squeeze(m, PLACE + start, R_ENTRY + hits, word)
-            squeeze(m, me + start, R_LANE + hits, word)
+            squeeze(m, L.PLACE + start, L.R_ENTRY + hits, word)
+            squeeze(m, me + start, L.R_LANE + hits, word)
             hits += ones(word)
     return hits
 
@@ -170,17 +134,17 @@ def meet_bodies(b: Any, hits: int, sensor: int) -> None:
     p, m = b.p, b.m
     at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
     for h in range(hits):
-        e = index(m[R_ENTRY + h])
-        p[R_X + h] = p[R_DX + e]
-        p[R_Y + h] = p[R_DY + e]
-        p[R_OTHER_COS + h] = p[R_COS + e]
-        p[R_OTHER_SIN + h] = p[R_SIN + e]
+        e = index(m[L.R_ENTRY + h])
+        p[L.R_X + h] = p[L.R_DX + e]
+        p[L.R_Y + h] = p[L.R_DY + e]
+        p[L.R_OTHER_COS + h] = p[L.R_COS + e]
+        p[L.R_OTHER_SIN + h] = p[L.R_SIN + e]
     for h in range(whole(hits)):
-        c = p[R_OTHER_COS + h]
-        s = p[R_OTHER_SIN + h]
-        p[R_WAY + h] = ray_body(
-            p[R_X + h] + (c * at_x - s * at_y),
-            p[R_Y + h] + (s * at_x + c * at_y),
+        c = p[L.R_OTHER_COS + h]
+        s = p[L.R_OTHER_SIN + h]
+        p[L.R_WAY + h] = ray_body(
+            p[L.R_X + h] + (c * at_x - s * at_y),
+            p[L.R_Y + h] + (s * at_x + c * at_y),
             c * aim_x - s * aim_y,
             s * aim_x + c * aim_y,
         )
@@ -191,27 +155,27 @@ def shorten(b: Any, hits: int, row: int, reach: Any) -> None:
     """Keep the shorter of a sensor's distance and the listed one, where within reach."""
     a, p, m = b.a, b.p, b.m
     for h in range(hits):
-        at = row + index(m[R_LANE + h])
-        if p[R_WAY + h] < min(a[at], reach):
-            a[at] = p[R_WAY + h]
+        at = row + index(m[L.R_LANE + h])
+        if p[L.R_WAY + h] < min(a[at], reach):
+            a[at] = p[L.R_WAY + h]
 
 
 @loop
 def at_obstacles(b: Any, s: int) -> None:
     """Shorten the rays that meet an obstacle."""
     p = b.p
-    live = b.segments[s, LIVE]
-    reach = b.limits[s, L_RANGE]
-    for o in range(b.segments[s, OBSTACLES]):
+    live = b.segments[s, L.LIVE]
+    reach = b.limits[s, L.L_RANGE]
+    for o in range(b.segments[s, L.OBSTACLES]):
         close = close_to(b, s, o, reach + REACH + RADIUS)
         for sensor in range(SENSORS):
             if close > 0 and (live >> sensor) & 1:
                 at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
                 for e in range(whole(close)):
-                    p[R_WAY + e] = ray_disc(
-                        at_x - p[R_AHEAD + e], at_y - p[R_LEFT + e], aim_x, aim_y, RADIUS
+                    p[L.R_WAY + e] = ray_disc(
+                        at_x - p[L.R_AHEAD + e], at_y - p[L.R_LEFT + e], aim_x, aim_y, RADIUS
                     )
-                shorten(b, close, sensor * STRIDE, reach)
+                shorten(b, close, sensor * L.STRIDE, reach)
 
 
 @loop
@@ -219,25 +183,25 @@ def close_to(b: Any, s: int, o: int, far: Any) -> int:
     """List the robots within ``far`` (m) of an obstacle, and see it in their frames."""
     f, p, m = b.f, b.p, b.m
     first, _, _, _, lanes = span(b.segments, s)
-    at_x = index(2 * o * STRIDE + first)
-    at_y = index(at_x + STRIDE)
+    at_x = index(2 * o * L.STRIDE + first)
+    at_y = index(at_x + L.STRIDE)
     for i in range(lanes):
-        dx = b.obstacles[at_x + i] - f[X + first + i]
-        dy = b.obstacles[at_y + i] - f[Y + first + i]
-        f[SCRATCH + i] = dx * dx + dy * dy
+        dx = b.obstacles[at_x + i] - f[L.X + first + i]
+        dy = b.obstacles[at_y + i] - f[L.Y + first + i]
+        f[L.SCRATCH + i] = dx * dx + dy * dy
     close = 0
-    for start in range(0, lanes, VECTOR):
-        word = below(f, SCRATCH + start, far * far)
+    for start in range(0, lanes, L.VECTOR):
+        word = below(f, L.SCRATCH + start, far * far)
         while word != 0:
             i = start + lowest(word)
             word &= word - 1
-            dx = b.obstacles[at_x + i] - f[X + first + i]
-            dy = b.obstacles[at_y + i] - f[Y + first + i]
-            c = f[COS + first + i]
-            s_ = f[SIN + first + i]
-            p[R_AHEAD + close] = c * dx + s_ * dy
-            p[R_LEFT + close] = c * dy - s_ * dx
-            m[R_LANE + close] = first + i
+            dx = b.obstacles[at_x + i] - f[L.X + first + i]
+            dy = b.obstacles[at_y + i] - f[L.Y + first + i]
+            c = f[L.COS + first + i]
+            s_ = f[L.SIN + first + i]
+            p[L.R_AHEAD + close] = c * dx + s_ * dy
+            p[L.R_LEFT + close] = c * dy - s_ * dx
+            m[L.R_LANE + close] = first + i
             close += 1
     return close
 
@@ -250,15 +214,15 @@ def read(b: Any, s: int, cycle: int) -> None:
     """
     f, a, keys = b.f, b.a, b.keys
     first, _, _, _, lanes = span(b.segments, s)
-    per_range = ONE / b.limits[s, L_RANGE]
+    per_range = ONE / b.limits[s, L.L_RANGE]
     for sensor in range(SENSORS):
-        if (b.segments[s, LIVE] >> sensor) & 1:
-            row = sensor * STRIDE + first
-            gain = (GAIN if sensor < FRONT_SENSORS else REAR_GAIN) + first
-            amplitude = gain + STRIDE
-            offset = amplitude + STRIDE
+        if (b.segments[s, L.LIVE] >> sensor) & 1:
+            row = sensor * L.STRIDE + first
+            gain = (L.GAIN if sensor < FRONT_SENSORS else L.REAR_GAIN) + first
+            amplitude = gain + L.STRIDE
+            offset = amplitude + L.STRIDE
             lower = sensor % 2 == 0
-            if b.segments[s, ODD]:
+            if b.segments[s, L.ODD]:
                 read_odd(b, s, sensor, cycle)
                 continue
             for i in range(lanes):
@@ -278,16 +242,16 @@ def read_odd(b: Any, s: int, sensor: int, cycle: int) -> None:
     """Read one sensor where faults may hit any of them."""
     f, n, a, keys = b.f, b.n, b.a, b.keys
     first, _, _, _, lanes = span(b.segments, s)
-    per_range = ONE / b.limits[s, L_RANGE]
-    row = sensor * STRIDE + first
+    per_range = ONE / b.limits[s, L.L_RANGE]
+    row = sensor * L.STRIDE + first
     for i in range(lanes):
         bits = draw(keys[first + i], cycle, sensor - sensor % 2)
         noise = low_noise(bits) if sensor % 2 == 0 else high_noise(bits)
-        hit = (n[HIT + first + i] >> sensor) & 1 != 0
+        hit = (n[L.HIT + first + i] >> sensor) & 1 != 0
         a[row + i] = sensed(
             reading(a[row + i], per_range),
             noise,
-            f[GAIN + first + i] if hit else ONE,
-            f[AMPLITUDE + first + i] if hit else f[REAR_AMPLITUDE + first + i],
-            f[OFFSET + first + i] if hit else ZERO,
+            f[L.GAIN + first + i] if hit else ONE,
+            f[L.AMPLITUDE + first + i] if hit else f[L.REAR_AMPLITUDE + first + i],
+            f[L.OFFSET + first + i] if hit else ZERO,
         )

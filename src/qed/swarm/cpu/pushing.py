@@ -9,56 +9,8 @@ from numpy import int32 as i32
 from numpy import int64 as i64
 
 from qed.compile import loop
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, ones, whole
-from qed.swarm.cpu.layout import (
-    C_I,
-    C_K,
-    C_KEPT,
-    P_COS,
-    P_SIN,
-    P_TURN,
-    P_VX,
-    P_VY,
-    P_X,
-    P_Y,
-    PARTNERS,
-    PLACE,
-    T_AT,
-    T_CLOSING,
-    T_COS_I,
-    T_COS_K,
-    T_DX,
-    T_DY,
-    T_FACE,
-    T_FX,
-    T_FY,
-    T_GAP,
-    T_I,
-    T_K,
-    T_NORMAL_SHARE,
-    T_NX,
-    T_NY,
-    T_ONE,
-    T_PART,
-    T_PARTNERS_I,
-    T_PARTNERS_K,
-    T_PRESS,
-    T_PRESS_SLOWS,
-    T_PRESS_STOPS,
-    T_RUB,
-    T_RUB_SLOWS,
-    T_RUB_STOPS,
-    T_SIN_I,
-    T_SIN_K,
-    T_SLIDING,
-    T_TANGENT_SHARE,
-    T_TURN_I,
-    T_TURN_K,
-    T_TWO,
-    T_UX,
-    T_UY,
-    VECTOR,
-)
 from qed.swarm.cpu.squeezing import squeeze
 from qed.swarm.laws.bodies import beyond, first_face, touching_points
 from qed.swarm.laws.contact import (
@@ -83,45 +35,45 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
     p, m = b.p, b.m
     close = close_pairs(b, pairs)
     for e in range(whole(close)):
-        dx = p[T_DX + e]
-        dy = p[T_DY + e]
-        ci, si = p[T_COS_I + e], p[T_SIN_I + e]
-        ck, sk = p[T_COS_K + e], p[T_SIN_K + e]
+        dx = p[L.T_DX + e]
+        dy = p[L.T_DY + e]
+        ci, si = p[L.T_COS_I + e], p[L.T_SIN_I + e]
+        ck, sk = p[L.T_COS_K + e], p[L.T_SIN_K + e]
         gap, nx, ny = beyond(dx, dy, ci, si, ck, sk)
         other, mx, my = beyond(-dx, -dy, ck, sk, ci, si)
         face = first_face(gap, other, dx, dy)
-        p[T_NX + e] = nx if face else -mx
-        p[T_NY + e] = ny if face else -my
-        p[T_GAP + e] = max(gap, other)
-        p[T_FACE + e] = ONE if face else ZERO
+        p[L.T_NX + e] = nx if face else -mx
+        p[L.T_NY + e] = ny if face else -my
+        p[L.T_GAP + e] = max(gap, other)
+        p[L.T_FACE + e] = ONE if face else ZERO
     touching: int = overlapping_pairs(b, close)
     look_up(b, touching, robots)
     for e in range(whole(touching)):
-        p[T_PART + e] = patience(m[T_PARTNERS_I + e], m[T_PARTNERS_K + e])
+        p[L.T_PART + e] = patience(m[L.T_PARTNERS_I + e], m[L.T_PARTNERS_K + e])
         arm_i, lever_i, arm_k, lever_k, gap, more_i, farther_i, more_k, farther_k, more_gap = (
             touching_points(
-                p[T_DX + e],
-                p[T_DY + e],
-                p[T_COS_I + e],
-                p[T_SIN_I + e],
-                p[T_COS_K + e],
-                p[T_SIN_K + e],
-                p[T_NX + e],
-                p[T_NY + e],
-                p[T_FACE + e] > ZERO,
+                p[L.T_DX + e],
+                p[L.T_DY + e],
+                p[L.T_COS_I + e],
+                p[L.T_SIN_I + e],
+                p[L.T_COS_K + e],
+                p[L.T_SIN_K + e],
+                p[L.T_NX + e],
+                p[L.T_NY + e],
+                p[L.T_FACE + e] > ZERO,
             )
         )
         press_stops, rub_stops, press_slows, rub_slows = coupling(
             arm_i, lever_i, arm_k, lever_k, more_i, farther_i, more_k, farther_k
         )
-        p[T_PRESS_STOPS + e] = press_stops
-        p[T_RUB_STOPS + e] = rub_stops
-        p[T_PRESS_SLOWS + e] = press_slows
-        p[T_RUB_SLOWS + e] = rub_slows
-        put_point(p, T_ONE + e, e, arm_i, lever_i, arm_k, lever_k, gap)
-        put_point(p, T_TWO + e, e, more_i, farther_i, more_k, farther_k, more_gap)
+        p[L.T_PRESS_STOPS + e] = press_stops
+        p[L.T_RUB_STOPS + e] = rub_stops
+        p[L.T_PRESS_SLOWS + e] = press_slows
+        p[L.T_RUB_SLOWS + e] = rub_slows
+        put_point(p, L.T_ONE + e, e, arm_i, lever_i, arm_k, lever_k, gap)
+        put_point(p, L.T_TWO + e, e, more_i, farther_i, more_k, farther_k, more_gap)
     for e in range(whole(4 * pairs)):
-        p[C_KEPT + e] = ZERO
+        p[L.C_KEPT + e] = ZERO
     return touching
 
 
@@ -130,14 +82,16 @@ def put_point(
     p: Any, at: Any, e: Any, arm_i: Any, lever_i: Any, arm_k: Any, lever_k: Any, gap: Any
 ) -> None:
     """Write how a point moves as its robots spin, and what part of that is corrected at once."""
-    closing, sliding = spinning(p[T_TURN_I + e], p[T_TURN_K + e], arm_i, lever_i, arm_k, lever_k)
-    part = p[T_PART + e] if gap < ZERO else ZERO
-    p[at + T_CLOSING] = closing
-    p[at + T_SLIDING] = sliding
-    p[at + T_NORMAL_SHARE] = pair_share(lever_i, lever_k) * part
-    p[at + T_TANGENT_SHARE] = pair_share(arm_i, arm_k) * part
-    p[at + T_PRESS] = p[at + T_PRESS] if gap < ZERO else ZERO
-    p[at + T_RUB] = p[at + T_RUB] if gap < ZERO else ZERO
+    closing, sliding = spinning(
+        p[L.T_TURN_I + e], p[L.T_TURN_K + e], arm_i, lever_i, arm_k, lever_k
+    )
+    part = p[L.T_PART + e] if gap < ZERO else ZERO
+    p[at + L.T_CLOSING] = closing
+    p[at + L.T_SLIDING] = sliding
+    p[at + L.T_NORMAL_SHARE] = pair_share(lever_i, lever_k) * part
+    p[at + L.T_TANGENT_SHARE] = pair_share(arm_i, arm_k) * part
+    p[at + L.T_PRESS] = p[at + L.T_PRESS] if gap < ZERO else ZERO
+    p[at + L.T_RUB] = p[at + L.T_RUB] if gap < ZERO else ZERO
 
 
 @loop
@@ -145,12 +99,22 @@ def overlapping_pairs(b: Any, close: int) -> int:
     """Keep the close pairs whose bodies overlap; return their number."""
     p, m = b.p, b.m
     touching = 0
-    for start in range(0, close, VECTOR):
-        word = below(p, T_GAP + start, ZERO) & ((1 << min(close - start, VECTOR)) - 1)
+    for start in range(0, close, L.VECTOR):
+        word = below(p, L.T_GAP + start, ZERO) & ((1 << min(close - start, L.VECTOR)) - 1)
         if word != 0:
-            for row in (T_AT, T_I, T_K):
+            for row in (L.T_AT, L.T_I, L.T_K):
                 squeeze(m, row + start, row + touching, word)
-            for row in (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_FACE):
+            for row in (
+                L.T_DX,
+                L.T_DY,
+                L.T_COS_I,
+                L.T_SIN_I,
+                L.T_COS_K,
+                L.T_SIN_K,
+                L.T_NX,
+                L.T_NY,
+                L.T_FACE,
+            ):
                 squeeze(p, row + start, row + touching, word)
             touching += ones(word)
     return touching
@@ -161,33 +125,33 @@ def look_up(b: Any, touching: int, robots: int) -> None:
     """Lay out the impulses that pairs kept, their robots' turn rates and numbers of partners."""
     f, n, p, m = b.f, b.n, b.p, b.m
     for e in range(whole(robots)):
-        n[PARTNERS + e] = 0
+        n[L.PARTNERS + e] = 0
     for e in range(touching):
-        n[PARTNERS + index(m[T_I + e])] += 1
-        n[PARTNERS + index(m[T_K + e])] += 1
+        n[L.PARTNERS + index(m[L.T_I + e])] += 1
+        n[L.PARTNERS + index(m[L.T_K + e])] += 1
     for e in range(touching):
-        i = index(m[T_I + e])
-        k = index(m[T_K + e])
-        m[T_PARTNERS_I + e] = n[PARTNERS + i]
-        m[T_PARTNERS_K + e] = n[PARTNERS + k]
-        p[T_TURN_I + e] = f[P_TURN + i]
-        p[T_TURN_K + e] = f[P_TURN + k]
-        kept = C_KEPT + 4 * index(m[T_AT + e])
-        p[T_ONE + T_PRESS + e] = p[kept]
-        p[T_ONE + T_RUB + e] = p[kept + 1]
-        p[T_TWO + T_PRESS + e] = p[kept + 2]
-        p[T_TWO + T_RUB + e] = p[kept + 3]
+        i = index(m[L.T_I + e])
+        k = index(m[L.T_K + e])
+        m[L.T_PARTNERS_I + e] = n[L.PARTNERS + i]
+        m[L.T_PARTNERS_K + e] = n[L.PARTNERS + k]
+        p[L.T_TURN_I + e] = f[L.P_TURN + i]
+        p[L.T_TURN_K + e] = f[L.P_TURN + k]
+        kept = L.C_KEPT + 4 * index(m[L.T_AT + e])
+        p[L.T_ONE + L.T_PRESS + e] = p[kept]
+        p[L.T_ONE + L.T_RUB + e] = p[kept + 1]
+        p[L.T_TWO + L.T_PRESS + e] = p[kept + 2]
+        p[L.T_TWO + L.T_RUB + e] = p[kept + 3]
 
 
 @loop
 def keep_pairs(p: Any, m: Any, touching: int) -> None:
     """Keep the impulses of pairs for the next sub-step."""
     for e in range(touching):
-        kept = C_KEPT + 4 * index(m[T_AT + e])
-        p[kept] = p[T_ONE + T_PRESS + e]
-        p[kept + 1] = p[T_ONE + T_RUB + e]
-        p[kept + 2] = p[T_TWO + T_PRESS + e]
-        p[kept + 3] = p[T_TWO + T_RUB + e]
+        kept = L.C_KEPT + 4 * index(m[L.T_AT + e])
+        p[kept] = p[L.T_ONE + L.T_PRESS + e]
+        p[kept + 1] = p[L.T_ONE + L.T_RUB + e]
+        p[kept + 2] = p[L.T_TWO + L.T_PRESS + e]
+        p[kept + 3] = p[L.T_TWO + L.T_RUB + e]
 
 
 @loop
@@ -195,29 +159,31 @@ def close_pairs(b: Any, pairs: int) -> int:
     """List the pairs whose circumscribed discs overlap, with their headings."""
     f, p, m = b.f, b.p, b.m
     for e in range(pairs):
-        i = index(m[C_I + e])
-        k = index(m[C_K + e])
-        p[T_DX + e] = f[P_X + k] - f[P_X + i]
-        p[T_DY + e] = f[P_Y + k] - f[P_Y + i]
+        i = index(m[L.C_I + e])
+        k = index(m[L.C_K + e])
+        p[L.T_DX + e] = f[L.P_X + k] - f[L.P_X + i]
+        p[L.T_DY + e] = f[L.P_Y + k] - f[L.P_Y + i]
     for e in range(whole(pairs)):
-        p[T_GAP + e] = p[T_DX + e] * p[T_DX + e] + p[T_DY + e] * p[T_DY + e]
+        p[L.T_GAP + e] = p[L.T_DX + e] * p[L.T_DX + e] + p[L.T_DY + e] * p[L.T_DY + e]
     close = 0
-    for start in range(0, pairs, VECTOR):
-        word = below(p, T_GAP + start, TWO_OUTER_SQUARED) & ((1 << min(pairs - start, VECTOR)) - 1)
+    for start in range(0, pairs, L.VECTOR):
+        word = below(p, L.T_GAP + start, TWO_OUTER_SQUARED) & (
+            (1 << min(pairs - start, L.VECTOR)) - 1
+        )
         if word != 0:
-            squeeze(m, PLACE + start, T_AT + close, word)
-            squeeze(m, C_I + start, T_I + close, word)
-            squeeze(m, C_K + start, T_K + close, word)
-            squeeze(p, T_DX + start, T_DX + close, word)
-            squeeze(p, T_DY + start, T_DY + close, word)
+            squeeze(m, L.PLACE + start, L.T_AT + close, word)
+            squeeze(m, L.C_I + start, L.T_I + close, word)
+            squeeze(m, L.C_K + start, L.T_K + close, word)
+            squeeze(p, L.T_DX + start, L.T_DX + close, word)
+            squeeze(p, L.T_DY + start, L.T_DY + close, word)
             close += ones(word)
     for e in range(close):
-        i = index(m[T_I + e])
-        k = index(m[T_K + e])
-        p[T_COS_I + e] = f[P_COS + i]
-        p[T_SIN_I + e] = f[P_SIN + i]
-        p[T_COS_K + e] = f[P_COS + k]
-        p[T_SIN_K + e] = f[P_SIN + k]
+        i = index(m[L.T_I + e])
+        k = index(m[L.T_K + e])
+        p[L.T_COS_I + e] = f[L.P_COS + i]
+        p[L.T_SIN_I + e] = f[L.P_SIN + i]
+        p[L.T_COS_K + e] = f[L.P_COS + k]
+        p[L.T_SIN_K + e] = f[L.P_SIN + k]
     return close
 
 
@@ -226,28 +192,28 @@ def warm_pairs(b: Any, touching: int) -> None:
     """Begin with the impulses of the last sub-step."""
     p, m = b.p, b.m
     for e in range(whole(touching)):
-        pressed = p[T_ONE + T_PRESS + e] + p[T_TWO + T_PRESS + e]
-        rubbed = p[T_ONE + T_RUB + e] + p[T_TWO + T_RUB + e]
-        m[T_FX + e] = fixed(pressed * p[T_NX + e] - rubbed * p[T_NY + e])
-        m[T_FY + e] = fixed(pressed * p[T_NY + e] + rubbed * p[T_NX + e])
+        pressed = p[L.T_ONE + L.T_PRESS + e] + p[L.T_TWO + L.T_PRESS + e]
+        rubbed = p[L.T_ONE + L.T_RUB + e] + p[L.T_TWO + L.T_RUB + e]
+        m[L.T_FX + e] = fixed(pressed * p[L.T_NX + e] - rubbed * p[L.T_NY + e])
+        m[L.T_FY + e] = fixed(pressed * p[L.T_NY + e] + rubbed * p[L.T_NX + e])
     give(m, b.sums, touching)
 
 
 @loop
 def push_at(p: Any, at: Any, closing: Any, sliding: Any) -> Any:
     """Let two robots push each other at a point; return the change of its impulses."""
-    old_press = p[at + T_PRESS]
-    old_rub = p[at + T_RUB]
+    old_press = p[at + L.T_PRESS]
+    old_rub = p[at + L.T_RUB]
     pressed, rubbed = push(
-        closing + p[at + T_CLOSING],
-        sliding + p[at + T_SLIDING],
+        closing + p[at + L.T_CLOSING],
+        sliding + p[at + L.T_SLIDING],
         old_press,
         old_rub,
-        p[at + T_NORMAL_SHARE],
-        p[at + T_TANGENT_SHARE],
+        p[at + L.T_NORMAL_SHARE],
+        p[at + L.T_TANGENT_SHARE],
     )
-    p[at + T_PRESS] = pressed
-    p[at + T_RUB] = rubbed
+    p[at + L.T_PRESS] = pressed
+    p[at + L.T_RUB] = rubbed
     return pressed - old_press, rubbed - old_rub
 
 
@@ -256,25 +222,25 @@ def push_pairs(b: Any, touching: int) -> None:
     """Correct all pairs at once, each from the velocities before the iteration."""
     f, p, m = b.f, b.p, b.m
     for e in range(touching):
-        i = index(m[T_I + e])
-        k = index(m[T_K + e])
-        p[T_UX + e] = f[P_VX + i] - f[P_VX + k]
-        p[T_UY + e] = f[P_VY + i] - f[P_VY + k]
+        i = index(m[L.T_I + e])
+        k = index(m[L.T_K + e])
+        p[L.T_UX + e] = f[L.P_VX + i] - f[L.P_VX + k]
+        p[L.T_UY + e] = f[L.P_VY + i] - f[L.P_VY + k]
     for e in range(whole(touching)):
-        nx = p[T_NX + e]
-        ny = p[T_NY + e]
-        ux = p[T_UX + e]
-        uy = p[T_UY + e]
+        nx = p[L.T_NX + e]
+        ny = p[L.T_NY + e]
+        ux = p[L.T_UX + e]
+        uy = p[L.T_UY + e]
         un = ux * nx + uy * ny
         ut = uy * nx - ux * ny
-        dp, dr = push_at(p, T_ONE + e, un, ut)
-        un -= p[T_PRESS_STOPS + e] * dp + p[T_RUB_STOPS + e] * dr
-        ut -= p[T_PRESS_SLOWS + e] * dp + p[T_RUB_SLOWS + e] * dr
-        more, farther = push_at(p, T_TWO + e, un, ut)
+        dp, dr = push_at(p, L.T_ONE + e, un, ut)
+        un -= p[L.T_PRESS_STOPS + e] * dp + p[L.T_RUB_STOPS + e] * dr
+        ut -= p[L.T_PRESS_SLOWS + e] * dp + p[L.T_RUB_SLOWS + e] * dr
+        more, farther = push_at(p, L.T_TWO + e, un, ut)
         dp += more
         dr += farther
-        m[T_FX + e] = fixed(dp * nx - dr * ny)
-        m[T_FY + e] = fixed(dp * ny + dr * nx)
+        m[L.T_FX + e] = fixed(dp * nx - dr * ny)
+        m[L.T_FY + e] = fixed(dp * ny + dr * nx)
     give(m, b.sums, touching)
 
 
@@ -282,9 +248,9 @@ def push_pairs(b: Any, touching: int) -> None:
 def give(m: Any, sums: Any, touching: int) -> None:
     """Add each pair's impulse to its two robots, in whole numbers: x, and y in the upper half."""
     for e in range(touching):
-        i = index(m[T_I + e])
-        k = index(m[T_K + e])
-        both = (i64(m[T_FY + e]) << 32) + i64(m[T_FX + e])
+        i = index(m[L.T_I + e])
+        k = index(m[L.T_K + e])
+        both = (i64(m[L.T_FY + e]) << 32) + i64(m[L.T_FX + e])
         sums[i] -= both
         sums[k] += both
 
@@ -297,6 +263,6 @@ def take(f: Any, sums: Any, first: int, stop: int) -> None:
         e = begin + k
         x = i32(sums[e])
         y = i32((sums[e] - i64(x)) >> 32)
-        f[P_VX + e] += f32(x) * FROM_FIXED
-        f[P_VY + e] += f32(y) * FROM_FIXED
+        f[L.P_VX + e] += f32(x) * FROM_FIXED
+        f[L.P_VY + e] += f32(y) * FROM_FIXED
         sums[e] = 0

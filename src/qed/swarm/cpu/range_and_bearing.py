@@ -14,49 +14,8 @@ from numpy import int32 as i32
 
 from qed.chance import draw, high_noise, low_noise
 from qed.compile import loop
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
-from qed.swarm.cpu.layout import (
-    COS,
-    HEARS_WITHIN,
-    L_RAB,
-    LIVE,
-    MIND_COUNT,
-    MISHEARS,
-    ODD,
-    PAIR_STRIDE,
-    PLACE,
-    RAB,
-    RAB_FAULT,
-    RAB_OFFSET,
-    READS,
-    S_CONE_I,
-    S_CONE_K,
-    S_COS_I,
-    S_COS_K,
-    S_DISTANCE,
-    S_DOUBTS,
-    S_DX,
-    S_DY,
-    S_I,
-    S_K,
-    S_OFF,
-    S_OTHER_X,
-    S_OTHER_Y,
-    S_PER_SQUARE,
-    S_PLACE,
-    S_SIN_I,
-    S_SIN_K,
-    S_X,
-    S_Y,
-    SILENT,
-    SIN,
-    STRIDE,
-    TRIAL,
-    TRIALS,
-    VECTOR,
-    X,
-    Y,
-)
 from qed.swarm.cpu.occlusion import (
     INNER2,
     OUTER2,
@@ -93,7 +52,7 @@ def listen(b: Any, s: int, seen: int, cycle: int) -> None:
         occlude(b, s, seen)
     hear_all(b, s, seen, cycle)
     scale(b, s)
-    if b.segments[s, ODD]:
+    if b.segments[s, L.ODD]:
         weaken(b, s)
 
 
@@ -103,10 +62,10 @@ def weaken(b: Any, s: int) -> None:
     f, a = b.f, b.a
     first, _, _, _, lanes = span(b.segments, s)
     for c in range(CONES):
-        if (b.segments[s, LIVE] >> (SENSORS + c)) & 1:
-            row = RAB + c * STRIDE + first
+        if (b.segments[s, L.LIVE] >> (SENSORS + c)) & 1:
+            row = L.RAB + c * L.STRIDE + first
             for i in range(lanes):
-                a[row + i] = ONE if a[row + i] > f[HEARS_WITHIN + first + i] else a[row + i]
+                a[row + i] = ONE if a[row + i] > f[L.HEARS_WITHIN + first + i] else a[row + i]
 
 
 @loop
@@ -117,16 +76,16 @@ def clear(b: Any, s: int) -> None:
     """
     n, a = b.n, b.a
     first, _, _, _, lanes = span(b.segments, s)
-    limit = b.limits[s, L_RAB]
+    limit = b.limits[s, L.L_RAB]
     for c in range(CONES):
-        if (b.segments[s, LIVE] >> (SENSORS + c)) & 1:
-            row = RAB + c * STRIDE + first
-            if b.segments[s, MIND_COUNT] == 1:
+        if (b.segments[s, L.LIVE] >> (SENSORS + c)) & 1:
+            row = L.RAB + c * L.STRIDE + first
+            if b.segments[s, L.MIND_COUNT] == 1:
                 for i in range(lanes):
                     a[row + i] = limit
             else:
                 for i in range(lanes):
-                    read = (n[READS + first + i] >> (SENSORS + c)) & 1 != 0
+                    read = (n[L.READS + first + i] >> (SENSORS + c)) & 1 != 0
                     a[row + i] = limit if read else ZERO
 
 
@@ -135,11 +94,11 @@ def scale(b: Any, s: int) -> None:
     """Turn the live cones' distances (m) into what the network is told."""
     a = b.a
     first, _, _, _, lanes = span(b.segments, s)
-    per_range = f32(1.0) / b.limits[s, L_RAB]
+    per_range = f32(1.0) / b.limits[s, L.L_RAB]
     for c in range(CONES):
-        if (b.segments[s, LIVE] >> (SENSORS + c)) & 1:
+        if (b.segments[s, L.LIVE] >> (SENSORS + c)) & 1:
             for i in range(lanes):
-                row = RAB + c * STRIDE + first
+                row = L.RAB + c * L.STRIDE + first
                 a[row + i] = heard(a[row + i], per_range)
 
 
@@ -147,9 +106,9 @@ def scale(b: Any, s: int) -> None:
 def hear_all(b: Any, s: int, seen: int, cycle: int) -> None:
     """Let the pairs in sight hear each other: first the clear ones, then those in doubt."""
     for h in range(listed(b, seen, OUTER2, FARTHER)):
-        hear(b, s, index(b.m[S_PLACE + h]), cycle)
+        hear(b, s, index(b.m[L.S_PLACE + h]), cycle)
     for h in range(listed(b, seen, INNER2, OUTER2)):
-        settle(b, s, index(b.m[S_PLACE + h]), cycle)
+        settle(b, s, index(b.m[L.S_PLACE + h]), cycle)
 
 
 @loop
@@ -157,11 +116,11 @@ def listed(b: Any, seen: int, least: Any, limit: Any) -> int:
     """List the pairs whose blockers are so far (m2) off their line; return their number."""
     p, m = b.p, b.m
     found = 0
-    for start in range(0, seen, VECTOR):
-        inside = (1 << min(seen - start, VECTOR)) - 1
-        word = below(p, S_OFF + start, limit) & ~below(p, S_OFF + start, least) & inside
+    for start in range(0, seen, L.VECTOR):
+        inside = (1 << min(seen - start, L.VECTOR)) - 1
+        word = below(p, L.S_OFF + start, limit) & ~below(p, L.S_OFF + start, least) & inside
         if word != 0:
-            squeeze(m, PLACE + start, S_PLACE + found, word)
+            squeeze(m, L.PLACE + start, L.S_PLACE + found, word)
             found += ones(word)
     return found
 
@@ -171,34 +130,34 @@ def bearings(b: Any, s: int, seen: int) -> int:
     """Find distance and cones of each pair, and keep the pairs that a live cone sees."""
     f, p, m = b.f, b.p, b.m
     for e in range(seen):
-        i = index(m[S_I + e])
-        k = index(m[S_K + e])
-        p[S_X + e] = f[X + i]
-        p[S_Y + e] = f[Y + i]
-        p[S_OTHER_X + e] = f[X + k]
-        p[S_OTHER_Y + e] = f[Y + k]
-        p[S_COS_I + e] = f[COS + i]
-        p[S_SIN_I + e] = f[SIN + i]
-        p[S_COS_K + e] = f[COS + k]
-        p[S_SIN_K + e] = f[SIN + k]
+        i = index(m[L.S_I + e])
+        k = index(m[L.S_K + e])
+        p[L.S_X + e] = f[L.X + i]
+        p[L.S_Y + e] = f[L.Y + i]
+        p[L.S_OTHER_X + e] = f[L.X + k]
+        p[L.S_OTHER_Y + e] = f[L.Y + k]
+        p[L.S_COS_I + e] = f[L.COS + i]
+        p[L.S_SIN_I + e] = f[L.SIN + i]
+        p[L.S_COS_K + e] = f[L.COS + k]
+        p[L.S_SIN_K + e] = f[L.SIN + k]
     for e in range(whole(seen)):
-        dx = p[S_OTHER_X + e] - p[S_X + e]
-        dy = p[S_OTHER_Y + e] - p[S_Y + e]
-        c = p[S_COS_I + e]
-        s_ = p[S_SIN_I + e]
-        m[S_CONE_I + e] = cone(c * dx + s_ * dy, c * dy - s_ * dx)
-        c = p[S_COS_K + e]
-        s_ = p[S_SIN_K + e]
-        m[S_CONE_K + e] = cone(-(c * dx + s_ * dy), s_ * dx - c * dy)
-        p[S_DX + e] = dx
-        p[S_DY + e] = dy
-    if b.segments[s, RAB_OFFSET] == 0:
+        dx = p[L.S_OTHER_X + e] - p[L.S_X + e]
+        dy = p[L.S_OTHER_Y + e] - p[L.S_Y + e]
+        c = p[L.S_COS_I + e]
+        s_ = p[L.S_SIN_I + e]
+        m[L.S_CONE_I + e] = cone(c * dx + s_ * dy, c * dy - s_ * dx)
+        c = p[L.S_COS_K + e]
+        s_ = p[L.S_SIN_K + e]
+        m[L.S_CONE_K + e] = cone(-(c * dx + s_ * dy), s_ * dx - c * dy)
+        p[L.S_DX + e] = dx
+        p[L.S_DY + e] = dy
+    if b.segments[s, L.RAB_OFFSET] == 0:
         wanted(b, s, seen)
         seen = useful(p, m, seen)
     for e in range(whole(seen)):
-        square = p[S_DX + e] * p[S_DX + e] + p[S_DY + e] * p[S_DY + e]
-        p[S_DISTANCE + e] = math.sqrt(square)
-        p[S_PER_SQUARE + e] = one_over(square)
+        square = p[L.S_DX + e] * p[L.S_DX + e] + p[L.S_DY + e] * p[L.S_DY + e]
+        p[L.S_DISTANCE + e] = math.sqrt(square)
+        p[L.S_PER_SQUARE + e] = one_over(square)
     return seen
 
 
@@ -206,29 +165,36 @@ def bearings(b: Any, s: int, seen: int) -> int:
 def wanted(b: Any, s: int, seen: int) -> None:
     """Mark the pairs of which one reads the cone that the other is in."""
     n, p, m = b.n, b.p, b.m
-    if b.segments[s, MIND_COUNT] == 1:
-        cones = i32(b.segments[s, LIVE] >> SENSORS)
+    if b.segments[s, L.MIND_COUNT] == 1:
+        cones = i32(b.segments[s, L.LIVE] >> SENSORS)
         for e in range(whole(seen)):
-            either = ((cones >> m[S_CONE_I + e]) | (cones >> m[S_CONE_K + e])) & i32(1)
-            p[S_DISTANCE + e] = f32(either)
+            either = ((cones >> m[L.S_CONE_I + e]) | (cones >> m[L.S_CONE_K + e])) & i32(1)
+            p[L.S_DISTANCE + e] = f32(either)
     else:
         for e in range(seen):
-            cones_i = n[READS + index(m[S_I + e])] >> i32(SENSORS)
-            cones_k = n[READS + index(m[S_K + e])] >> i32(SENSORS)
-            either = ((cones_i >> m[S_CONE_I + e]) | (cones_k >> m[S_CONE_K + e])) & i32(1)
-            p[S_DISTANCE + e] = f32(either)
+            cones_i = n[L.READS + index(m[L.S_I + e])] >> i32(SENSORS)
+            cones_k = n[L.READS + index(m[L.S_K + e])] >> i32(SENSORS)
+            either = ((cones_i >> m[L.S_CONE_I + e]) | (cones_k >> m[L.S_CONE_K + e])) & i32(1)
+            p[L.S_DISTANCE + e] = f32(either)
 
 
 @loop
 def useful(p: Any, m: Any, seen: int) -> int:
     """Keep the marked pairs; return their number."""
     kept = 0
-    for start in range(0, seen, VECTOR):
-        word = ~below(p, S_DISTANCE + start, ONE) & ((1 << min(seen - start, VECTOR)) - 1)
+    for start in range(0, seen, L.VECTOR):
+        word = ~below(p, L.S_DISTANCE + start, ONE) & ((1 << min(seen - start, L.VECTOR)) - 1)
         if word != 0:
-            for row in (S_I, S_K, S_CONE_I, S_CONE_K, S_DOUBTS, S_DOUBTS + PAIR_STRIDE):
+            for row in (
+                L.S_I,
+                L.S_K,
+                L.S_CONE_I,
+                L.S_CONE_K,
+                L.S_DOUBTS,
+                L.S_MORE_DOUBTS,
+            ):
                 squeeze(m, row + start, row + kept, word)
-            for row in (S_X, S_Y, S_DX, S_DY, S_OFF):
+            for row in (L.S_X, L.S_Y, L.S_DX, L.S_DY, L.S_OFF):
                 squeeze(p, row + start, row + kept, word)
             kept += ones(word)
     return kept
@@ -239,25 +205,25 @@ def hear(b: Any, s: int, e: int, cycle: int) -> None:
     """Let both robots of a pair hear each other."""
     n, m, p = b.n, b.m, b.p
     segment = b.segments[s]
-    i, k = m[S_I + e], m[S_K + e]
-    if segment[RAB_OFFSET]:
-        robot_i = (i - n[TRIAL + i]) // index(segment[TRIALS])
-        robot_k = (k - n[TRIAL + k]) // index(segment[TRIALS])
-        odd = segment[ODD] != 0
-        if not (odd and n[RAB_FAULT + k] & SILENT):
-            hear_wrong(b, i, robot_k, p[S_DX + e], p[S_DY + e], cycle)
-        if not (odd and n[RAB_FAULT + i] & SILENT):
-            hear_wrong(b, k, robot_i, -p[S_DX + e], -p[S_DY + e], cycle)
+    i, k = m[L.S_I + e], m[L.S_K + e]
+    if segment[L.RAB_OFFSET]:
+        robot_i = (i - n[L.TRIAL + i]) // index(segment[L.TRIALS])
+        robot_k = (k - n[L.TRIAL + k]) // index(segment[L.TRIALS])
+        odd = segment[L.ODD] != 0
+        if not (odd and n[L.RAB_FAULT + k] & L.SILENT):
+            hear_wrong(b, i, robot_k, p[L.S_DX + e], p[L.S_DY + e], cycle)
+        if not (odd and n[L.RAB_FAULT + i] & L.SILENT):
+            hear_wrong(b, k, robot_i, -p[L.S_DX + e], -p[L.S_DY + e], cycle)
     else:
-        distance = p[S_DISTANCE + e]
-        nearest(b.a, m[S_CONE_I + e], i, distance)
-        nearest(b.a, m[S_CONE_K + e], k, distance)
+        distance = p[L.S_DISTANCE + e]
+        nearest(b.a, m[L.S_CONE_I + e], i, distance)
+        nearest(b.a, m[L.S_CONE_K + e], k, distance)
 
 
 @loop
 def nearest(a: Any, c: int, lane: int, distance: Any) -> None:
     """Keep the shorter distance of a cone."""
-    at = index(RAB + c * STRIDE + lane)
+    at = index(L.RAB + c * L.STRIDE + lane)
     a[at] = min(a[at], distance)
 
 
@@ -265,9 +231,9 @@ def nearest(a: Any, c: int, lane: int, distance: Any) -> None:
 def hear_wrong(b: Any, me: int, other: int, dx: Any, dy: Any, cycle: int) -> None:
     """Let one robot hear another, with the random offset of the ROFS fault if it has it."""
     f = b.f
-    c, s = f[COS + me], f[SIN + me]
+    c, s = f[L.COS + me], f[L.SIN + me]
     forward, left = c * dx + s * dy, c * dy - s * dx
-    if b.n[RAB_FAULT + me] & MISHEARS:
+    if b.n[L.RAB_FAULT + me] & L.MISHEARS:
         bits = draw(b.keys[me], cycle, RAB_PURPOSE + other)
         turn_c, turn_s = cos_sin(PI * high_noise(bits))
         forward, left = misheard(forward, left, low_noise(bits), turn_c, turn_s)
@@ -279,26 +245,26 @@ def settle(b: Any, s: int, e: int, cycle: int) -> None:
     """Test a doubtful pair against the exact bodies, if it matters, and hear it if clear."""
     f, a, p, m = b.f, b.a, b.p, b.m
     first, _, trials, size, _ = span(b.segments, s)
-    i, k = m[S_I + e], m[S_K + e]
-    distance = p[S_DISTANCE + e]
+    i, k = m[L.S_I + e], m[L.S_K + e]
+    distance = p[L.S_DISTANCE + e]
     wins = (
-        distance < a[RAB + m[S_CONE_I + e] * STRIDE + i]
-        or distance < a[RAB + m[S_CONE_K + e] * STRIDE + k]
+        distance < a[L.RAB + m[L.S_CONE_I + e] * L.STRIDE + i]
+        or distance < a[L.RAB + m[L.S_CONE_K + e] * L.STRIDE + k]
     )
-    if not (wins or b.segments[s, RAB_OFFSET]):
+    if not (wins or b.segments[s, L.RAB_OFFSET]):
         return
-    aim_x, aim_y = p[S_DX + e] / distance, p[S_DY + e] / distance
+    aim_x, aim_y = p[L.S_DX + e] / distance, p[L.S_DY + e] / distance
     # Who looks at whom does not depend on robots' numbers: bodies may overlap.
     eye = i
     if not ahead(aim_x, aim_y):
         eye, aim_x, aim_y = k, -aim_x, -aim_y
-    word = index(m[S_DOUBTS + e]) | (index(m[S_DOUBTS + PAIR_STRIDE + e]) << 32)
+    word = index(m[L.S_DOUBTS + e]) | (index(m[L.S_MORE_DOUBTS + e]) << 32)
     while word != 0:
         at = index(i) + blocker(lowest(word), way(i, k, size), trials)
         at -= size if at >= first + size else 0
         word &= word - 1
-        c, s_ = f[COS + at], f[SIN + at]
-        dx, dy = f[X + eye] - f[X + at], f[Y + eye] - f[Y + at]
+        c, s_ = f[L.COS + at], f[L.SIN + at]
+        dx, dy = f[L.X + eye] - f[L.X + at], f[L.Y + eye] - f[L.Y + at]
         hit = ray_body(
             c * dx + s_ * dy,
             c * dy - s_ * dx,

@@ -12,13 +12,13 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
+from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import lowest
-from qed.swarm.cpu.layout import VECTOR
 from qed.vectors import has, has_fast_wide_vectors
 
-HALF = VECTOR // 2
+HALF = L.VECTOR // 2
 _INT = ir.IntType(32)
-_BITS = ir.VectorType(ir.IntType(1), VECTOR)
+_BITS = ir.VectorType(ir.IntType(1), L.VECTOR)
 _HALF = ir.VectorType(_INT, HALF)
 _PERMUTATIONS = [[b for b in range(HALF) if word >> b & 1] for word in range(1 << HALF)]
 
@@ -28,7 +28,7 @@ def squeeze(row: Any, at: int, to: int, word: int) -> None:
 
     What lies behind them, up to a whole vector, is spoiled.  ``to`` may be in front of ``at``.
     """
-    for b in range(VECTOR):
+    for b in range(L.VECTOR):
         if (word >> b) & 1:
             row[to] = row[at + b]
             to += 1
@@ -44,14 +44,14 @@ def _pointer(builder: Any, data: Any, place: Any, kind: Any) -> Any:
 def _by_instruction(typing: Any, row: Any, at: Any, to: Any, word: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, value=args[0]).data
-        vector = ir.VectorType(_INT, VECTOR)
+        vector = ir.VectorType(_INT, L.VECTOR)
         values = builder.load(_pointer(builder, data, args[1], vector))
         values.align = 4
-        chosen = builder.bitcast(builder.trunc(args[3], ir.IntType(VECTOR)), _BITS)
+        chosen = builder.bitcast(builder.trunc(args[3], ir.IntType(L.VECTOR)), _BITS)
         compress = cgutils.get_or_insert_function(
             builder.module,
             ir.FunctionType(vector, [vector, vector, _BITS]),
-            f"llvm.x86.avx512.mask.compress.v{VECTOR}i32",
+            f"llvm.x86.avx512.mask.compress.v{L.VECTOR}i32",
         )
         squeezed = builder.call(compress, [values, values, chosen])
         builder.store(squeezed, _pointer(builder, data, args[2], vector)).align = 4

@@ -12,10 +12,10 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from qed.swarm.cpu.layout import VECTOR
+from qed.swarm.cpu import layout as L
 
 AT_ONCE = 4  # vectors
-_FLOATS = ir.VectorType(ir.FloatType(), VECTOR)
+_FLOATS = ir.VectorType(ir.FloatType(), L.VECTOR)
 
 
 def weigh(out: Any, to: int, values: Any, lane: int, links: Any, vectors: int) -> None:
@@ -25,7 +25,7 @@ def weigh(out: Any, to: int, values: Any, lane: int, links: Any, vectors: int) -
     the one after the last.
     """
     places, weights, first, last = links
-    for i in range(vectors * VECTOR):
+    for i in range(vectors * L.VECTOR):
         total = out.dtype.type(0.0)
         for e in range(first, last):
             total += weights[e] * values[places[e] + lane + i]
@@ -53,7 +53,7 @@ def _weigh(
         for one in sums:
             builder.store(ir.Constant(_FLOATS, None), one)
         nothing = ir.Constant(_FLOATS, ir.Undefined)
-        same = ir.Constant(ir.VectorType(ir.IntType(32), VECTOR), None)
+        same = ir.Constant(ir.VectorType(ir.IntType(32), L.VECTOR), None)
         with cgutils.for_range_slice(
             builder, args[6], args[7], args[6].type(1), intp=args[6].type
         ) as (e, _):
@@ -63,11 +63,11 @@ def _weigh(
             row = builder.load(cgutils.gep_inbounds(builder, rows, e))
             at = builder.add(builder.zext(row, args[3].type), args[3])
             for k, one in enumerate(sums):
-                value = builder.load(vector_at(source, builder.add(at, at.type(k * VECTOR))))
+                value = builder.load(vector_at(source, builder.add(at, at.type(k * L.VECTOR))))
                 value.align = 4
                 builder.store(builder.fadd(builder.load(one), builder.fmul(weight, value)), one)
         for k, one in enumerate(sums):
-            place = vector_at(target, builder.add(args[1], args[1].type(k * VECTOR)))
+            place = vector_at(target, builder.add(args[1], args[1].type(k * L.VECTOR)))
             builder.store(builder.load(one), place).align = 4
         return context.get_dummy_value()
 
@@ -81,11 +81,11 @@ def _compiled_weigh(out, to, values, lane, links, vectors):  # type: ignore[no-u
         places, weights, first, last = links
         done = 0
         while done + AT_ONCE <= vectors:
-            at = done * VECTOR
+            at = done * L.VECTOR
             _weigh(out, to + at, values, lane + at, places, weights, first, last, 4)
             done += AT_ONCE
         while done < vectors:
-            at = done * VECTOR
+            at = done * L.VECTOR
             _weigh(out, to + at, values, lane + at, places, weights, first, last, 1)
             done += 1
 

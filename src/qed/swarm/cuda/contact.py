@@ -14,9 +14,9 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda import obstacles, pushing, touching, walls
 from qed.swarm.cuda.device import device, stage
-from qed.swarm.cuda.layout import COS, PARTNERS, SIN, SUM_X, SUM_Y, TURN, VX, VY, X, Y
 from qed.swarm.cuda.walls import NO_POINT, touching_wall, wall_place, warm_wall
 from qed.swarm.cuda.warp import ballot, in_phase, lowest, together
 from qed.swarm.laws import contact as laws
@@ -62,7 +62,7 @@ def move(warp, body, wheels, world, near, memory, clock, with_obstacles):
     turning = turn_rate(wheels[0], wheels[1])
     heading = wrap(body.heading + turned(turn, turning))
     c, s = cos_sin(heading)
-    warp.si[PARTNERS + warp.me] = 0
+    warp.si[L.PARTNERS + warp.me] = 0
     together()
     meeting = touching.close_pairs(warp, near[0], near[1], touching.TWO_OUTER + f32(2.0) * margin)
     together()
@@ -72,7 +72,7 @@ def move(warp, body, wheels, world, near, memory, clock, with_obstacles):
     blocked = i32(0)
     if with_obstacles:
         blocked = obstacles.within_reach(warp.sf, x, y, obstacles.REACH + margin, centres, nearby)
-    may_touch = at_x or at_y or warp.si[PARTNERS + warp.me] > 0 or blocked != 0
+    may_touch = at_x or at_y or warp.si[L.PARTNERS + warp.me] > 0 or blocked != 0
     # Robots that nothing touches go on with the old velocity, then with the new one.
     part = excess(tx - vx, ty - vy)
     free_x = within(x + LAG * (vx - part * (tx - vx)) + DRIVE * tx, side)
@@ -115,9 +115,9 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
         one, two = walls.recall(blocks, wall, cycle)
     if at_x and at_y:
         next_one, next_two = walls.recall(blocks, second_wall, cycle)
-    sf[TURN + me] = turning
-    si[SUM_X + me] = 0
-    si[SUM_Y + me] = 0
+    sf[L.TURN + me] = turning
+    si[L.SUM_X + me] = 0
+    si[L.SUM_Y + me] = 0
     k = i32(1)
     while k <= i32(SUBSTEPS):
         # Sub-steps are counted anew before a float could not tell them apart.
@@ -132,11 +132,11 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
         rate = turning
         contacts = i32(0)
         if meeting > 0:
-            sf[X + me] = x
-            sf[Y + me] = y
-            sf[COS + me] = c
-            sf[SIN + me] = s
-            si[PARTNERS + me] = 0
+            sf[L.X + me] = x
+            sf[L.Y + me] = y
+            sf[L.COS + me] = c
+            sf[L.SIN + me] = s
+            si[L.PARTNERS + me] = 0
             together()
             contacts = touching.touching_pairs(warp, meeting, listed, pairs_kept)
             together()
@@ -173,8 +173,8 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
         sweep = i32(0)
         while sweep < iterations:
             if contacts > 0:
-                sf[VX + me] = vx
-                sf[VY + me] = vy
+                sf[L.VX + me] = vx
+                sf[L.VY + me] = vy
                 together()
                 pushed = pushing.push_all(warp, contacts, pairs_kept, pushed)
                 together()

@@ -13,26 +13,12 @@ from numba import cuda
 
 from qed.controller.network import CONSTANT, LEFT
 from qed.errors import InputError
+from qed.swarm import measures
 from qed.swarm.backend import MOST_TRIALS
 from qed.swarm.cuda import kernel as kernels
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda import survey
 from qed.swarm.cuda.device import SIMULATED, ready
-from qed.swarm.cuda.layout import (
-    INPUTS,
-    LANES,
-    N_LINK,
-    S_BORDER,
-    S_CENTRE,
-    S_FEATURES,
-    S_FLOCK,
-    S_NEAREST,
-    S_PATROL,
-    S_RADIUS,
-    SITUATION_COUNTS,
-    SUMS,
-    WARPS,
-    X,
-)
 from qed.swarm.cuda.packing import NOTHING, Ground, Packed, packed
 from qed.swarm.cuda.places import arrange, most_neurons, rows_of
 from qed.swarm.cuda.workspace import Workspace
@@ -40,27 +26,18 @@ from qed.swarm.job import Job
 from qed.swarm.laws.contact import ITERATIONS
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import FULL
-from qed.swarm.measures import (
-    FEATURES,
-    MEASURES,
-    PATROLLING,
-    SDBC_SUMS,
-    SITUATIONS,
-    VISITS,
-    Wanted,
-    wanted,
-)
+from qed.swarm.measures import Wanted, wanted
 from qed.swarm.own import Law, reason
 from qed.swarm.sums import joined
 
 # The column of the sums that a measure has.
 COLUMNS = {
-    "centre_distance": S_CENTRE,
-    "nearest_distance": S_NEAREST,
-    "flock": S_FLOCK,
-    "patrol": S_PATROL,
-    "border": S_BORDER,
-    "radius": S_RADIUS,
+    "centre_distance": L.S_CENTRE,
+    "nearest_distance": L.S_NEAREST,
+    "flock": L.S_FLOCK,
+    "patrol": L.S_PATROL,
+    "border": L.S_BORDER,
+    "radius": L.S_RADIUS,
 }
 VISITS_AT_ONCE = 1_000_000_000  # fine cells of a launch
 MOST_VISITS = 2**31 - 1  # of a controller
@@ -126,7 +103,7 @@ class Simulation:
 def _parts(job: Job, wants: int) -> Iterator[slice]:
     """Yield the controllers of one launch after the other."""
     size = max(MOST_TRIALS // job.trials, 1)  # larger batches are split
-    if wants & VISITS:
+    if wants & measures.VISITS:
         cells = max(fine_side(env.arena) for env in set(job.environments)) ** 2
         if job.trials * cells > MOST_VISITS:
             raise InputError(
@@ -155,12 +132,12 @@ class Launch:
         A row is a trial, or of situations a controller.
         """
         rows = {_sums(self.wants): self.trials}
-        if self.wants.stages & VISITS:
+        if self.wants.stages & measures.VISITS:
             rows["spread"] = self.trials
             if "visits" in self.wants.names:
                 rows["visits"] = self.trials * self.fine
-        if self.wants.stages & SITUATIONS:
-            rows["situations"] = self.controllers * SITUATION_COUNTS
+        if self.wants.stages & measures.SITUATIONS:
+            rows["situations"] = self.controllers * L.SITUATION_COUNTS
         found = dict(zip(rows, self.workspace.fetch(*rows.items()), strict=True))
         found["sums"] = found.pop(_sums(self.wants))
         for name, count in (("visits", self.trials), ("situations", self.controllers)):
@@ -188,12 +165,12 @@ def launch(
         tables.with_teams,
         wanted.laws,
     )
-    stride = arrange(tables, bool(wants & PATROLLING), bool(wants & SITUATIONS))
+    stride = arrange(tables, bool(wants & measures.PATROLLING), bool(wants & measures.SITUATIONS))
     warps = warps_of_a_block(4 * stride, _most_shared())
     blocks = -(-len(tables.warps) // warps)
     trials, controllers = tables.trials, len(tables.limits)
-    cells = trials * tables.fine if wants & VISITS else 0
-    counts = controllers * SITUATION_COUNTS if wants & SITUATIONS else 0
+    cells = trials * tables.fine if wants & measures.VISITS else 0
+    counts = controllers * L.SITUATION_COUNTS if wants & measures.SITUATIONS else 0
     needed = (
         workspace.send("warps", tables.warps),
         workspace.send("limits", tables.limits),
@@ -210,11 +187,11 @@ def launch(
         ),
         workspace.room("kept", (tables.kept,), np.float32),
         workspace.room("blocks", (tables.blocks,), np.float32),
-        workspace.room(_sums(wanted), (trials, SUMS + len(wanted.laws)), np.float64),
+        workspace.room(_sums(wanted), (trials, L.SUMS + len(wanted.laws)), np.float64),
         workspace.room("visits", (cells,), np.int32),
         workspace.send("situations", np.zeros(counts, np.int32)),
     )
-    if wants & VISITS:
+    if wants & measures.VISITS:
         # All that is sent is sent before the kernel: a copy might wait for it.
         visited = (
             needed[-2],
@@ -227,9 +204,9 @@ def launch(
     shared = 4 * stride * warps
     with _compiling(wanted.laws):
         _grant(run, arguments, shared)
-        ready(run, blocks, warps * LANES, workspace.stream, shared)(*arguments)
-    if wants & VISITS:
-        ready(survey.kernel(), trials, LANES, workspace.stream)(*visited)
+        ready(run, blocks, warps * L.LANES, workspace.stream, shared)(*arguments)
+    if wants & measures.VISITS:
+        ready(survey.kernel(), trials, L.LANES, workspace.stream)(*visited)
     workspace.leave()
     return Launch(workspace, wanted, trials, tables.fine, controllers, needed)
 
@@ -276,7 +253,7 @@ def warps_of_a_block(shared: int, most: int) -> int:
             f"a network needs {shared:,} bytes of the GPU's shared memory, of which there are "
             f"{most:,}; use smaller networks, or --backend cpu (or backend='cpu')"
         )
-    return min(WARPS, most // shared)
+    return min(L.WARPS, most // shared)
 
 
 def _links(tables: Packed) -> np.ndarray:
@@ -286,10 +263,10 @@ def _links(tables: Packed) -> np.ndarray:
     a place, which is finite, with weight 0.
     """
     sources = tables.sources
-    inputs = np.where(sources == NOTHING, X, INPUTS + LANES * sources)
-    kept = LANES * (rows_of(tables.with_faults, tables.with_teams) + sources - LEFT)
-    links = np.diff(tables.networks[tables.first, N_LINK], append=len(sources))
-    rows = np.stack([kept, kept + LANES * np.repeat(most_neurons(tables), links)])
+    inputs = np.where(sources == NOTHING, L.X, L.INPUTS + L.LANES * sources)
+    kept = L.LANES * (rows_of(tables.with_faults, tables.with_teams) + sources - LEFT)
+    links = np.diff(tables.networks[tables.first, L.N_LINK], append=len(sources))
+    rows = np.stack([kept, kept + L.LANES * np.repeat(most_neurons(tables), links)])
     two = np.empty((2, len(sources), 2), np.int32)
     two[..., 0] = tables.weights.view(np.int32)  # the lower half
     two[..., 1] = np.where(sources < CONSTANT, inputs, rows)
@@ -311,13 +288,17 @@ def _results(job: Job, some: slice, wants: Wanted, found: dict[str, np.ndarray])
     sums = found["sums"].reshape(-1, job.trials, found["sums"].shape[1])
     stages = wants.stages
     whole: dict[str, Any] = {
-        name: sums[..., column] for name, column in COLUMNS.items() if stages & MEASURES[name].stage
+        name: sums[..., column]
+        for name, column in COLUMNS.items()
+        if stages & measures.MEASURES[name].stage
     }
-    if stages & PATROLLING:
+    if stages & measures.PATROLLING:
         whole |= {name: whole[name] / FULL for name in ("patrol", "border")}
-    if stages & FEATURES:
-        whole["features"] = sums[..., S_FEATURES:SUMS].reshape(*sums.shape[:2], *SDBC_SUMS)
-    whole |= {law.key: sums[..., SUMS + k] for k, law in enumerate(wants.laws)}
+    if stages & measures.FEATURES:
+        whole["features"] = sums[..., L.S_FEATURES : L.SUMS].reshape(
+            *sums.shape[:2], *measures.SDBC_SUMS
+        )
+    whole |= {law.key: sums[..., L.SUMS + k] for k, law in enumerate(wants.laws)}
     if "spread" in found:
         spread = found["spread"]
         whole["spread"] = spread.astype(np.int64).reshape(-1, job.trials, spread.shape[1])

@@ -12,53 +12,9 @@ from numpy import int32 as i32
 from numpy import uint32 as u32
 
 from qed.definitions import digest_of
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.contact import Body, move
 from qed.swarm.cuda.device import launchable
-from qed.swarm.cuda.layout import (
-    AMPLITUDE,
-    BLOCK_FIELDS,
-    CENTRES,
-    F_AMPLITUDE,
-    F_GAIN,
-    F_LEFT,
-    F_OFFSET,
-    F_RIGHT,
-    FIRST,
-    GAIN,
-    KEPT,
-    L_FINE,
-    L_MARGIN,
-    L_OBSTACLES,
-    L_SIDE,
-    L_SPEED,
-    LANES,
-    N_FIRST,
-    N_LINK,
-    N_LIVE,
-    N_OWN,
-    N_STOP,
-    OFFSET,
-    OWN,
-    SUMS,
-    W_BLOCKS,
-    W_CENTRES,
-    W_CONTACTS,
-    W_COUNTS,
-    W_FAULTS,
-    W_LIMITS,
-    W_LISTED,
-    W_NEAR,
-    W_NETWORK,
-    W_OBSTACLES,
-    W_OUT,
-    W_PAIRS,
-    W_PATROL,
-    W_PLACE,
-    W_ROBOTS,
-    W_TRIALS,
-    W_WORK,
-    WALL_FIELDS,
-)
 from qed.swarm.cuda.measures import flush, situation
 from qed.swarm.cuda.network import think, think_together
 from qed.swarm.cuda.places import rows_of
@@ -88,10 +44,10 @@ def kernel(
 
     What is not wanted is not compiled, and few loops are unrolled: a GPU holds little code.
     """
-    neuron_place = rows_of(with_faults, with_teams) * LANES
+    neuron_place = rows_of(with_faults, with_teams) * L.LANES
     counts = bool(wants & SITUATIONS)
     nothing_yet = (f32(0.0),) * max(len(laws), 1)
-    columns = SUMS + len(laws)
+    columns = L.SUMS + len(laws)
 
     def run(warps, limits, poses, keys, faults, centres, networks, tables, kept, blocks, sums,
             visits, spirit, count, cycles, stride, iterations, links, fine_cells):  # fmt: skip
@@ -107,21 +63,21 @@ def kernel(
         if there >= count:  # a warp too many, in the last block
             return
         w = at(there)
-        robots = warps[w, W_ROBOTS]
-        trials = warps[w, W_TRIALS]
+        robots = warps[w, L.W_ROBOTS]
+        trials = warps[w, L.W_TRIALS]
         trial = i32(lane // robots)
         robot = i32(lane - trial * robots)
         active = trial < trials
-        place = at(warps[w, W_PLACE] + (lane if active else i32(0)))
-        out = at(warps[w, W_OUT] + (trial if active else i32(0)))
-        network = at(warps[w, W_NETWORK])
-        limit = at(warps[w, W_LIMITS])
-        side = limits[limit, L_SIDE] if active else f32(2.0) * NOWHERE
-        obstacles = i32(limits[limit, L_OBSTACLES])
-        fault = at(warps[w, W_FAULTS] + robot) if active else at(warps[w, W_FAULTS])
-        blocks_kept = i32(warps[w, W_BLOCKS] + lane)
+        place = at(warps[w, L.W_PLACE] + (lane if active else i32(0)))
+        out = at(warps[w, L.W_OUT] + (trial if active else i32(0)))
+        network = at(warps[w, L.W_NETWORK])
+        limit = at(warps[w, L.W_LIMITS])
+        side = limits[limit, L.L_SIDE] if active else f32(2.0) * NOWHERE
+        obstacles = i32(limits[limit, L.L_OBSTACLES])
+        fault = at(warps[w, L.W_FAULTS] + robot) if active else at(warps[w, L.W_FAULTS])
+        blocks_kept = i32(warps[w, L.W_BLOCKS] + lane)
         # Obstacles of each trial: x and y, one after the other.
-        centre_place = i32(base + warps[w, W_CENTRES])
+        centre_place = i32(base + warps[w, L.W_CENTRES])
         obstacle = i32(centre_place + (trial if active else i32(0)) * (obstacles + obstacles))
         key = keys[place]
         body = Body(
@@ -134,29 +90,29 @@ def kernel(
         seen = Seen(i32(0), i32(0), every_one)
         tally = Tally(*NOTHING_YET, nothing_yet)
         who = Trial(i32(lane - robot), trial, robot, robots, active, out)
-        si[FIRST + me] = i32(lane - robot)
-        si[CENTRES + me] = obstacle
+        si[L.FIRST + me] = i32(lane - robot)
+        si[L.CENTRES + me] = obstacle
         if with_obstacles:
             e = i32(lane)
             while e < trials * obstacles:
-                from_ = at(warps[w, W_OBSTACLES] + e)
+                from_ = at(warps[w, L.W_OBSTACLES] + e)
                 sf[at(centre_place + e + e)] = centres[from_, 0]
                 sf[at(centre_place + e + e) + 1] = centres[from_, 1]
-                e = i32(e + i32(LANES))
+                e = i32(e + i32(L.LANES))
         if with_faults:
-            sf[GAIN + me] = faults[fault, F_GAIN]
-            sf[AMPLITUDE + me] = faults[fault, F_AMPLITUDE]
-            sf[OFFSET + me] = faults[fault, F_OFFSET]
+            sf[L.GAIN + me] = faults[fault, L.F_GAIN]
+            sf[L.AMPLITUDE + me] = faults[fault, L.F_AMPLITUDE]
+            sf[L.OFFSET + me] = faults[fault, L.F_OFFSET]
         if with_teams:
-            si[OWN + me] = networks[at(warps[w, W_NETWORK] + robot), N_OWN]
+            si[L.OWN + me] = networks[at(warps[w, L.W_NETWORK] + robot), L.N_OWN]
         # Begin with nothing kept and nothing counted.
         e = i32(lane)
-        while e < i32(KEPT * LANES) * (robots // i32(2)):
-            kept[at(warps[w, W_PAIRS] + e)] = f32(-1.0)
-            e = i32(e + i32(LANES))
+        while e < i32(L.KEPT * L.LANES) * (robots // i32(2)):
+            kept[at(warps[w, L.W_PAIRS] + e)] = f32(-1.0)
+            e = i32(e + i32(L.LANES))
         e = i32(0)
-        while e < i32(2 * WALL_FIELDS) + obstacles * i32(BLOCK_FIELDS):
-            blocks[at(blocks_kept + e * i32(LANES))] = f32(-1.0)
+        while e < i32(2 * L.WALL_FIELDS) + obstacles * i32(L.BLOCK_FIELDS):
+            blocks[at(blocks_kept + e * i32(L.LANES))] = f32(-1.0)
             e = i32(e + i32(1))
         if active and robot == 0:
             for column in range(columns):
@@ -164,16 +120,16 @@ def kernel(
         if wants & VISITS:
             e = i32(lane)
             while e < trials * fine_cells:
-                visits[at(warps[w, W_OUT] * fine_cells + e)] = 0
-                e = i32(e + i32(LANES))
+                visits[at(warps[w, L.W_OUT] * fine_cells + e)] = 0
+                e = i32(e + i32(L.LANES))
         e = i32(i32(neuron_place) + lane)
-        while e < warps[w, W_LISTED]:  # neurons
+        while e < warps[w, L.W_LISTED]:  # neurons
             si[at(base + e)] = 0
-            e = i32(e + i32(LANES))
-        e = i32(warps[w, W_COUNTS] + lane)
-        while e < warps[w, W_CENTRES]:  # situations and cells
+            e = i32(e + i32(L.LANES))
+        e = i32(warps[w, L.W_COUNTS] + lane)
+        while e < warps[w, L.W_CENTRES]:  # situations and cells
             si[at(base + e)] = 0
-            e = i32(e + i32(LANES))
+            e = i32(e + i32(L.LANES))
         kinds = Kinds(with_obstacles, with_faults, with_rab_offset, with_odd, with_teams)
         cycle = i32(1)
         while cycle <= cycles:
@@ -181,13 +137,14 @@ def kernel(
             # What a warp needs only here or there is read anew: registers are scarce.
             old = body
             places = Places(
-                i32(base + warps[w, W_LISTED]), i32(base + warps[w, W_NEAR]),
-                i32(base + warps[w, W_WORK]),
+                i32(base + warps[w, L.W_LISTED]), i32(base + warps[w, L.W_NEAR]),
+                i32(base + warps[w, L.W_WORK]),
             )  # fmt: skip
             body = move(
                 warp, body, (left, right),
-                (side, limits[limit, L_MARGIN], obstacle, seen.obstacles), (seen.near, places.near),
-                ((kept, warps[w, W_CONTACTS], warps[w, W_PAIRS]), (blocks, blocks_kept)),
+                (side, limits[limit, L.L_MARGIN], obstacle, seen.obstacles),
+                (seen.near, places.near),
+                ((kept, warps[w, L.W_CONTACTS], warps[w, L.W_PAIRS]), (blocks, blocks_kept)),
                 (cycle, iterations), with_obstacles,
             )  # fmt: skip
             in_phase()
@@ -198,10 +155,10 @@ def kernel(
                 side,
                 obstacle,
                 obstacles,
-                u32(networks[network, N_LIVE]),
+                u32(networks[network, L.N_LIVE]),
                 key,
             )
-            radios = (warps[w, W_PLACE], keys, faults, warps[w, W_FAULTS], with_odd)
+            radios = (warps[w, L.W_PLACE], keys, faults, warps[w, L.W_FAULTS], with_odd)
             seen = sense(
                 warp,
                 body,
@@ -213,26 +170,28 @@ def kernel(
                 kinds,
             )
             if with_teams:
-                last = at(warps[w, W_NETWORK] + robots - i32(1))
-                pool = (networks[network, N_FIRST], networks[last, N_STOP])
-                size = i32((warps[w, W_LISTED] - i32(neuron_place)) >> i32(1))
+                last = at(warps[w, L.W_NETWORK] + robots - i32(1))
+                pool = (networks[network, L.N_FIRST], networks[last, L.N_STOP])
+                size = i32((warps[w, L.W_LISTED] - i32(neuron_place)) >> i32(1))
                 left, right = think_together(
                     warp, (robot, robots, active), cycle, pool, (i32(neuron_place), size), links,
                     tables,
                 )  # fmt: skip
             else:
-                own_neurons = (networks[network, N_FIRST], networks[network, N_STOP])
+                own_neurons = (networks[network, L.N_FIRST], networks[network, L.N_STOP])
                 left, right = think(
-                    sf, me, cycle, own_neurons, networks[network, N_LINK], i32(neuron_place),
+                    sf, me, cycle, own_neurons, networks[network, L.N_LINK], i32(neuron_place),
                     links, tables,
                 )  # fmt: skip
-            left *= faults[fault, F_LEFT] if active else ZERO
-            right *= faults[fault, F_RIGHT] if active else ZERO
-            books = Books(sums, visits, i32(i32(out) * fine_cells), i32(base + warps[w, W_PATROL]))
-            room = (side, limits[limit, L_SPEED], i32(limits[limit, L_FINE]))
+            left *= faults[fault, L.F_LEFT] if active else ZERO
+            right *= faults[fault, L.F_RIGHT] if active else ZERO
+            books = Books(
+                sums, visits, i32(i32(out) * fine_cells), i32(base + warps[w, L.W_PATROL])
+            )
+            room = (side, limits[limit, L.L_SPEED], i32(limits[limit, L.L_FINE]))
             tally = add_up(warp, who, old, body, tally, room, books, cycle)
             if counts:
-                count_place = i32(base + warps[w, W_COUNTS])
+                count_place = i32(base + warps[w, L.W_COUNTS])
                 if active:
                     what = situation(sf, me, left, right)
                     # Two counters share a number: 32 robots x 2000 cycles fit 16 bits.
@@ -244,7 +203,7 @@ def kernel(
                     together()
             cycle = i32(cycle + i32(1))
         together()
-        books = Books(sums, visits, i32(i32(out) * fine_cells), i32(base + warps[w, W_PATROL]))
+        books = Books(sums, visits, i32(i32(out) * fine_cells), i32(base + warps[w, L.W_PATROL]))
         close(warp, who, tally, books, cycles)
 
     # Numba knows code by its file and its inner values; laws are neither, and name a folder.

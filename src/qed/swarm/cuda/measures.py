@@ -9,22 +9,8 @@ from numpy import float64 as f64
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import cuda, device, stage
-from qed.swarm.cuda.layout import (
-    INPUTS,
-    LANES,
-    S_BORDER,
-    S_FEATURES,
-    S_PATROL,
-    SITUATION_COUNTS,
-    SUM_X,
-    SUM_Y,
-    TURN,
-    VX,
-    VY,
-    X,
-    Y,
-)
 from qed.swarm.cuda.warp import at, together
 from qed.swarm.laws import describing, scoring
 from qed.swarm.laws.describing import PER_FINE_CELL
@@ -55,8 +41,8 @@ def centre_distance(sf, base, first, robots, x, y):
     r = i32(0)
     while r < robots:
         other = at(base + first + r)
-        mean_x += sf[X + other] * share
-        mean_y += sf[Y + other] * share
+        mean_x += sf[L.X + other] * share
+        mean_y += sf[L.Y + other] * share
         r = i32(r + i32(1))
     dx = x - mean_x
     dy = y - mean_y
@@ -72,8 +58,8 @@ def others(sf, base, first, robot, robots, x, y):
     while k < robots:
         ahead = i32(robot + k)
         other = at(base + first + (ahead if ahead < robots else ahead - robots))
-        dx = sf[X + other] - x
-        dy = sf[Y + other] - y
+        dx = sf[L.X + other] - x
+        dy = sf[L.Y + other] - y
         square = dx * dx + dy * dy
         nearest = min(nearest, square)
         total += f32(math.sqrt(square))
@@ -88,8 +74,8 @@ def flocking(sf, base, first, robot, robots, place, motion):
     x, y = place
     old_heading, speed = motion
     me = at(base + first + robot)
-    sf[VX + me] = old_heading
-    sf[VY + me] = speed
+    sf[L.VX + me] = old_heading
+    sf[L.VY + me] = speed
     together()
     worth = ZERO
     k = i32(1)
@@ -98,9 +84,11 @@ def flocking(sf, base, first, robot, robots, place, motion):
         ahead = i32(robot + k)
         other = at(base + first + (ahead if ahead < robots else ahead - robots))
         if not (i32(k + k) == robots and robot >= k):
-            dx = sf[X + other] - x
-            dy = sf[Y + other] - y
-            worth += flock(dx * dx + dy * dy, sf[VX + other] - old_heading, speed, sf[VY + other])
+            dx = sf[L.X + other] - x
+            dy = sf[L.Y + other] - y
+            worth += flock(
+                dx * dx + dy * dy, sf[L.VX + other] - old_heading, speed, sf[L.VY + other]
+            )
         k = i32(k + i32(1))
     together()
     return worth
@@ -138,8 +126,8 @@ def patrolled(si, place, who, cycles, sums, out, inner, border):
             if on_border(cell):
                 border += worth
         cell = i32(cell + robots)
-    cuda.atomic.add(sums, (out, S_PATROL), f64(inner))
-    cuda.atomic.add(sums, (out, S_BORDER), f64(border))
+    cuda.atomic.add(sums, (out, L.S_PATROL), f64(inner))
+    cuda.atomic.add(sums, (out, L.S_BORDER), f64(border))
 
 
 @stage
@@ -157,24 +145,24 @@ def features(sf, me, first, robots, begin, values, sums, out):
     A robot looks after the features ``begin``, ``begin + robots``, ...; ``first`` is the place of
     the trial's first robot.
     """
-    sf[VX + me] = values[0]
-    sf[VY + me] = values[1]
-    sf[TURN + me] = values[2]
-    sf[SUM_X + me] = values[3]
-    sf[SUM_Y + me] = values[4]
+    sf[L.VX + me] = values[0]
+    sf[L.VY + me] = values[1]
+    sf[L.TURN + me] = values[2]
+    sf[L.SUM_X + me] = values[3]
+    sf[L.SUM_Y + me] = values[4]
     together()
     which = i32(begin)
     while which < i32(5):
-        row = VX if which == 0 else VY if which == 1 else TURN if which == 2 else SUM_X
-        row = SUM_Y if which == 4 else row
+        row = L.VX if which == 0 else L.VY if which == 1 else L.TURN if which == 2 else L.SUM_X
+        row = L.SUM_Y if which == 4 else row
         total = f64(0.0)
         r = i32(0)
         while r < robots:
             total += sf[row + at(first + r)]
             r = i32(r + i32(1))
         mean = total / f64(robots)
-        sums[out, S_FEATURES + 2 * which] += mean
-        sums[out, S_FEATURES + 2 * which + 1] += mean * mean
+        sums[out, L.S_FEATURES + 2 * which] += mean
+        sums[out, L.S_FEATURES + 2 * which + 1] += mean * mean
         which = i32(which + robots)
     together()
 
@@ -182,8 +170,8 @@ def features(sf, me, first, robots, begin, values, sums, out):
 @stage
 def active_group(sf, me, group):
     """Tell whether one of a group of inputs is active."""
-    first = min(sf[INPUTS + group[0] * LANES + me], sf[INPUTS + group[1] * LANES + me])
-    second = min(sf[INPUTS + group[2] * LANES + me], sf[INPUTS + group[3] * LANES + me])
+    first = min(sf[L.INPUTS + group[0] * L.LANES + me], sf[L.INPUTS + group[1] * L.LANES + me])
+    second = min(sf[L.INPUTS + group[2] * L.LANES + me], sf[L.INPUTS + group[3] * L.LANES + me])
     return i32(1) if min(first, second) < ZERO else i32(0)
 
 
@@ -203,26 +191,26 @@ def situation(sf, me, left, right):
 def flush(si, counts, lane, spirit, row):
     """Add a warp's counts to its controller's, and begin anew."""
     e = i32(lane)
-    while e < i32(SITUATION_COUNTS // 2):
+    while e < i32(L.SITUATION_COUNTS // 2):
         two = u32(si[at(counts + e)])
         si[at(counts + e)] = 0
         if two != u32(0):
-            place = at(i32(row) * i32(SITUATION_COUNTS) + e + e)
+            place = at(i32(row) * i32(L.SITUATION_COUNTS) + e + e)
             cuda.atomic.add(spirit, place, i32(two & u32(0xFFFF)))
             cuda.atomic.add(spirit, place + 1, i32(two >> u32(16)))
-        e = i32(e + i32(LANES))
+        e = i32(e + i32(L.LANES))
 
 
 @stage
 def write_total(sf, me, robots, value, sums, out, column, leads):
     """Write the sum of a number over the robots of a trial, whose first one leads."""
-    sf[VX + me] = value
+    sf[L.VX + me] = value
     together()
     if leads:
         total = f64(0.0)
         r = i32(0)
         while r < robots:
-            total += sf[VX + at(me + r)]
+            total += sf[L.VX + at(me + r)]
             r = i32(r + i32(1))
         sums[out, column] = total
     together()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from numpy import float32 as f32
 from numpy import int32 as i32
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import device, stage
-from qed.swarm.cuda.layout import GROUP, LANES
 from qed.swarm.cuda.warp import at, rolled, together, two_of
 from qed.swarm.laws import neuron as laws
 from qed.swarm.laws.neuron import GAIN
@@ -27,21 +27,21 @@ def think(sf, me, cycle, own, link, place, all_links, tables):
     odd = i32(cycle & i32(1))
     read = i32(odd * all_links)
     neuron, last = own
-    wheels = i32(place + (i32(1) - odd) * (last - neuron) * i32(LANES))
+    wheels = i32(place + (i32(1) - odd) * (last - neuron) * i32(L.LANES))
     out = wheels
     while neuron < last:
         total = f32(0.0)
         stop = stops[at(neuron)]
         while link < stop:
             link = rolled(link)
-            for e in range(GROUP):
+            for e in range(L.GROUP):
                 row, weight = two_of(links[at(read + link) + e])
                 total += weight * sf[row + me]
-            link = i32(link + i32(GROUP))
+            link = i32(link + i32(L.GROUP))
         sf[at(out) + me] = tanh(GAIN * total + biases[at(neuron)])
-        out = i32(out + i32(LANES))
+        out = i32(out + i32(L.LANES))
         neuron = i32(neuron + i32(1))
-    return sf[at(wheels) + me], sf[at(wheels) + LANES + me]
+    return sf[at(wheels) + me], sf[at(wheels) + L.LANES + me]
 
 
 @stage
@@ -66,17 +66,17 @@ def think_together(warp, who, cycle, pool, sets, all_links, tables):
     together()  # inputs of all robots are there
     while neuron < last:
         owner = owners[at(neuron)]
-        me = at(trial + (owner & i32(LANES - 1)))
+        me = at(trial + (owner & i32(L.LANES - 1)))
         total = f32(0.0)
         link = stops[at(neuron)]
         stop = stops[at(neuron) + 1]
         while link < stop:
             link = rolled(link)
-            for e in range(GROUP):
+            for e in range(L.GROUP):
                 row, weight = two_of(links[at(read + link) + e])
                 total += weight * sf[row + me]
-            link = i32(link + i32(GROUP))
+            link = i32(link + i32(L.GROUP))
         sf[at(wheels + trial + owner)] = tanh(GAIN * total + biases[at(neuron)])
         neuron = i32(neuron + robots)
     together()
-    return sf[at(wheels) + warp.me], sf[at(wheels) + LANES + warp.me]
+    return sf[at(wheels) + warp.me], sf[at(wheels) + L.LANES + warp.me]

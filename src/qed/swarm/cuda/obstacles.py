@@ -5,22 +5,9 @@ from __future__ import annotations
 from numpy import float32 as f32
 from numpy import int32 as i32
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.constants import EDGE_COUNT, edge
 from qed.swarm.cuda.device import device, stage
-from qed.swarm.cuda.layout import (
-    B_ARM,
-    B_LEVER,
-    B_NORMAL_SHARE,
-    B_NX,
-    B_NY,
-    B_PRESS,
-    B_RUB,
-    B_STEP,
-    B_TANGENT_SHARE,
-    BLOCK_FIELDS,
-    LANES,
-    WALL_FIELDS,
-)
 from qed.swarm.cuda.warp import at, lowest, rolled
 from qed.swarm.laws import bodies
 from qed.swarm.laws import contact as laws
@@ -56,7 +43,7 @@ def body_point(x, y):
 @stage
 def block_place(mine, obstacle):
     """Return where it is noted how a robot stands at an obstacle."""
-    return at(mine + i32(2 * WALL_FIELDS * LANES) + obstacle * i32(BLOCK_FIELDS * LANES))
+    return at(mine + i32(2 * L.WALL_FIELDS * L.LANES) + obstacle * i32(L.BLOCK_FIELDS * L.LANES))
 
 
 @stage
@@ -88,17 +75,17 @@ def touching_obstacles(sf, pose, centres, rest, blocks, mine, step):
         if gap < OBSTACLE:
             word = i32(word | bit)
             b = block_place(mine, o)
-            fresh = blocks[b + B_STEP * LANES] != step - f32(1.0)
-            blocks[b + B_NX * LANES] = c * nx - s * ny
-            blocks[b + B_NY * LANES] = s * nx + c * ny
-            blocks[b + B_ARM * LANES] = arm
-            blocks[b + B_LEVER * LANES] = lever
-            blocks[b + B_NORMAL_SHARE * LANES] = share(lever)
-            blocks[b + B_TANGENT_SHARE * LANES] = share(arm)
+            fresh = blocks[b + L.B_STEP * L.LANES] != step - f32(1.0)
+            blocks[b + L.B_NX * L.LANES] = c * nx - s * ny
+            blocks[b + L.B_NY * L.LANES] = s * nx + c * ny
+            blocks[b + L.B_ARM * L.LANES] = arm
+            blocks[b + L.B_LEVER * L.LANES] = lever
+            blocks[b + L.B_NORMAL_SHARE * L.LANES] = share(lever)
+            blocks[b + L.B_TANGENT_SHARE * L.LANES] = share(arm)
             if fresh:
-                blocks[b + B_PRESS * LANES] = ZERO
-                blocks[b + B_RUB * LANES] = ZERO
-            blocks[b + B_STEP * LANES] = step
+                blocks[b + L.B_PRESS * L.LANES] = ZERO
+                blocks[b + L.B_RUB * L.LANES] = ZERO
+            blocks[b + L.B_STEP * L.LANES] = step
     return word
 
 
@@ -106,22 +93,22 @@ def touching_obstacles(sf, pose, centres, rest, blocks, mine, step):
 def block(blocks, b):
     """Read what is noted of a robot at an obstacle: normal, arm, lever, shares, impulses."""
     return (
-        blocks[b + B_NX * LANES],
-        blocks[b + B_NY * LANES],
-        blocks[b + B_ARM * LANES],
-        blocks[b + B_LEVER * LANES],
-        blocks[b + B_NORMAL_SHARE * LANES],
-        blocks[b + B_TANGENT_SHARE * LANES],
-        blocks[b + B_PRESS * LANES],
-        blocks[b + B_RUB * LANES],
+        blocks[b + L.B_NX * L.LANES],
+        blocks[b + L.B_NY * L.LANES],
+        blocks[b + L.B_ARM * L.LANES],
+        blocks[b + L.B_LEVER * L.LANES],
+        blocks[b + L.B_NORMAL_SHARE * L.LANES],
+        blocks[b + L.B_TANGENT_SHARE * L.LANES],
+        blocks[b + L.B_PRESS * L.LANES],
+        blocks[b + L.B_RUB * L.LANES],
     )
 
 
 @stage
 def note(blocks, b, found):
     """Note a robot's impulses at an obstacle."""
-    blocks[b + B_PRESS * LANES] = found[6]
-    blocks[b + B_RUB * LANES] = found[7]
+    blocks[b + L.B_PRESS * L.LANES] = found[6]
+    blocks[b + L.B_RUB * L.LANES] = found[7]
 
 
 @stage

@@ -11,8 +11,8 @@ from numpy import float32 as f32
 from numpy import float64 as f64
 from numpy import int32 as i32
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import device, stage
-from qed.swarm.cuda.layout import INPUTS, LANES, RAB, VX, VY, X, Y
 from qed.swarm.cuda.warp import at
 from qed.swarm.laws import geometry
 from qed.swarm.laws.sensing import SENSORS
@@ -37,10 +37,10 @@ def robot_worth(sf, me, robots, pose, motion, limits, cycle):
     """
     nearest_input = ONE
     for s in range(SENSORS):
-        nearest_input = min(nearest_input, sf[INPUTS + s * LANES + me])
+        nearest_input = min(nearest_input, sf[L.INPUTS + s * L.LANES + me])
     heard = i32(0)
     for c in range(CONES):
-        heard = i32(heard + (i32(1) if sf[RAB + c * LANES + me] < ONE else i32(0)))
+        heard = i32(heard + (i32(1) if sf[L.RAB + c * L.LANES + me] < ONE else i32(0)))
     return f32(
         law(
             f64(pose[0]),
@@ -71,14 +71,14 @@ def pairs_worth(sf, first, robot, robots, pose, motion):
         ahead = i32(robot + k)
         other = at(first + (ahead if ahead < robots else ahead - robots))
         if not (i32(k + k) == robots and robot >= k):
-            dx = sf[X + other] - pose[0]
-            dy = sf[Y + other] - pose[1]
+            dx = sf[L.X + other] - pose[0]
+            dy = sf[L.Y + other] - pose[1]
             worth += f32(
                 law(
                     f64(f32(math.sqrt(dx * dx + dy * dy))),
-                    f64(wrap(sf[VX + other] - motion[0])),
+                    f64(wrap(sf[L.VX + other] - motion[0])),
                     f64(motion[1]),
-                    f64(sf[VY + other]),
+                    f64(sf[L.VY + other]),
                 )
             )
         k = i32(k + i32(1))

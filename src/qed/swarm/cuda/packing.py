@@ -11,36 +11,8 @@ import numpy as np
 
 from qed.controller.network import CONSTANT
 from qed.controller.networks import Networks
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda import pooling
-from qed.swarm.cuda.layout import (
-    BLOCK_FIELDS,
-    CONTACT_FIELDS,
-    GROUP,
-    KEPT,
-    L_FINE,
-    L_RAB2,
-    L_SIDE,
-    LANES,
-    N_FIRST,
-    N_LINK,
-    N_LIVE,
-    N_OWN,
-    N_STOP,
-    NETWORK_FIELDS,
-    W_BLOCKS,
-    W_CONTACTS,
-    W_FAULTS,
-    W_LIMITS,
-    W_NETWORK,
-    W_OBSTACLES,
-    W_OUT,
-    W_PAIRS,
-    W_PLACE,
-    W_ROBOTS,
-    W_TRIALS,
-    WALL_FIELDS,
-    WARP_FIELDS,
-)
 from qed.swarm.environment import Environment
 from qed.swarm.environment_row import limits as limits_of
 from qed.swarm.faults import Faults, effects
@@ -156,8 +128,8 @@ def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         table, sizes = pooling.one_each(table, sizes, worlds[:, 0])
     first_network = np.cumsum(sizes) - sizes
     networks = _networks(table, all_inputs)
-    live = np.bitwise_or.reduceat(networks["networks"][:, N_OWN], first_network)
-    networks["networks"][:, N_LIVE] = np.repeat(live, sizes)
+    live = np.bitwise_or.reduceat(networks["networks"][:, L.N_OWN], first_network)
+    networks["networks"][:, L.N_LIVE] = np.repeat(live, sizes)
     if with_teams:
         networks |= pooling.pooled(table.neurons, sizes, networks)
     # The dearest first, so that none is left over at the end.
@@ -165,8 +137,8 @@ def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         worlds, limits, networks["networks"], first_network, len(networks["sources"])
     )
     warps, kept, blocks = _warps(worlds, job.trials, np.argsort(-cost, kind="stable"))
-    warps[:, W_NETWORK] = first_network[warps[:, W_LIMITS]]
-    cells = limits[:, L_FINE].astype(np.int32) ** 2
+    warps[:, L.W_NETWORK] = first_network[warps[:, L.W_LIMITS]]
+    cells = limits[:, L.L_FINE].astype(np.int32) ** 2
     broken_in = [effects(fault, robots) for robots, _, fault in faults]
     return Packed(
         warps=warps,
@@ -203,7 +175,7 @@ def _kinds(
 
 def pairs_at_once(robots: Any) -> Any:
     """Return how many pairs there are in a warp of swarms with so many robots."""
-    return (LANES // robots) * robots * (robots - 1) // 2
+    return (L.LANES // robots) * robots * (robots - 1) // 2
 
 
 def _warps(worlds: np.ndarray, trials: int, order: np.ndarray) -> tuple[np.ndarray, int, int]:
@@ -213,12 +185,12 @@ def _warps(worlds: np.ndarray, trials: int, order: np.ndarray) -> tuple[np.ndarr
     robot, obstacle and faults are.  Their warps come in this order of the worlds.
     """
     robots, obstacles = worlds[:, 0], worlds[:, 1]
-    at_once = LANES // robots
+    at_once = L.LANES // robots
     each = -(-trials // at_once)  # warps of a world
     # Contacts of robots lie after what is kept of pairs.
-    for_pairs = KEPT * LANES * (robots // 2)
-    for_each = for_pairs + CONTACT_FIELDS * LANES * -(-pairs_at_once(robots) // LANES)
-    at_blocks = LANES * (2 * WALL_FIELDS + BLOCK_FIELDS * obstacles)
+    for_pairs = L.KEPT * L.LANES * (robots // 2)
+    for_each = for_pairs + L.CONTACT_FIELDS * L.LANES * -(-pairs_at_once(robots) // L.LANES)
+    at_blocks = L.LANES * (2 * L.WALL_FIELDS + L.BLOCK_FIELDS * obstacles)
 
     def begins(size: np.ndarray) -> np.ndarray:
         begin: np.ndarray = np.cumsum(size * each) - size * each
@@ -228,17 +200,17 @@ def _warps(worlds: np.ndarray, trials: int, order: np.ndarray) -> tuple[np.ndarr
     w = np.repeat(order, ordered)
     number = np.arange(len(w)) - np.repeat(np.cumsum(ordered) - ordered, ordered)
     start = number * at_once[w]
-    table = np.empty((len(w), WARP_FIELDS), np.int32)
-    table[:, W_PLACE] = worlds[w, 3] + start * robots[w]
-    table[:, W_TRIALS] = np.minimum(at_once[w], trials - start)
-    table[:, W_ROBOTS] = robots[w]
-    table[:, W_LIMITS] = worlds[w, 2]
-    table[:, W_OUT] = trials * w + start
-    table[:, W_OBSTACLES] = worlds[w, 4] + start * obstacles[w]
-    table[:, W_FAULTS] = worlds[w, 5]
-    table[:, W_PAIRS] = begins(for_each)[w] + number * for_each[w]
-    table[:, W_CONTACTS] = table[:, W_PAIRS] + for_pairs[w]
-    table[:, W_BLOCKS] = begins(at_blocks)[w] + number * at_blocks[w]
+    table = np.empty((len(w), L.WARP_FIELDS), np.int32)
+    table[:, L.W_PLACE] = worlds[w, 3] + start * robots[w]
+    table[:, L.W_TRIALS] = np.minimum(at_once[w], trials - start)
+    table[:, L.W_ROBOTS] = robots[w]
+    table[:, L.W_LIMITS] = worlds[w, 2]
+    table[:, L.W_OUT] = trials * w + start
+    table[:, L.W_OBSTACLES] = worlds[w, 4] + start * obstacles[w]
+    table[:, L.W_FAULTS] = worlds[w, 5]
+    table[:, L.W_PAIRS] = begins(for_each)[w] + number * for_each[w]
+    table[:, L.W_CONTACTS] = table[:, L.W_PAIRS] + for_pairs[w]
+    table[:, L.W_BLOCKS] = begins(at_blocks)[w] + number * at_blocks[w]
     return table, max(int(for_each @ each), 1), max(int(at_blocks @ each), 1)
 
 
@@ -269,12 +241,12 @@ def _instructions(
     robots, obstacles = worlds[:, 0], worlds[:, 1]
     limit = limits[worlds[:, 2]]
     sizes = np.diff(first, append=len(table))
-    neurons = np.diff(table[first, N_FIRST], append=table[-1, N_STOP]) / sizes
-    links = np.diff(table[first, N_LINK], append=all_links) / sizes
-    hearing = table[first, N_LIVE] > 127
+    neurons = np.diff(table[first, L.N_FIRST], append=table[-1, L.N_STOP]) / sizes
+    links = np.diff(table[first, L.N_LINK], append=all_links) / sizes
+    hearing = table[first, L.N_LIVE] > 127
     # As if robots were anywhere: so many of all pairs are within hearing.
-    share = np.minimum(math.pi * limit[:, L_RAB2] / limit[:, L_SIDE] ** 2, 1.0)
-    rounds = hearing * (0.5 + pairs_at_once(robots) * share / LANES)
+    share = np.minimum(math.pi * limit[:, L.L_RAB2] / limit[:, L.L_SIDE] ** 2, 1.0)
+    rounds = hearing * (0.5 + pairs_at_once(robots) * share / L.LANES)
     cost: np.ndarray = 2000 + 8 * links + 35 * neurons + 120 * obstacles
     cost = cost + rounds * (200 + 11 * robots + 18 * obstacles)
     return cost
@@ -286,7 +258,7 @@ def _networks(networks: Networks, all_inputs: bool) -> dict[str, Any]:
     Each neuron's links are filled up to whole groups with some that read nothing.
     """
     neurons, counts = networks.neurons, networks.links
-    filled = GROUP * -(-np.maximum(counts, 1) // GROUP)
+    filled = L.GROUP * -(-np.maximum(counts, 1) // L.GROUP)
     stops = np.cumsum(filled)
     place = np.arange(counts.sum()) + np.repeat(
         stops - filled - (np.cumsum(counts) - counts), counts
@@ -295,14 +267,14 @@ def _networks(networks: Networks, all_inputs: bool) -> dict[str, Any]:
     sources[place] = networks.sources
     weights = np.zeros(stops[-1], np.float32)
     weights[place] = networks.weights
-    table = np.empty((len(networks), NETWORK_FIELDS), np.int32)
-    table[:, N_STOP] = np.cumsum(neurons)
-    table[:, N_FIRST] = table[:, N_STOP] - neurons
-    ends = stops[table[:, N_STOP] - 1]
-    table[:, N_LINK] = np.append(0, ends[:-1])
+    table = np.empty((len(networks), L.NETWORK_FIELDS), np.int32)
+    table[:, L.N_STOP] = np.cumsum(neurons)
+    table[:, L.N_FIRST] = table[:, L.N_STOP] - neurons
+    ends = stops[table[:, L.N_STOP] - 1]
+    table[:, L.N_LINK] = np.append(0, ends[:-1])
     bits = np.where((sources >= 0) & (sources < CONSTANT), 1 << np.maximum(sources, 0), 0)
-    live = np.bitwise_or.reduceat(bits, table[:, N_LINK])
-    table[:, N_OWN] = ALL_INPUTS if all_inputs else live
+    live = np.bitwise_or.reduceat(bits, table[:, L.N_LINK])
+    table[:, L.N_OWN] = ALL_INPUTS if all_inputs else live
     return {
         "networks": table,
         "biases": networks.biases,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from numpy import float32 as f32
 from numpy import int32 as i32
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import stage
-from qed.swarm.cuda.layout import LANES, LISTED_X, LISTED_Y, X, Y
 from qed.swarm.cuda.warp import at, ballot, count, rolled, together
 
 
@@ -19,10 +19,10 @@ def list_pairs(warp, robot, robots, active, far2, listed):
     """
     sf, si, base, lane, me, before = warp
     number = i32(0)
-    x = sf[X + me]
-    y = sf[Y + me]
-    sf[LISTED_X + me] = x
-    sf[LISTED_Y + me] = y
+    x = sf[L.X + me]
+    y = sf[L.Y + me]
+    sf[L.LISTED_X + me] = x
+    sf[L.LISTED_Y + me] = y
     half = i32(robots >> i32(1))
     even = i32(robots - half)  # with an even number, halfway round each pair would be met twice
     other = i32(lane)
@@ -36,14 +36,14 @@ def list_pairs(warp, robot, robots, active, far2, listed):
             other = i32(other - robots)
         square = f32(1e9)
         if active and (k < even or robot < k):
-            dx = sf[X + at(base + other)] - x
-            dy = sf[Y + at(base + other)] - y
+            dx = sf[L.X + at(base + other)] - x
+            dy = sf[L.Y + at(base + other)] - y
             square = dx * dx + dy * dy
         word = ballot(warp, square < far2)
         if square < far2:
             si[at(listed + number + count(word & before))] = code | (other << i32(5))
         number = i32(number + count(word))
-        code = i32(code + i32(LANES << 10))
+        code = i32(code + i32(L.LANES << 10))
         k = i32(k + i32(1))
     together()
     return number
@@ -52,8 +52,8 @@ def list_pairs(warp, robot, robots, active, far2, listed):
 @stage
 def has_come_far(sf, me, x, y, way2):
     """Tell whether a robot has moved so far (m2) since pairs were listed."""
-    dx = x - sf[LISTED_X + me]
-    dy = y - sf[LISTED_Y + me]
+    dx = x - sf[L.LISTED_X + me]
+    dy = y - sf[L.LISTED_Y + me]
     return dx * dx + dy * dy > way2
 
 
@@ -62,8 +62,8 @@ def square_apart(sf, base, code):
     """Return the squared distance of a listed pair (m2)."""
     i = at(base + (code & i32(31)))
     k = at(base + ((code >> i32(5)) & i32(31)))
-    dx = sf[X + k] - sf[X + i]
-    dy = sf[Y + k] - sf[Y + i]
+    dx = sf[L.X + k] - sf[L.X + i]
+    dy = sf[L.Y + k] - sf[L.Y + i]
     return dx * dx + dy * dy
 
 
@@ -88,5 +88,5 @@ def sort_out(warp, number, listed, near2, rab2, near_list, heard_list):
         if square < rab2:
             si[at(heard_list + hear + count(word & before))] = code
         hear = i32(hear + count(word))
-        start = i32(start + i32(LANES))
+        start = i32(start + i32(L.LANES))
     return near, hear

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from qed.controller.networks import Networks, each_of
-from qed.swarm.cuda.layout import LANES
+from qed.swarm.cuda import layout as L
 
 
 def one_each(table: Networks, sizes: np.ndarray, robots: np.ndarray) -> tuple[Networks, np.ndarray]:
@@ -43,7 +43,7 @@ def pooled(neurons: np.ndarray, sizes: np.ndarray, tables: dict[str, Any]) -> di
     return {
         "biases": tables["biases"][order],
         "stops": np.append(0, np.cumsum(links)).astype(np.int32),
-        "owners": (LANES * row + robot)[order].astype(np.int32),
+        "owners": (L.LANES * row + robot)[order].astype(np.int32),
         "sources": tables["sources"][moved],
         "weights": tables["weights"][moved],
     }

@@ -7,20 +7,9 @@ from numpy import int32 as i32
 from numpy import uint32 as u32
 
 from qed import chance
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.constants import ALL_SENSORS, FACE_COUNT, face, sensor_pose
 from qed.swarm.cuda.device import cuda, device, stage
-from qed.swarm.cuda.layout import (
-    AMPLITUDE,
-    COS,
-    GAIN,
-    INPUTS,
-    LANES,
-    OFFSET,
-    OWN,
-    SIN,
-    X,
-    Y,
-)
 from qed.swarm.cuda.warp import at, ballot, bits_of, count, lowest, push_sign, rolled, together
 from qed.swarm.laws import rays
 from qed.swarm.laws import sensing as laws
@@ -60,7 +49,7 @@ def at_walls(sf, me, pose, side):
         at_x, at_y, aim_x, aim_y = sensor_pose(sensor)
         across = ray_wall(x + (c * at_x - s * at_y), c * aim_x - s * aim_y, side)
         along = ray_wall(y + (s * at_x + c * at_y), s * aim_x + c * aim_y, side)
-        sf[INPUTS + at(sensor * i32(LANES)) + me] = min(across, along)
+        sf[L.INPUTS + at(sensor * i32(L.LANES)) + me] = min(across, along)
         sensor = i32(sensor + i32(1))
 
 
@@ -94,7 +83,7 @@ def at_obstacles(sf, me, pose, reach, centres, nearby):
             way = ray_disc(
                 AT_X[sensor] - ahead, AT_Y[sensor] - left, AIM_X[sensor], AIM_Y[sensor], RADIUS
             )
-            place = INPUTS + sensor * LANES + me
+            place = L.INPUTS + sensor * L.LANES + me
             if way < reach:
                 sf[place] = min(sf[place], way)
 
@@ -114,10 +103,10 @@ def facing(si, base, near_list, task):
 @stage
 def may_hit(sf, m, o, reach):
     """Return a bit for each sensor whose ray comes near the other robot's disc."""
-    dx = sf[X + o] - sf[X + m]
-    dy = sf[Y + o] - sf[Y + m]
-    c = sf[COS + m]
-    s = sf[SIN + m]
+    dx = sf[L.X + o] - sf[L.X + m]
+    dy = sf[L.Y + o] - sf[L.Y + m]
+    c = sf[L.COS + m]
+    s = sf[L.SIN + m]
     ahead = c * dx + s * dy
     left = c * dy - s * dx
     hits = u32(0)
@@ -149,12 +138,12 @@ def meets_body(ox, oy, dx, dy):
 @stage
 def look(sf, m, o, sensor):
     """Return where a sensor's ray meets the other robot's body (m), or FAR."""
-    dx = sf[X + o] - sf[X + m]
-    dy = sf[Y + o] - sf[Y + m]
-    c = sf[COS + m]
-    s = sf[SIN + m]
-    other_c = sf[COS + o]
-    other_s = sf[SIN + o]
+    dx = sf[L.X + o] - sf[L.X + m]
+    dy = sf[L.Y + o] - sf[L.Y + m]
+    c = sf[L.COS + m]
+    s = sf[L.SIN + m]
+    other_c = sf[L.COS + o]
+    other_s = sf[L.SIN + o]
     turn_c = other_c * c + other_s * s
     turn_s = other_c * s - other_s * c
     at_x, at_y, aim_x, aim_y = sensor_pose(sensor)
@@ -176,7 +165,7 @@ def shorten(si, place, way):
 def look_along(warp, number, near_list, rays, reach):
     """Test the last rays of the list, one per lane, and take them off; return how many are left."""
     sf, si, base, lane, _, _ = warp
-    left = max(i32(number - i32(LANES)), i32(0))
+    left = max(i32(number - i32(L.LANES)), i32(0))
     e = i32(left + lane)
     if e < number:
         code = si[at(rays + e)]
@@ -184,7 +173,7 @@ def look_along(warp, number, near_list, rays, reach):
         m, o = facing(si, base, near_list, i32(code >> i32(3)))
         way = look(sf, m, o, sensor)
         if way < reach:
-            shorten(si, INPUTS + at(sensor * i32(LANES)) + m, way)
+            shorten(si, L.INPUTS + at(sensor * i32(L.LANES)) + m, way)
     together()
     return left
 
@@ -204,7 +193,7 @@ def at_robots(warp, near, near_list, rays, live, reach, with_teams):
         hits = u32(0)
         if task < tasks:
             m, o = facing(si, base, near_list, task)
-            wanted = u32(si[OWN + m]) if with_teams else live
+            wanted = u32(si[L.OWN + m]) if with_teams else live
             hits = u32(may_hit(sf, m, o, reach) & wanted & u32(ALL_SENSORS))
         number = count(hits)
         place = listed
@@ -217,8 +206,8 @@ def at_robots(warp, near, near_list, rays, live, reach, with_teams):
             place = i32(place + i32(1))
             hits = u32(hits & (hits - u32(1)))
         together()
-        start = i32(start + i32(LANES))
-        least = i32(LANES) if start < tasks else i32(1)
+        start = i32(start + i32(L.LANES))
+        least = i32(L.LANES) if start < tasks else i32(1)
         while listed >= least:
             listed = look_along(warp, listed, near_list, rays, reach)
 
@@ -229,9 +218,9 @@ def read_one(sf, place, me, random, per_range, noise, faulty):
     gain = ONE
     offset = ZERO
     if faulty:
-        gain = sf[GAIN + me]
-        noise = sf[AMPLITUDE + me]
-        offset = sf[OFFSET + me]
+        gain = sf[L.GAIN + me]
+        noise = sf[L.AMPLITUDE + me]
+        offset = sf[L.OFFSET + me]
     sf[place] = sensed(reading(sf[place], per_range), random, gain, noise, offset)
 
 
@@ -248,12 +237,12 @@ def read(sf, me, live, chance_, per_range, noise, with_faults, hit):
         rest = u32(rolled(i32(rest)))
         sensor = i32(lowest(rest) & i32(-2))
         two = u32(rest >> u32(sensor))
-        place = INPUTS + at(sensor * i32(LANES)) + me
+        place = L.INPUTS + at(sensor * i32(L.LANES)) + me
         bits = draw(key, cycle, sensor)
         if two & u32(1):
             faulty = with_faults and (hit >> sensor) & i32(1) != i32(0)
             read_one(sf, place, me, low_noise(bits), per_range, noise, faulty)
         if two & u32(2):
             faulty = with_faults and (hit >> (sensor + i32(1))) & i32(1) != i32(0)
-            read_one(sf, place + LANES, me, high_noise(bits), per_range, noise, faulty)
+            read_one(sf, place + L.LANES, me, high_noise(bits), per_range, noise, faulty)
         rest = u32(rest & ~(u32(3) << u32(sensor)))

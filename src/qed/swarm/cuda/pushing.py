@@ -9,29 +9,8 @@ from __future__ import annotations
 from numpy import float32 as f32
 from numpy import int32 as i32
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import cuda, device, stage
-from qed.swarm.cuda.layout import (
-    C_CODE,
-    C_COUPLING,
-    C_NX,
-    C_NY,
-    C_ONE,
-    C_PRESS,
-    C_RUB,
-    C_TWO,
-    COS,
-    KEPT,
-    LANES,
-    PARTNERS,
-    SIN,
-    SUM_X,
-    SUM_Y,
-    TURN,
-    VX,
-    VY,
-    X,
-    Y,
-)
 from qed.swarm.cuda.touching import contact_place
 from qed.swarm.cuda.warp import at
 from qed.swarm.laws import bodies, geometry
@@ -61,16 +40,18 @@ def find_points(warp, table, place, mine, step):
     The impulses that it kept from the last sub-step begin to act.
     """
     sf, si, base, _, _, _ = warp
-    told = table[place + C_CODE * LANES]
+    told = table[place + L.C_CODE * L.LANES]
     first = told > ZERO
     code = i32(abs(told)) - i32(1)
     i = at(base + (code & i32(31)))
     k = at(base + ((code >> i32(5)) & i32(31)))
-    nx = table[place + C_NX * LANES]
-    ny = table[place + C_NY * LANES]
-    dx = sf[X + k] - sf[X + i]
-    dy = sf[Y + k] - sf[Y + i]
-    fx, fy, bx, by = face_to_face(sf[COS + i], sf[SIN + i], sf[COS + k], sf[SIN + k], nx, ny, first)
+    nx = table[place + L.C_NX * L.LANES]
+    ny = table[place + L.C_NY * L.LANES]
+    dx = sf[L.X + k] - sf[L.X + i]
+    dy = sf[L.Y + k] - sf[L.Y + i]
+    fx, fy, bx, by = face_to_face(
+        sf[L.COS + i], sf[L.SIN + i], sf[L.COS + k], sf[L.SIN + k], nx, ny, first
+    )
     points = between_ends(
         nx * dx + ny * dy,
         nx * dy - ny * dx,
@@ -79,10 +60,10 @@ def find_points(warp, table, place, mine, step):
         first,
         ahead(nx, ny) == first,
     )
-    part = patience(si[PARTNERS + i], si[PARTNERS + k])
-    pair = at(mine + i32(KEPT) * (code >> i32(10)))
+    part = patience(si[L.PARTNERS + i], si[L.PARTNERS + k])
+    pair = at(mine + i32(L.KEPT) * (code >> i32(10)))
     old = table[pair + 4] == step - f32(1.0)
-    spins = (sf[TURN + i], sf[TURN + k])
+    spins = (sf[L.TURN + i], sf[L.TURN + k])
     here = (points[0], points[1], points[2], points[3])
     there = (points[5], points[6], points[7], points[8])
     one = put_point(spins, here, points[4] < ZERO, part, old, table[pair], table[pair + 1])
@@ -114,26 +95,31 @@ def put_point(spins, levers, touches, part, old, press, rub):
 def write(table, place, contact):
     """Write a contact to its place."""
     code, normal, coupled, one, two = contact
-    table[place + C_CODE * LANES] = f32(code)
-    table[place + C_NX * LANES] = normal[0]
-    table[place + C_NY * LANES] = normal[1]
+    table[place + L.C_CODE * L.LANES] = f32(code)
+    table[place + L.C_NX * L.LANES] = normal[0]
+    table[place + L.C_NY * L.LANES] = normal[1]
     for n in range(4):
-        table[place + (C_COUPLING + n) * LANES] = coupled[n]
+        table[place + (L.C_COUPLING + n) * L.LANES] = coupled[n]
     for n in range(6):
-        table[place + (C_ONE + n) * LANES] = one[n]
-        table[place + (C_TWO + n) * LANES] = two[n]
+        table[place + (L.C_ONE + n) * L.LANES] = one[n]
+        table[place + (L.C_TWO + n) * L.LANES] = two[n]
 
 
 @stage
 def read(table, place):
     """Return a contact from its place."""
-    joint = at(place + C_COUPLING * LANES)
+    joint = at(place + L.C_COUPLING * L.LANES)
     return (
-        i32(table[place + C_CODE * LANES]),
-        (table[place + C_NX * LANES], table[place + C_NY * LANES]),
-        (table[joint], table[joint + LANES], table[joint + 2 * LANES], table[joint + 3 * LANES]),
-        read_point(table, at(place + C_ONE * LANES)),
-        read_point(table, at(place + C_TWO * LANES)),
+        i32(table[place + L.C_CODE * L.LANES]),
+        (table[place + L.C_NX * L.LANES], table[place + L.C_NY * L.LANES]),
+        (
+            table[joint],
+            table[joint + L.LANES],
+            table[joint + 2 * L.LANES],
+            table[joint + 3 * L.LANES],
+        ),
+        read_point(table, at(place + L.C_ONE * L.LANES)),
+        read_point(table, at(place + L.C_TWO * L.LANES)),
     )
 
 
@@ -142,11 +128,11 @@ def read_point(table, place):
     """Return a point of a contact from its place."""
     return (
         table[place],
-        table[place + LANES],
-        table[place + 2 * LANES],
-        table[place + 3 * LANES],
-        table[place + 4 * LANES],
-        table[place + 5 * LANES],
+        table[place + L.LANES],
+        table[place + 2 * L.LANES],
+        table[place + 3 * L.LANES],
+        table[place + 4 * L.LANES],
+        table[place + 5 * L.LANES],
     )
 
 
@@ -155,19 +141,19 @@ def give(si, i, k, fx, fy):
     """Add a pair's impulse to its two robots, in whole numbers, so that no order matters."""
     wx = fixed(fx)
     wy = fixed(fy)
-    cuda.atomic.add(si, SUM_X + i, -wx)
-    cuda.atomic.add(si, SUM_Y + i, -wy)
-    cuda.atomic.add(si, SUM_X + k, wx)
-    cuda.atomic.add(si, SUM_Y + k, wy)
+    cuda.atomic.add(si, L.SUM_X + i, -wx)
+    cuda.atomic.add(si, L.SUM_Y + i, -wy)
+    cuda.atomic.add(si, L.SUM_X + k, wx)
+    cuda.atomic.add(si, L.SUM_Y + k, wy)
 
 
 @stage
 def take(si, me, vx, vy):
     """Change a robot's velocity by the impulses that were added up."""
-    vx += f32(si[SUM_X + me]) * FROM_FIXED
-    vy += f32(si[SUM_Y + me]) * FROM_FIXED
-    si[SUM_X + me] = 0
-    si[SUM_Y + me] = 0
+    vx += f32(si[L.SUM_X + me]) * FROM_FIXED
+    vy += f32(si[L.SUM_Y + me]) * FROM_FIXED
+    si[L.SUM_X + me] = 0
+    si[L.SUM_Y + me] = 0
     return vx, vy
 
 
@@ -190,8 +176,8 @@ def push(warp, contact):
     press_stops, rub_stops, press_slows, rub_slows = coupled
     i = at(base + (code & i32(31)))
     k = at(base + ((code >> i32(5)) & i32(31)))
-    ux = sf[VX + i] - sf[VX + k]
-    uy = sf[VY + i] - sf[VY + k]
+    ux = sf[L.VX + i] - sf[L.VX + k]
+    uy = sf[L.VY + i] - sf[L.VY + k]
     un = ux * nx + uy * ny
     ut = uy * nx - ux * ny
     one, dp, dr = push_at(one, un, ut)
@@ -208,7 +194,7 @@ def push(warp, contact):
 def keep(table, pairs, contact, step):
     """Keep a pair's impulses for the next sub-step."""
     code, _, _, one, two = contact
-    pair = at(pairs + i32(KEPT) * (code >> i32(10)))
+    pair = at(pairs + i32(L.KEPT) * (code >> i32(10)))
     table[pair] = one[4]
     table[pair + 1] = one[5]
     table[pair + 2] = two[4]
@@ -225,11 +211,11 @@ def find_all(warp, contacts, memory, step):
     while start < contacts:
         place = contact_place(table, start)
         found = find_points(warp, kept, place, pairs, step)
-        if start < i32(LANES):
+        if start < i32(L.LANES):
             mine = found
         else:
             write(kept, place, found)
-        start = i32(start + i32(LANES))
+        start = i32(start + i32(L.LANES))
     return mine
 
 
@@ -239,15 +225,15 @@ def push_all(warp, contacts, memory, mine):
     kept, table, _ = memory
     if warp.lane < contacts:
         mine = push(warp, mine)
-    start = i32(warp.lane + i32(LANES))
+    start = i32(warp.lane + i32(L.LANES))
     while start < contacts:
         place = contact_place(table, start)
         found = push(warp, read(kept, place))
-        kept[place + (C_ONE + C_PRESS) * LANES] = found[3][4]
-        kept[place + (C_ONE + C_RUB) * LANES] = found[3][5]
-        kept[place + (C_TWO + C_PRESS) * LANES] = found[4][4]
-        kept[place + (C_TWO + C_RUB) * LANES] = found[4][5]
-        start = i32(start + i32(LANES))
+        kept[place + (L.C_ONE + L.C_PRESS) * L.LANES] = found[3][4]
+        kept[place + (L.C_ONE + L.C_RUB) * L.LANES] = found[3][5]
+        kept[place + (L.C_TWO + L.C_PRESS) * L.LANES] = found[4][4]
+        kept[place + (L.C_TWO + L.C_RUB) * L.LANES] = found[4][5]
+        start = i32(start + i32(L.LANES))
     return mine
 
 
@@ -257,7 +243,7 @@ def keep_all(warp, contacts, memory, step, mine):
     kept, table, pairs = memory
     if warp.lane < contacts:
         keep(kept, pairs, mine, step)
-    start = i32(warp.lane + i32(LANES))
+    start = i32(warp.lane + i32(L.LANES))
     while start < contacts:
         keep(kept, pairs, read(kept, contact_place(table, start)), step)
-        start = i32(start + i32(LANES))
+        start = i32(start + i32(L.LANES))

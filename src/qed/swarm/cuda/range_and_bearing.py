@@ -9,21 +9,8 @@ from numpy import int32 as i32
 from numpy import uint32 as u32
 
 from qed import chance
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import device, stage
-from qed.swarm.cuda.layout import (
-    CENTRES,
-    COS,
-    DOUBTED,
-    DOUBTS,
-    F_RAB_OFFSET,
-    F_SILENT,
-    FIRST,
-    LANES,
-    RAB,
-    SIN,
-    X,
-    Y,
-)
 from qed.swarm.cuda.proximity import meets_body, shorten
 from qed.swarm.cuda.warp import ALL, at, ballot, count, lowest, push_sign, rolled, together
 from qed.swarm.laws import bodies, geometry
@@ -55,7 +42,7 @@ ONE = f32(1.0)
 def clear_cones(sf, me, limit):
     """Set all cones to nobody: their range (m)."""
     for c in range(CONES):
-        sf[RAB + c * LANES + me] = limit
+        sf[L.RAB + c * L.LANES + me] = limit
 
 
 @stage
@@ -66,55 +53,55 @@ def clear_own_cones(sf, me, limit, own):
     """
     for c in range(CONES):
         read = own & u32(1 << (SENSORS + c)) != u32(0)
-        sf[RAB + c * LANES + me] = limit if read else f32(0.0)
+        sf[L.RAB + c * L.LANES + me] = limit if read else f32(0.0)
 
 
 @stage
 def matters(sf, m, o, cone_i, cone_k, distance):
     """Tell whether one of a pair, at these places, is the nearest so far in the other's cone."""
-    one = distance < sf[RAB + at(cone_i * i32(LANES)) + m]
-    return one or distance < sf[RAB + at(cone_k * i32(LANES)) + o]
+    one = distance < sf[L.RAB + at(cone_i * i32(L.LANES)) + m]
+    return one or distance < sf[L.RAB + at(cone_k * i32(L.LANES)) + o]
 
 
 @stage
 def scale_cones(sf, me, per_range):
     """Turn the cones' distances (m) into what the network is told."""
     for c in range(CONES):
-        sf[RAB + c * LANES + me] = heard(sf[RAB + c * LANES + me], per_range)
+        sf[L.RAB + c * L.LANES + me] = heard(sf[L.RAB + c * L.LANES + me], per_range)
 
 
 @stage
 def weaken_cones(sf, me, hears_within):
     """Let a robot with a weak radio hear nobody beyond its reach."""
     for c in range(CONES):
-        if sf[RAB + c * LANES + me] > hears_within:
-            sf[RAB + c * LANES + me] = ONE
+        if sf[L.RAB + c * L.LANES + me] > hears_within:
+            sf[L.RAB + c * L.LANES + me] = ONE
 
 
 @stage
 def apart(sf, m, o):
     """Return the way from one robot to another (m), and its square (m2)."""
-    dx = sf[X + o] - sf[X + m]
-    dy = sf[Y + o] - sf[Y + m]
+    dx = sf[L.X + o] - sf[L.X + m]
+    dy = sf[L.Y + o] - sf[L.Y + m]
     return dx, dy, dx * dx + dy * dy
 
 
 @stage
 def hear(si, base, i, k, cone_i, cone_k, distance):
     """Let both robots of a pair hear each other."""
-    shorten(si, RAB + at(cone_i * i32(LANES)) + at(base + i), distance)
-    shorten(si, RAB + at(cone_k * i32(LANES)) + at(base + k), distance)
+    shorten(si, L.RAB + at(cone_i * i32(L.LANES)) + at(base + i), distance)
+    shorten(si, L.RAB + at(cone_k * i32(L.LANES)) + at(base + k), distance)
 
 
 @stage
 def hear_wrong(sf, si, m, key, other, dx, dy, cycle):
     """Let a robot with the ROFS fault hear another at a random offset."""
-    c = sf[COS + m]
-    s = sf[SIN + m]
+    c = sf[L.COS + m]
+    s = sf[L.SIN + m]
     bits = draw(key, cycle, i32(RAB_PURPOSE) + other)
     turn_c, turn_s = cos_sin(PI * high_noise(bits))
     forward, left = misheard(c * dx + s * dy, c * dy - s * dx, low_noise(bits), turn_c, turn_s)
-    place = RAB + at(cone(forward, left) * i32(LANES)) + m
+    place = L.RAB + at(cone(forward, left) * i32(L.LANES)) + m
     shorten(si, place, f32(math.sqrt(forward * forward + left * left)))
 
 
@@ -129,18 +116,18 @@ def hear_either(warp, who, cones, distance, radios, cycle):
         me = i if side == 0 else k
         other = k if side == 0 else i
         m = at(base + me)
-        first = si[FIRST + m]
+        first = si[L.FIRST + m]
         silent = f32(0.0)
         if some_silent:
-            silent = faults[at(first_fault + other - first), F_SILENT]
+            silent = faults[at(first_fault + other - first), L.F_SILENT]
         if silent != f32(0.0):
             continue
-        if faults[at(first_fault + me - first), F_RAB_OFFSET] != f32(0.0):
+        if faults[at(first_fault + me - first), L.F_RAB_OFFSET] != f32(0.0):
             dx, dy, _ = apart(sf, m, at(base + other))
             hear_wrong(sf, si, m, keys[at(first_place + me)], other - first, dx, dy, cycle)
         else:
             which = cone_i if side == 0 else cone_k
-            shorten(si, RAB + at(which * i32(LANES)) + m, distance)
+            shorten(si, L.RAB + at(which * i32(L.LANES)) + m, distance)
 
 
 @stage
@@ -161,8 +148,8 @@ def between(warp, who, first, robots, way):
     across_y = dx * wide
     along_x = dx * long
     along_y = dy * long
-    x = sf[X + m] + f32(0.5) * dx
-    y = sf[Y + m] + f32(0.5) * dy
+    x = sf[L.X + m] + f32(0.5) * dx
+    y = sf[L.Y + m] + f32(0.5) * dy
     across = across_x * x + across_y * y
     along = along_x * x + along_y * y
     word = u32(0)
@@ -173,12 +160,12 @@ def between(warp, who, first, robots, way):
         b = i32(rolled(b) - i32(2))
         o = at(b)
         for second in range(1, -1, -1):
-            x = sf[X + second + o]
-            y = sf[Y + second + o]
+            x = sf[L.X + second + o]
+            y = sf[L.Y + second + o]
             aside = across_x * x + (across_y * y - across)
             ahead = along_x * x + (along_y * y - along)
             word = push_sign(word, max(abs(aside), abs(ahead)) - ONE)
-    others = u32(u32(ALL) >> u32(i32(LANES) - robots))
+    others = u32(u32(ALL) >> u32(i32(L.LANES) - robots))
     pair = u32(u32(u32(1) << u32(i - first)) | u32(u32(1) << u32(k - first)))
     return u32(word & others & ~pair)
 
@@ -218,10 +205,10 @@ def seen_past(warp, who, first, way, bodies):
     while bodies != 0 and clear:
         b = at(base + first + lowest(bodies))
         bodies = u32(bodies & (bodies - u32(1)))
-        c = sf[COS + b]
-        s = sf[SIN + b]
-        ox = sf[X + m] - sf[X + b]
-        oy = sf[Y + m] - sf[Y + b]
+        c = sf[L.COS + b]
+        s = sf[L.SIN + b]
+        ox = sf[L.X + m] - sf[L.X + b]
+        oy = sf[L.Y + m] - sf[L.Y + b]
         off = off_line(-ox, -oy, dx, dy, per_square)
         way = meets_body(
             c * ox + s * oy, c * oy - s * ox, c * aim_x + s * aim_y, c * aim_y - s * aim_x
@@ -234,11 +221,11 @@ def seen_past(warp, who, first, way, bodies):
 def settle(warp, number, radios, cycle, with_rab_offset):
     """Look closely at the last pairs in doubt, one per lane; return how many are left."""
     sf, si, base, lane, _, _ = warp
-    left = max(i32(number - i32(LANES)), i32(0))
+    left = max(i32(number - i32(L.LANES)), i32(0))
     e = i32(left + lane)
     if e < number:
-        code = si[DOUBTED + at(base + e)]
-        doubts = u32(si[DOUBTS + at(base + e)])
+        code = si[L.DOUBTED + at(base + e)]
+        doubts = u32(si[L.DOUBTS + at(base + e)])
         i = i32(code & i32(31))
         k = i32((code >> i32(5)) & i32(31))
         cone_i = i32((code >> i32(10)) & i32(7))
@@ -250,7 +237,7 @@ def settle(warp, number, radios, cycle, with_rab_offset):
         wins = matters(sf, m, o, cone_i, cone_k, distance)
         if with_rab_offset:
             wins = True
-        if wins and seen_past(warp, (i, k), si[FIRST + m], (dx, dy, square), doubts):
+        if wins and seen_past(warp, (i, k), si[L.FIRST + m], (dx, dy, square), doubts):
             if with_rab_offset:
                 hear_either(warp, (i, k), (cone_i, cone_k), distance, radios, cycle)
             else:
@@ -283,11 +270,11 @@ def listen(warp, audible, robots, live, cycle, obstacles, radios, kinds):
             m = at(base + i)
             o = at(base + k)
             dx, dy, square = apart(sf, m, o)
-            c = sf[COS + m]
-            s = sf[SIN + m]
+            c = sf[L.COS + m]
+            s = sf[L.SIN + m]
             cone_i = cone(c * dx + s * dy, c * dy - s * dx)
-            c = sf[COS + o]
-            s = sf[SIN + o]
+            c = sf[L.COS + o]
+            s = sf[L.SIN + o]
             cone_k = cone(-(c * dx + s * dy), s * dx - c * dy)
             if with_rab_offset:
                 useful = True
@@ -296,12 +283,19 @@ def listen(warp, audible, robots, live, cycle, obstacles, radios, kinds):
             else:
                 useful = ((cones >> u32(cone_i)) | (cones >> u32(cone_k))) & u32(1) != u32(0)
             if useful:
-                doubts = between(warp, (i, k), si[FIRST + m], robots, (dx, dy, square))
+                doubts = between(warp, (i, k), si[L.FIRST + m], robots, (dx, dy, square))
                 hidden = False
                 if with_obstacles:
                     per_square = one_over(square)
                     hidden = behind_obstacle(
-                        sf, sf[X + m], sf[Y + m], dx, dy, per_square, si[CENTRES + m], obstacles
+                        sf,
+                        sf[L.X + m],
+                        sf[L.Y + m],
+                        dx,
+                        dy,
+                        per_square,
+                        si[L.CENTRES + m],
+                        obstacles,
                     )
                 if hidden:
                     doubts = u32(0)
@@ -315,11 +309,11 @@ def listen(warp, audible, robots, live, cycle, obstacles, radios, kinds):
         word = ballot(warp, doubts != u32(0))
         if doubts != u32(0):
             place = at(base + waiting + count(word & before))
-            si[DOUBTED + place] = pair
-            si[DOUBTS + place] = i32(doubts)
+            si[L.DOUBTED + place] = pair
+            si[L.DOUBTS + place] = i32(doubts)
         waiting = i32(waiting + count(word))
         together()
-        start = i32(start + i32(LANES))
-        least = i32(LANES) if start < number else i32(1)
+        start = i32(start + i32(L.LANES))
+        least = i32(L.LANES) if start < number else i32(1)
         while waiting >= least:
             waiting = settle(warp, waiting, radios, cycle, with_rab_offset)

@@ -9,24 +9,9 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda import proximity
 from qed.swarm.cuda.device import stage
-from qed.swarm.cuda.layout import (
-    COS,
-    F_HEARS_WITHIN,
-    F_HIT,
-    L_MARGIN,
-    L_NEAR2,
-    L_NOISE,
-    L_RAB,
-    L_RAB2,
-    L_RANGE,
-    L_SPEED,
-    OWN,
-    SIN,
-    X,
-    Y,
-)
 from qed.swarm.cuda.obstacles import REACH
 from qed.swarm.cuda.pairs import has_come_far, list_pairs, sort_out
 from qed.swarm.cuda.range_and_bearing import (
@@ -98,21 +83,21 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
     x, y, c, s = body.x, body.y, body.c, body.s
     live = member.live
     hearing = live >= u32(1 << SENSORS)
-    reach = limits[limit, L_RANGE]
-    near2 = limits[limit, L_NEAR2]
-    rab2 = limits[limit, L_RAB2] if hearing else -ONE
-    sf[X + me] = x
-    sf[Y + me] = y
-    sf[COS + me] = c
-    sf[SIN + me] = s
+    reach = limits[limit, L.L_RANGE]
+    near2 = limits[limit, L.L_NEAR2]
+    rab2 = limits[limit, L.L_RAB2] if hearing else -ONE
+    sf[L.X + me] = x
+    sf[L.Y + me] = y
+    sf[L.COS + me] = c
+    sf[L.SIN + me] = s
     if hearing:
         if kinds.teams:
-            clear_own_cones(sf, me, limits[limit, L_RAB], u32(warp.si[OWN + me]))
+            clear_own_cones(sf, me, limits[limit, L.L_RAB], u32(warp.si[L.OWN + me]))
         else:
-            clear_cones(sf, me, limits[limit, L_RAB])
+            clear_cones(sf, me, limits[limit, L.L_RAB])
     together()
     pairs = seen.watched
-    way = AHEAD * limits[limit, L_SPEED]
+    way = AHEAD * limits[limit, L.L_SPEED]
     gone = has_come_far(sf, me, x, y, SHORT * way * way) or cycle == i32(1)
     if ballot(warp, gone) != u32(0):
         far = f32(math.sqrt(max(near2, rab2))) + way + way
@@ -124,7 +109,7 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
     proximity.at_walls(sf, me, (x, y, c, s), member.side)
     if kinds.obstacles:
         if member.active:
-            beside = max(REACH + limits[limit, L_MARGIN], reach + proximity.BEYOND)
+            beside = max(REACH + limits[limit, L.L_MARGIN], reach + proximity.BEYOND)
             nearby = proximity.nearby_obstacles(sf, x, y, beside, member.centres, member.obstacles)
         proximity.at_obstacles(sf, me, (x, y, c, s), reach, member.centres, nearby)
     together()
@@ -135,14 +120,14 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
     if (live & u32(PROXIMITY_BITS)) != u32(0):
         proximity.at_robots(warp, near, places.near, places.work, live, reach, kinds.teams)
     if hearing:
-        scale_cones(sf, me, ONE / limits[limit, L_RAB])
+        scale_cones(sf, me, ONE / limits[limit, L.L_RAB])
     hit = i32(FRONT_BITS)
     if kinds.odd:
-        weaken_cones(sf, me, faults[fault, F_HEARS_WITHIN])
-        hit = i32(faults[fault, F_HIT])
+        weaken_cones(sf, me, faults[fault, L.F_HEARS_WITHIN])
+        hit = i32(faults[fault, L.F_HIT])
     if kinds.teams:
-        live = u32(warp.si[OWN + me])
+        live = u32(warp.si[L.OWN + me])
     proximity.read(
-        sf, me, live, (member.key, cycle), ONE / reach, limits[limit, L_NOISE], kinds.faults, hit
+        sf, me, live, (member.key, cycle), ONE / reach, limits[limit, L.L_NOISE], kinds.faults, hit
     )
     return Seen(pairs, near, nearby)

@@ -8,8 +8,8 @@ from typing import Any
 from numba import cuda, int32
 from numpy import int32 as i32
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import launchable
-from qed.swarm.cuda.layout import LANES
 
 COLUMNS = 4
 
@@ -36,7 +36,7 @@ def kernel() -> Any:
         while c < cells[trial]:
             total += visits[first + c]
             visited += i32(1) if visits[first + c] > 0 else i32(0)
-            c += LANES
+            c += L.LANES
         cuda.atomic.add(found, 0, total)
         cuda.atomic.add(found, 1, visited)
         cuda.syncthreads()
@@ -48,7 +48,7 @@ def kernel() -> Any:
             if visits[first + c] > fair:
                 above += visits[first + c]
                 many += i32(1)
-            c += LANES
+            c += L.LANES
         cuda.atomic.add(found, 2, above)
         cuda.atomic.add(found, 3, many)
         cuda.syncthreads()

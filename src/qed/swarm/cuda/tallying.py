@@ -9,8 +9,8 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import int64 as i64
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import cuda, stage
-from qed.swarm.cuda.layout import S_CENTRE, S_FLOCK, S_NEAREST, S_RADIUS, SUMS, VX, VY
 from qed.swarm.cuda.measures import (
     HALF,
     ZERO,
@@ -138,8 +138,8 @@ def tallying(wants: int, laws: tuple[Law, ...]) -> Any:
             begin = robot if active else i32(5)
             features(sf, me, i32(base + first), robots, begin, values, books.sums, out)
         if paired:
-            sf[VX + me] = old.heading
-            sf[VY + me] = speed
+            sf[L.VX + me] = old.heading
+            sf[L.VY + me] = speed
             together()
         if own:
             if active:
@@ -175,15 +175,15 @@ def closing(wants: int, laws: tuple[Law, ...]) -> Any:
                 cuda.atomic.add(books.visits, at(books.own_cells + tally.fine), stayed)
         leads = active and robot == 0
         if wants & AGGREGATION:
-            write_total(sf, me, robots, tally.centre, sums, out, S_CENTRE, leads)
+            write_total(sf, me, robots, tally.centre, sums, out, L.S_CENTRE, leads)
         if wants & DISPERSION:
-            write_total(sf, me, robots, tally.nearest, sums, out, S_NEAREST, leads)
+            write_total(sf, me, robots, tally.nearest, sums, out, L.S_NEAREST, leads)
         if wants & FLOCKING:
-            write_total(sf, me, robots, tally.flock, sums, out, S_FLOCK, leads)
+            write_total(sf, me, robots, tally.flock, sums, out, L.S_FLOCK, leads)
         if wants & VISITS:
-            write_total(sf, me, robots, tally.radius, sums, out, S_RADIUS, leads)
+            write_total(sf, me, robots, tally.radius, sums, out, L.S_RADIUS, leads)
         if own:
             for each in range(own):
-                write_total(sf, me, robots, tally.own[each], sums, out, SUMS + each, leads)
+                write_total(sf, me, robots, tally.own[each], sums, out, L.SUMS + each, leads)
 
     return stage(close)

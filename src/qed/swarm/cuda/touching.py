@@ -5,21 +5,9 @@ from __future__ import annotations
 from numpy import float32 as f32
 from numpy import int32 as i32
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.constants import FACE_COUNT, face
 from qed.swarm.cuda.device import cuda, device, stage
-from qed.swarm.cuda.layout import (
-    C_CODE,
-    C_NX,
-    C_NY,
-    CONTACT_FIELDS,
-    COS,
-    INPUTS,
-    LANES,
-    PARTNERS,
-    SIN,
-    X,
-    Y,
-)
 from qed.swarm.cuda.pairs import square_apart
 from qed.swarm.cuda.warp import at, ballot, count, rolled, together
 from qed.swarm.laws import bodies
@@ -40,7 +28,7 @@ HALF_OF_FACES = (FACE_COUNT + 1) // 2
 def contact_place(contacts, number):
     """Return where a contact lies: rows of 32 of them."""
     row = number >> i32(5)
-    return at(contacts + row * i32(CONTACT_FIELDS * LANES) + (number & i32(31)))
+    return at(contacts + row * i32(L.CONTACT_FIELDS * L.LANES) + (number & i32(31)))
 
 
 @stage
@@ -58,10 +46,10 @@ def close_pairs(warp, near, listed, reach):
         word = ballot(warp, within)
         if within:
             si[at(listed + close + count(word & before))] = code
-            si[PARTNERS + at(base + (code & i32(31)))] = 1
-            si[PARTNERS + at(base + ((code >> i32(5)) & i32(31)))] = 1
+            si[L.PARTNERS + at(base + (code & i32(31)))] = 1
+            si[L.PARTNERS + at(base + ((code >> i32(5)) & i32(31)))] = 1
         close = i32(close + count(word))
-        start = i32(start + i32(LANES))
+        start = i32(start + i32(L.LANES))
     return close
 
 
@@ -98,7 +86,7 @@ def touching_pairs(warp, pairs, listed, memory):
     contacts = i32(0)
     # The sensors' rows are free until robots look again: there wait the pairs whose circumscribed
     # discs overlap, until eight of them are looked at.
-    queue = i32(base + i32(INPUTS + 3 * LANES))
+    queue = i32(base + i32(L.INPUTS + 3 * L.LANES))
     waiting = i32(0)
     start = i32(0)
     while start < pairs or waiting > 0:
@@ -109,7 +97,7 @@ def touching_pairs(warp, pairs, listed, memory):
             if close:
                 si[at(queue + waiting + count(word & before))] = code
             waiting = i32(waiting + count(word))
-            start = i32(start + i32(LANES))
+            start = i32(start + i32(L.LANES))
             together()
         else:
             some = min(waiting, i32(8))
@@ -120,41 +108,48 @@ def touching_pairs(warp, pairs, listed, memory):
             k = at(base + ((code >> i32(5)) & i32(31)))
             one = k if second else i
             two = i if second else k
-            dx = sf[X + two] - sf[X + one]
-            dy = sf[Y + two] - sf[Y + one]
+            dx = sf[L.X + two] - sf[L.X + one]
+            dy = sf[L.Y + two] - sf[L.Y + one]
             gap, nx, ny = beyond(
-                dx, dy, sf[COS + one], sf[SIN + one], sf[COS + two], sf[SIN + two], first, stop
+                dx,
+                dy,
+                sf[L.COS + one],
+                sf[L.SIN + one],
+                sf[L.COS + two],
+                sf[L.SIN + two],
+                first,
+                stop,
             )
-            sf[INPUTS + me] = gap
-            sf[INPUTS + LANES + me] = nx
-            sf[INPUTS + 2 * LANES + me] = ny
+            sf[L.INPUTS + me] = gap
+            sf[L.INPUTS + L.LANES + me] = nx
+            sf[L.INPUTS + 2 * L.LANES + me] = ny
             together()
             touching = False
             its = True
             if taken and (lane & i32(3)) == 0:
-                gap, winner = sf[INPUTS + me], i32(me)
+                gap, winner = sf[L.INPUTS + me], i32(me)
                 gap, winner = better(sf, gap, winner, i32(me) + i32(1))
-                other, other_winner = sf[INPUTS + me + 2], i32(me) + i32(2)
+                other, other_winner = sf[L.INPUTS + me + 2], i32(me) + i32(2)
                 other, other_winner = better(sf, other, other_winner, i32(me) + i32(3))
                 its = first_face(gap, other, dx, dy)
                 touching = max(gap, other) < ZERO
                 winner = at(winner if its else other_winner)
-                nx = sf[INPUTS + LANES + winner]
-                ny = sf[INPUTS + 2 * LANES + winner]
+                nx = sf[L.INPUTS + L.LANES + winner]
+                ny = sf[L.INPUTS + 2 * L.LANES + winner]
                 nx = nx if its else -nx
                 ny = ny if its else -ny
             word = ballot(warp, touching)
             if touching:
                 place = i32(contacts + count(word & before))
-                cuda.atomic.add(si, PARTNERS + i, 1)
-                cuda.atomic.add(si, PARTNERS + k, 1)
+                cuda.atomic.add(si, L.PARTNERS + i, 1)
+                cuda.atomic.add(si, L.PARTNERS + k, 1)
                 # The pair's number is small enough for a float; its sign tells whose face it is.
                 told = f32(code + i32(1))
                 told = told if its else -told
                 here = contact_place(table, place)
-                kept[here + C_CODE * LANES] = told
-                kept[here + C_NX * LANES] = nx
-                kept[here + C_NY * LANES] = ny
+                kept[here + L.C_CODE * L.LANES] = told
+                kept[here + L.C_NX * L.LANES] = nx
+                kept[here + L.C_NY * L.LANES] = ny
             contacts = i32(contacts + count(word))
             together()
     return contacts
@@ -163,5 +158,5 @@ def touching_pairs(warp, pairs, listed, memory):
 @stage
 def better(sf, gap, winner, other):
     """Return the larger of a gap and that of another lane, the first of equals, and whose it is."""
-    its = sf[INPUTS + at(other)]
+    its = sf[L.INPUTS + at(other)]
     return (its, other) if its > gap else (gap, winner)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from numpy import float32 as f32
 from numpy import int32 as i32
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import device, stage
-from qed.swarm.cuda.layout import LANES, WALL_FIELDS
 from qed.swarm.cuda.warp import at
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws import geometry
@@ -108,20 +108,20 @@ def hold_corners(vx, vy, spin, sign, is_x, one, two):
 @stage
 def recall(blocks, place, cycle):
     """Return two corners with the impulses that they kept in the last cycle, if they did."""
-    fresh = blocks[place + 6 * LANES] != f32(cycle - i32(1))
+    fresh = blocks[place + 6 * L.LANES] != f32(cycle - i32(1))
     one = (
         NO_CORNER if fresh else blocks[place],
-        blocks[place + LANES],
-        blocks[place + 2 * LANES],
+        blocks[place + L.LANES],
+        blocks[place + 2 * L.LANES],
         ZERO,
         ZERO,
         ZERO,
         ZERO,
     )
     two = (
-        NO_CORNER if fresh else blocks[place + 3 * LANES],
-        blocks[place + 4 * LANES],
-        blocks[place + 5 * LANES],
+        NO_CORNER if fresh else blocks[place + 3 * L.LANES],
+        blocks[place + 4 * L.LANES],
+        blocks[place + 5 * L.LANES],
         ZERO,
         ZERO,
         ZERO,
@@ -134,12 +134,12 @@ def recall(blocks, place, cycle):
 def keep(blocks, place, one, two, cycle):
     """Keep the impulses of two corners for the next cycle."""
     for k in range(3):
-        blocks[place + k * LANES] = one[k]
-        blocks[place + (3 + k) * LANES] = two[k]
-    blocks[place + 6 * LANES] = f32(cycle)
+        blocks[place + k * L.LANES] = one[k]
+        blocks[place + (3 + k) * L.LANES] = two[k]
+    blocks[place + 6 * L.LANES] = f32(cycle)
 
 
 @stage
 def wall_place(mine, axis):
     """Return where it is kept how a robot stands at an x wall (0) or at a y wall (1)."""
-    return at(mine + i32(axis) * i32(WALL_FIELDS * LANES))
+    return at(mine + i32(axis) * i32(L.WALL_FIELDS * L.LANES))

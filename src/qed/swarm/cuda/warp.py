@@ -13,8 +13,8 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import SIMULATED, cuda, stage
-from qed.swarm.cuda.layout import VOTE
 
 ALL = 0xFFFFFFFF
 
@@ -51,11 +51,11 @@ if SIMULATED:
     def ballot(warp: Warp, yes: Any) -> Any:
         """Return a bit for each lane that says yes."""
         si, base = warp.si, warp.base
-        si[VOTE + warp.me] = 1 if yes else 0
+        si[L.VOTE + warp.me] = 1 if yes else 0
         together()
         word = 0
         for other in range(32):
-            word |= int(si[base + VOTE + other]) << other
+            word |= int(si[base + L.VOTE + other]) << other
         together()
         return u32(word)
 

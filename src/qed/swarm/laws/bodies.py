@@ -8,32 +8,8 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.compile import law
-from qed.swarm.laws.geometry import (
-    EDGE0,
-    EDGE1,
-    EDGE2,
-    EDGE3,
-    EDGE4,
-    FAR,
-    H1,
-    H2,
-    H3,
-    LEAN,
-    NX1,
-    NX2,
-    NX3,
-    NY1,
-    NY2,
-    NY3,
-    ONE,
-    SHORT,
-    X0,
-    Y0,
-    ZERO,
-    support,
-    two_farthest_corners,
-    unit,
-)
+from qed.swarm.laws import geometry as G
+from qed.swarm.laws.geometry import ONE, ZERO, support, two_farthest_corners, unit
 
 
 @law
@@ -59,15 +35,15 @@ def faces(x: Any, y: Any, c: Any, s: Any) -> Any:
     All in the frame of the body at the origin: the largest signed distance (m) over its nine
     faces, and that face's normal.
     """
-    gap = x - X0 - support(-ONE, ZERO, c, s)
-    gap, nx, ny = farther(gap, ONE, ZERO, -x - X0 - support(ONE, ZERO, c, s), -ONE, ZERO)
-    gap, nx, ny = farther(gap, nx, ny, Y0 - y - support(ZERO, ONE, c, s), ZERO, -ONE)
-    gap, nx, ny = farther_face(gap, nx, ny, NX1, NY1, H1, x, y, c, s)
-    gap, nx, ny = farther_face(gap, nx, ny, -NX1, NY1, H1, x, y, c, s)
-    gap, nx, ny = farther_face(gap, nx, ny, NX2, NY2, H2, x, y, c, s)
-    gap, nx, ny = farther_face(gap, nx, ny, -NX2, NY2, H2, x, y, c, s)
-    gap, nx, ny = farther_face(gap, nx, ny, NX3, NY3, H3, x, y, c, s)
-    return farther_face(gap, nx, ny, -NX3, NY3, H3, x, y, c, s)
+    gap = x - G.X0 - support(-ONE, ZERO, c, s)
+    gap, nx, ny = farther(gap, ONE, ZERO, -x - G.X0 - support(ONE, ZERO, c, s), -ONE, ZERO)
+    gap, nx, ny = farther(gap, nx, ny, G.Y0 - y - support(ZERO, ONE, c, s), ZERO, -ONE)
+    gap, nx, ny = farther_face(gap, nx, ny, G.NX1, G.NY1, G.H1, x, y, c, s)
+    gap, nx, ny = farther_face(gap, nx, ny, -G.NX1, G.NY1, G.H1, x, y, c, s)
+    gap, nx, ny = farther_face(gap, nx, ny, G.NX2, G.NY2, G.H2, x, y, c, s)
+    gap, nx, ny = farther_face(gap, nx, ny, -G.NX2, G.NY2, G.H2, x, y, c, s)
+    gap, nx, ny = farther_face(gap, nx, ny, G.NX3, G.NY3, G.H3, x, y, c, s)
+    return farther_face(gap, nx, ny, -G.NX3, G.NY3, G.H3, x, y, c, s)
 
 
 @law
@@ -100,7 +76,7 @@ def ahead(x: Any, y: Any) -> Any:
 
     What has no order of its own gets one that does not depend on which robot is the first.
     """
-    return LEAN * x + y > f32(0.0)
+    return G.LEAN * x + y > f32(0.0)
 
 
 @law
@@ -168,7 +144,7 @@ def between_ends(along: Any, across: Any, ends: Any, corners: Any, face: Any, ri
     low = max(min(end1, end2), min(q1, q2))
     high = min(max(end1, end2), max(q1, q2))
     way = q2 - q1
-    slope = (p2 - p1) / (way if abs(way) > SHORT else SHORT)
+    slope = (p2 - p1) / (way if abs(way) > G.SHORT else G.SHORT)
     r1 = min(max(q1, low), high)
     r2 = min(max(q2, low), high)
     p1 = p1 + (r1 - q1) * slope
@@ -249,9 +225,9 @@ def body_point(x: Any, y: Any) -> Any:
     pushed out through the face it is least behind, with a negative gap.
     """
     ax = abs(x)
-    qx, qy, outside = nearer_edge(ax, y, FAR, FAR, -FAR, *EDGE0)
-    qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *EDGE1)
-    qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *EDGE2)
-    qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *EDGE3)
-    qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *EDGE4)
+    qx, qy, outside = nearer_edge(ax, y, G.FAR, G.FAR, -G.FAR, *G.EDGE0)
+    qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *G.EDGE1)
+    qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *G.EDGE2)
+    qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *G.EDGE3)
+    qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *G.EDGE4)
     return from_point(x, y, qx, qy, outside)

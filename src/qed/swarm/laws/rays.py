@@ -8,20 +8,7 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.compile import law
-from qed.swarm.laws.geometry import (
-    FAR,
-    H1,
-    H2,
-    H3,
-    NX1,
-    NX2,
-    NX3,
-    NY1,
-    NY2,
-    NY3,
-    X0,
-    Y0,
-)
+from qed.swarm.laws import geometry as G
 
 
 @law
@@ -49,7 +36,7 @@ def clip_face(
 @law
 def entry(enter: Any, leave: Any) -> Any:
     """Return where a ray enters (m), or FAR; one that starts inside does not see the body."""
-    return enter if f32(0.0) <= enter <= leave else FAR
+    return enter if f32(0.0) <= enter <= leave else G.FAR
 
 
 @law
@@ -58,15 +45,15 @@ def ray_body(ox: Any, oy: Any, dx: Any, dy: Any) -> Any:
 
     A ray that starts inside the body does not see it.
     """
-    enter, leave = clip(-FAR, FAR, X0 - ox, dx)
-    enter, leave = clip(enter, leave, X0 + ox, -dx)
-    enter, leave = clip(enter, leave, oy - Y0, -dy)
-    enter, leave = clip_face(enter, leave, NX1, NY1, H1, ox, oy, dx, dy)
-    enter, leave = clip_face(enter, leave, -NX1, NY1, H1, ox, oy, dx, dy)
-    enter, leave = clip_face(enter, leave, NX2, NY2, H2, ox, oy, dx, dy)
-    enter, leave = clip_face(enter, leave, -NX2, NY2, H2, ox, oy, dx, dy)
-    enter, leave = clip_face(enter, leave, NX3, NY3, H3, ox, oy, dx, dy)
-    enter, leave = clip_face(enter, leave, -NX3, NY3, H3, ox, oy, dx, dy)
+    enter, leave = clip(-G.FAR, G.FAR, G.X0 - ox, dx)
+    enter, leave = clip(enter, leave, G.X0 + ox, -dx)
+    enter, leave = clip(enter, leave, oy - G.Y0, -dy)
+    enter, leave = clip_face(enter, leave, G.NX1, G.NY1, G.H1, ox, oy, dx, dy)
+    enter, leave = clip_face(enter, leave, -G.NX1, G.NY1, G.H1, ox, oy, dx, dy)
+    enter, leave = clip_face(enter, leave, G.NX2, G.NY2, G.H2, ox, oy, dx, dy)
+    enter, leave = clip_face(enter, leave, -G.NX2, G.NY2, G.H2, ox, oy, dx, dy)
+    enter, leave = clip_face(enter, leave, G.NX3, G.NY3, G.H3, ox, oy, dx, dy)
+    enter, leave = clip_face(enter, leave, -G.NX3, G.NY3, G.H3, ox, oy, dx, dy)
     return entry(enter, leave)
 
 
@@ -76,7 +63,7 @@ def ray_disc(ox: Any, oy: Any, dx: Any, dy: Any, radius: Any) -> Any:
     middle = ox * dx + oy * dy
     square = middle * middle - (ox * ox + oy * oy - radius * radius)
     at = -middle - math.sqrt(max(square, f32(0.0)))
-    return at if square >= f32(0.0) and at >= f32(0.0) else FAR
+    return at if square >= f32(0.0) and at >= f32(0.0) else G.FAR
 
 
 @law
@@ -84,4 +71,4 @@ def ray_wall(at: Any, direction: Any, side: Any) -> Any:
     """Return the way of a ray to the wall ahead on one axis (m), or FAR; blind from inside."""
     room = side - at if direction > f32(0.0) else -at
     way = room / direction
-    return way if way >= f32(0.0) else FAR
+    return way if way >= f32(0.0) else G.FAR
