@@ -31,14 +31,12 @@ from threadpoolctl import threadpool_limits
 
 import qed
 from qed import speed
-from qed.archive.cvt import Centroids
-from qed.archive.minibatch import MiniBatchMeans
-from qed.archive.nearest import Nearest
-from qed.archive.recipes import SPIRIT_BATCH, digest, spirit_seed_points
+from qed.archive.cvt import SPIRIT_BATCH, Centroids, digest, spirit_seed_points
+from qed.archive.k_means import MiniBatchMeans, Nearest
 from qed.compile import user_cache
 from qed.descriptors import spirit
-from qed.evolution.run import drive
-from qed.evolution.swarm_run import Settings, SwarmRun
+from qed.evolution import Run, run_side_by_side
+from qed.evolution.swarms import Swarms
 from qed.recovery.projection import diversity
 
 HERE = Path(__file__).parent
@@ -98,13 +96,12 @@ def centroids(kind: Kind) -> dict[str, Any]:
     return {"points": made, "seconds": walls}
 
 
-def evolved(points: np.ndarray, task: str, evaluations: int) -> SwarmRun:
+def evolved(points: np.ndarray, task: str, evaluations: int) -> Run:
     """Return a small SPIRIT run that evolved in the cells around these points."""
-    run = SwarmRun(
-        Settings(task, "spirit", evaluations=evaluations, trials=3, seconds=100.0), threads=1
-    )
+    swarms = Swarms(task, "spirit", trials=3, seconds=100.0, threads=1)
+    run = Run(None, swarms, evaluations=evaluations)
     run.search.archive = qed.Archive(Centroids(points))
-    for _ in drive([run]):
+    for _ in run_side_by_side([run]):
         pass
     return run
 

@@ -30,9 +30,10 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 
 import qed
 from qed import speed
-from qed.archive import examples
-from qed.evolution.run import ARCHIVE, CHECKPOINT, PROGRESS, drive
-from qed.evolution.swarm_run import Settings, SwarmRun
+from qed.archive import stored
+from qed.evolution import Run, run_side_by_side
+from qed.evolution.folder import ARCHIVE, CHECKPOINT, PROGRESS
+from qed.evolution.swarms import Swarms
 from qed.recovery.protocol import streams
 from qed.streams import evolution_trials, stream
 from qed.study import paper
@@ -55,13 +56,13 @@ def evolve(folder: Path, minutes: float) -> None:
     runs = []
     for algorithm in ALGORITHMS:
         place = folder / algorithm
-        settings = Settings(TASK, algorithm)
+        swarms = Swarms(TASK, algorithm, backend=engine)
         resume = (place / "config.toml").exists()
-        runs.append(SwarmRun(settings, place, resume=resume, backend=engine))
+        runs.append(Run(place, swarms, evaluations=2_402_000, resume=resume))
     before = [run.search.done for run in runs]
     begin = told = time.perf_counter()
     ended: dict[int, float] = {}
-    steps = drive(runs)
+    steps = run_side_by_side(runs)
     for _ in steps:
         now = time.perf_counter()
         for k, run in enumerate(runs):
@@ -70,7 +71,7 @@ def evolve(folder: Path, minutes: float) -> None:
         if now - told > 30.0:
             told = now
             print(
-                f"{now - begin:5.0f} s", *(f"{r.search.standing()[:4]}" for r in runs), flush=True
+                f"{now - begin:5.0f} s", *(f"{r.search.statistics()[:4]}" for r in runs), flush=True
             )
         if now - begin > 60.0 * minutes:
             break
@@ -86,14 +87,14 @@ def evolve(folder: Path, minutes: float) -> None:
         }
     )
     path.write_text(json.dumps(sittings, indent=1) + "\n")
-    print(*(f"{r.settings.algorithm}: {r.search.done:,} evaluations" for r in runs), sep="\n")
+    print(*(f"{r.domain.algorithm}: {r.search.done:,} evaluations" for r in runs), sep="\n")
 
 
-def standing(run: SwarmRun) -> str:
+def standing(run: Run) -> str:
     """Return in words how far a run is."""
-    done, coverage, best, mean, _ = run.search.standing()
-    name = run.settings.algorithm
-    return f"{name} {done:,.0f} done, {coverage:.0f} cells, best {best:.3f}, mean {mean:.3f};"
+    done, filled, best, mean, _ = run.search.statistics()
+    name = run.domain.algorithm
+    return f"{name} {done:,.0f} done, {filled:.0f} cells, best {best:.3f}, mean {mean:.3f};"
 
 
 def archive_of(folder: Path) -> qed.Archive:
@@ -321,7 +322,7 @@ def ship(folder: Path) -> None:
         archive.header["state"].pop("history")
     plain = folder / "example.npz"
     archive.save(plain)
-    path = examples.FOLDER / f"{TASK}{examples.ENDING}"
+    path = stored.FOLDER / f"{TASK}{stored.ENDING}"
     path.write_bytes(gzip.compress(plain.read_bytes(), 9, mtime=0))
     plain.unlink()
     print(f"{path}: {path.stat().st_size:,} bytes")

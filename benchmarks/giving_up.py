@@ -26,9 +26,8 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 
 import qed
 from qed import speed
-from qed.evolution import evaluation
-from qed.evolution.run import drive
-from qed.evolution.swarm_run import Settings, SwarmRun
+from qed.evolution import Run, run_side_by_side, swarms
+from qed.evolution.swarms import Swarms
 from qed.swarm.simulate import Outcome, Pending
 from qed.swarm.tasks import TASKS
 
@@ -40,13 +39,13 @@ LATE = 200_000  # evaluations: children are those of a run that has come so far
 @contextmanager
 def all_trials(wanted: bool) -> Iterator[None]:
     """Let no round end before the last trial, if so wanted."""
-    before = evaluation.next_stop
+    before = swarms.next_stop
     if wanted:
-        evaluation.next_stop = lambda *told: told[-1]
+        swarms.next_stop = lambda *given: given[-1]
     try:
         yield
     finally:
-        evaluation.next_stop = before
+        swarms.next_stop = before
 
 
 @contextmanager
@@ -60,20 +59,20 @@ def counted() -> Iterator[list[tuple[int, int]]]:
             trials.append((0 if self.job.skipped else swarms, swarms * self.job.trials))
             return super().outcome()
 
-    evaluation.Pending = Counting  # type: ignore[misc]
+    swarms.Pending = Counting  # type: ignore[misc]
     try:
         yield trials
     finally:
-        evaluation.Pending = Pending  # type: ignore[misc]
+        swarms.Pending = Pending  # type: ignore[misc]
 
 
-def late_runs(task: str, way: str, count: int, backend: str) -> list[SwarmRun]:
+def late_runs(task: str, way: str, count: int, backend: str) -> list[Run]:
     """Return runs that have come far."""
     runs = []
     for seed in range(1, count + 1):
-        settings = Settings(task, "qed", evaluations=10**7, seed=seed, race=way == "race")
-        run = SwarmRun(settings, backend=backend)
-        run.search.adopt(qed.load_example(task))
+        domain = Swarms(task, "qed", seed=seed, race=way == "race", backend=backend)
+        run = Run(None, domain, evaluations=10**7)
+        run.search.resume_with(qed.load_example(task))
         run.search.done = LATE
         runs.append(run)
     return runs
@@ -88,9 +87,9 @@ def measure(task: str, way: str, count: int, backend: str, generations: int) -> 
                 done = run.search.done
                 for generation in range(generations + 1):
                     run.search.done = done + generation * run.search.batch
-                    run.domain.fitness_of_incumbents(run.search.ask())  # type: ignore[attr-defined]
+                    run.domain.incumbents_by_trial(run.search.ask())  # type: ignore[attr-defined]
                 run.search.done = done
-        steps = drive(runs)
+        steps = run_side_by_side(runs)
         wanted = LATE + generations * runs[0].search.batch
         trials.clear()
         begin = time.perf_counter()
@@ -109,7 +108,7 @@ def same_archives(task: str, backend: str, generations: int) -> dict[str, Any]:
     for whole in (True, False):
         run = late_runs(task, "exact", 1, backend)[0]
         with all_trials(whole), counted() as simulated:
-            steps = drive([run])
+            steps = run_side_by_side([run])
             while run.search.done < LATE + generations * run.search.batch:
                 next(steps)
             steps.close()

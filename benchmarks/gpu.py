@@ -33,8 +33,8 @@ import law_parity
 import qed
 from qed import compile as compiling
 from qed import speed
-from qed.evolution.run import drive
-from qed.evolution.swarm_run import Settings, SwarmRun
+from qed.evolution import Run, run_side_by_side
+from qed.evolution.swarms import Swarms
 from qed.swarm.cpu import engine as cpu
 from qed.swarm.cuda import available, engine, packing
 from qed.swarm.cuda.workspace import Workspace
@@ -117,12 +117,12 @@ def parity(quick: bool) -> list[dict[str, Any]]:
 
 def switch(quick: bool) -> dict[str, Any]:
     """Evolve on the CPU, go on with the GPU and again with the CPU, from checkpoints."""
-    settings = Settings("patrolling", "qed", evaluations=960, initial=320, trials=3, seconds=60.0)
     found = []
     with tempfile.TemporaryDirectory() as folder:
         for number, backend in enumerate(("cpu", "cuda", "cpu")):
-            run = SwarmRun(settings, Path(folder) / "run", resume=number > 0, backend=backend)
-            steps = drive([run])
+            swarms = Swarms("patrolling", "qed", trials=3, seconds=60.0, backend=backend)
+            run = Run(Path(folder) / "run", swarms, evaluations=960, initial=320, resume=number > 0)
+            steps = run_side_by_side([run])
             for _ in range(4):
                 next(steps)
             steps.close()
@@ -187,16 +187,18 @@ def evolution(quick: bool) -> list[dict[str, Any]]:
         # Below the size from which on centroids are those of a full run: the cells are no
         # fewer, and nobody waits for k-means.
         runs = [
-            SwarmRun(
-                Settings("patrolling", algorithm, seed=k + 1, evaluations=49_999, initial=INITIAL),
-                backend="cuda",
+            Run(
+                None,
+                Swarms("patrolling", algorithm, seed=k + 1, backend="cuda"),
+                evaluations=49_999,
+                initial=INITIAL,
             )
             for k in range(count)
         ]
         for run in runs if evolved else ():
             run.search.archive = qed.load_example("patrolling")
             run.search.done = run.search.initial
-        steps = drive(runs)
+        steps = run_side_by_side(runs)
         while min(run.search.done for run in runs) < INITIAL + 2 * 80:
             next(steps)
         before = sum(run.search.done for run in runs)

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from qed import speed
+from qed.evolution import Run, run_side_by_side
 from qed.evolution.algorithms import ALGORITHMS
-from qed.evolution.run import drive
-from qed.evolution.swarm_run import Settings, SwarmRun
+from qed.evolution.swarms import Swarms
 from qed.swarm.simulate import Outcome, Pending
 
 HERE = Path(__file__).parent
@@ -40,15 +40,9 @@ def measure(algorithm: str, trials: int, seconds: float, generations: int) -> di
     Pending.outcome = timed  # type: ignore[method-assign]
     try:
         with tempfile.TemporaryDirectory() as folder:
-            settings = Settings(
-                "patrolling",
-                algorithm,
-                evaluations=80 * (generations + 2),
-                initial=160,
-                trials=trials,
-                seconds=seconds,
-            )
-            steps = drive([SwarmRun(settings, Path(folder) / "run")], every=0.0)
+            swarms = Swarms("patrolling", algorithm, trials=trials, seconds=seconds)
+            run = Run(Path(folder) / "run", swarms, evaluations=80 * (generations + 2), initial=160)
+            steps = run_side_by_side([run], every=0.0)
             next(steps), next(steps)  # the random ones, and everything compiled
             simulating = 0.0
             started = time.perf_counter()

@@ -22,7 +22,7 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 
 import qed
 from qed import speed
-from qed.evolution.run import ARCHIVE
+from qed.evolution.folder import ARCHIVE
 from qed.streams import stream
 from qed.study import paths
 from qed.study.plan import Name, Plan

@@ -22,9 +22,9 @@ import numpy as np
 
 import qed
 from qed import speed
+from qed.evolution import Run, run_side_by_side
 from qed.evolution.algorithms import ALGORITHMS
-from qed.evolution.run import drive
-from qed.evolution.swarm_run import Settings, SwarmRun
+from qed.evolution.swarms import Swarms
 from qed.streams import stream
 from qed.swarm.backend import BACKENDS, chosen, described
 from qed.swarm.tasks import TASKS
@@ -53,20 +53,21 @@ COLOURS = {"qed": "#D55E00", "hbd": "#0072B2", "sdbc": "#009E73", "spirit": "#CC
 def evolve(tasks: list[str], algorithm: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the history of one run a task, side by side, and how long each took (s)."""
     runs = [
-        SwarmRun(
-            Settings(
+        Run(
+            None,
+            Swarms(
                 task,
                 algorithm,
-                evaluations=options.evaluations,
                 trials=options.trials,
                 seconds=options.seconds,
+                backend=options.backend,
             ),
-            backend=options.backend,
+            evaluations=options.evaluations,
         )
         for task in tasks
     ]
     begin = time.perf_counter()
-    for _ in drive(runs):
+    for _ in run_side_by_side(runs):
         pass
     seconds = (time.perf_counter() - begin) / len(runs)
     return [
@@ -82,9 +83,9 @@ def evolve(tasks: list[str], algorithm: str, options: argparse.Namespace) -> lis
     ]
 
 
-def normal_best(run: SwarmRun, options: argparse.Namespace) -> qed.Controller:
+def normal_best(run: Run, options: argparse.Namespace) -> qed.Controller:
     """Return a run's best controller for the normal environment, on ten selection trials."""
-    archive, own = run.search.archive, run.settings
+    archive, own = run.search.archive, run.domain
     outcome = qed.simulate(
         archive.controllers,
         tasks=own.task,

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 import qed.archive
-import qed.evolution.swarm_run
+import qed.evolution.evolve
 import qed.recovery.kit.prepare
 import qed.study.report
 import qed.study.study

@@ -59,7 +59,7 @@ def test_a_task_goes_everywhere(task: Task, tmp_path: Path) -> None:
     shown(again, task, qed.Faults.sample(10, 1), tmp_path)
     draw(again, tmp_path / "map.png")
     plan = PRESETS["quick"].changed(tasks=[task], algorithms="qed,hbd")
-    assert plan.settings(Name(task, "hbd", 1)).task == task
+    assert plan.swarms(Name(task, "hbd", 1)).task == task
     assert all(seconds > 0.0 for both in forecast(plan, ENGINE).values() for seconds in both)
     assert bool(kernels(plan)) != task.own
 

@@ -34,7 +34,7 @@ MADE = {"InputError", "Search", "TeamSearch"}
 # For the package itself, though their names have no underscore: a summary is enough.
 INNER = {
     "Algorithm": {"described", "of_paper", "over"},
-    "Archive": {"adopt", "place"},
+    "Archive": {"fill_cells", "set_container"},
     "Attributes": {"described"},
     "Categories": {"describe"},
     "Centroids": {"arrays", "describe", "holds"},
@@ -44,7 +44,7 @@ INNER = {
     "Fault": {"described"},
     "Grid": {"describe"},
     "Kit": {"check", "search_teams"},
-    "MapElites": {"adopt", "standing"},
+    "MapElites": {"resume_with", "statistics"},
     "Outcome": {"part"},
     "Playbook": {"described", "from_described"},
     "Run": {"checkpoint", "finish", "tell"},

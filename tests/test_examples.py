@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PROGRESS
+from qed.evolution.folder import ARCHIVE, CHECKPOINT, CONFIG, PROGRESS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ARM = [sys.executable, str(EXAMPLES / "robot_arm.py")]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from swarm_runs import swarm_run
 
-from qed.evolution.swarm_run import Settings
+from qed.evolution import Run
 from qed.streams import evolution_trials, search_stream, stream, trials_stream
 from qed.study.plan import PRESETS
 from qed.swarm.placing import place
@@ -66,17 +67,17 @@ def test_the_trials_of_an_archive_are_told_by_its_header():
 class Drawn:
     """All that is random at the beginning of a run, as it is drawn."""
 
-    def __init__(self, settings: Settings) -> None:
-        search = settings.search()
+    def __init__(self, run: Run) -> None:
+        search, swarms = run.search, run.domain
         batch = search.ask()
         bias = batch.solutions.bias  # the two of the wheels are drawn for every genome
         self.genomes = {row.tobytes() for row in bias}
         self.environments = batch.environments
         assert len(self.genomes) == len(bias)
-        poses, _, noise = place(10, 4.0, 0, settings.trials, search.domain.seed)
+        poses, _, noise = place(10, 4.0, 0, swarms.trials, swarms.trials_seed)
         self.poses = {pose.tobytes() for pose in poses.reshape(-1, 3)}
         self.noise = set(noise.ravel().tolist())
-        self.seeds = {search.seed, search.domain.seed}
+        self.seeds = {search.seed, swarms.trials_seed}
 
     def shares(self, other: Drawn) -> set[str]:
         """Return what two runs have in common."""
@@ -94,7 +95,7 @@ BASE = {"evaluations": 400, "initial": 400, "batch": 200, "trials": 50, "seconds
 
 
 def drawn(task: str, algorithm: str, seed: int) -> Drawn:
-    return Drawn(Settings(task, algorithm, seed=seed, **BASE))
+    return Drawn(swarm_run(task, algorithm, seed=seed, **BASE))
 
 
 def test_two_runs_share_no_random_number():
@@ -115,7 +116,11 @@ def test_two_runs_share_no_random_number():
 def test_two_study_seeds_share_no_random_number():
     plan = PRESETS["quick"].changed(tasks="patrolling,flocking", replicates=3, **BASE)
     other = plan.changed(seed=2)
-    runs = [Drawn(which.settings(name)) for which in (plan, other) for name in plan.runs()]
+    runs = [
+        Drawn(Run(None, which.swarms(name), evaluations=400, initial=400, batch=200))
+        for which in (plan, other)
+        for name in plan.runs()
+    ]
     for one, another in combinations(runs, 2):
         assert one.shares(another) == set()
     # What a study breaks and tries again with is its own too.

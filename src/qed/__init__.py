@@ -28,8 +28,8 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
-    from qed.archive.examples import load_example
     from qed.archive.grid import Grid
+    from qed.archive.stored import load_example
     from qed.controller.network import Controller
     from qed.controller.team import Team
     from qed.evolution.algorithms import Algorithm
@@ -63,7 +63,7 @@ _HOMES = {
     "Start": "qed.swarm.start",
     "Trace": "qed.swarm.trace",
     "evolve": "qed.evolution.evolve",
-    "load_example": "qed.archive.examples",
+    "load_example": "qed.archive.stored",
     "prepare": "qed.recovery.kit.prepare",
     "recover": "qed.recovery.recover",
     "simulate": "qed.swarm.simulate",

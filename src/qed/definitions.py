@@ -50,10 +50,15 @@ class Definition(str):
         return str(name)
 
     @property
-    def own(self) -> bool:
-        """Whether it is a user's, and not one that comes with QED."""
+    def user_defined(self) -> bool:
+        """True unless it comes with QED."""
         there = self.built_in.get(str(self))
         return there is None or there.digest != self.digest
+
+    @property
+    def own(self) -> bool:
+        """To be removed."""
+        return self.user_defined
 
     @property
     def name(self) -> str:

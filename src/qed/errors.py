@@ -48,7 +48,7 @@ def real(name: str, value: Any, low: float, high: float) -> float:
     return number(name, value, low, high)
 
 
-def whole(name: str, value: Any, low: int, high: int) -> int:
+def integer(name: str, value: Any, low: int, high: int) -> int:
     """Return a whole number within [low, high]."""
     try:
         got = int(value)
@@ -58,6 +58,9 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
     if not fits or not low <= got <= high:
         raise InputError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
     return got
+
+
+whole = integer  # to be removed
 
 
 def choice(name: str, value: Any, allowed: Iterable[str]) -> str:

@@ -1,27 +1,42 @@
-"""Files that are there whole or not at all.
+"""Files that are there complete or not at all: text, and arrays with a header.
 
 A file is written under another name in the same folder, flushed to the disk, and renamed.
+
+Arrays and a JSON header lie in one npz file.  Its bytes follow from its contents alone: members
+are stored as they are, with a fixed date.  ``numpy.load`` opens it too; the header is the member
+``header.json``.  What is read is data: no pickles, no compression, and sizes that the file itself
+confirms.
 """
 
 from __future__ import annotations
 
+import errno
 import glob
+import io
+import json
 import os
 import time
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from qed.errors import StoppedError
 
+HEADER = "header.json"
+KINDS = "biuf"  # of arrays: truth values, whole numbers, real numbers
+_DATE = (1980, 1, 1, 0, 0, 0)
 _LEFT_BEHIND = 3600.0  # age (s) at which an unfinished file belongs to nobody
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """Give a temporary name in the same folder; it becomes the file if all goes well."""
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yield a temporary name in the same folder; it becomes the file if all goes well."""
     fresh = temporary(path)
-    _forget_left_behind(path)
+    _remove_left_behind(path)
     try:
         yield fresh
         _flush(fresh, os.O_RDONLY)
@@ -39,14 +54,17 @@ def temporary(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.new")
 
 
-def write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
     """Write a text file."""
-    with whole(path) as fresh, fresh.open("w", encoding="utf-8", newline="\n") as file:
+    with atomic_write(path) as fresh, fresh.open("w", encoding="utf-8", newline="\n") as file:
         file.write(text)
 
 
+write = write_text  # to be removed
+
+
 def unfinished(path: Path) -> bool:
-    """Tell whether a file's name says that it is not finished."""
+    """Return whether a file's name is that of a temporary file."""
     return path.name.startswith(".") and path.name.endswith(".new")
 
 
@@ -54,14 +72,14 @@ def unfinished(path: Path) -> bool:
 def disk(
     folder: Path, then: str = "make room and start again; what was done is kept"
 ) -> Iterator[None]:
-    """Say plainly if something cannot be written to a folder, and what to do then."""
+    """Raise a StoppedError that says what to do if something cannot be written to a folder."""
     try:
         yield
     except OSError as error:
         raise StoppedError(f"cannot write to {folder}: {error.strerror}; {then}") from error
 
 
-def _forget_left_behind(path: Path) -> None:
+def _remove_left_behind(path: Path) -> None:
     """Remove unfinished files of this name that a killed process left long ago."""
     with suppress(OSError):
         for left in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
@@ -76,3 +94,104 @@ def _flush(path: Path, how: int) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def write_arrays(
+    path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Write a file, or leave the one that is there as it is and raise OSError."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
+    text = json.dumps(header, allow_nan=False, indent=1)
+    with atomic_write(path) as fresh, zipfile.ZipFile(fresh, "w", zipfile.ZIP_STORED) as pack:
+        pack.writestr(_member(HEADER), text)
+        for name, array in arrays.items():
+            pack.writestr(_member(f"{name}.npy"), _to_bytes(array))
+
+
+def read_arrays(
+    path: str | Path, format_name: str, newest: int
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return a file's header and arrays, or raise ValueError that says what is wrong with it.
+
+    ``format_name`` and a version up to ``newest`` are what the header must name.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a {format_name} file")
+    return parse_arrays(path.read_bytes(), path, format_name, newest)
+
+
+def parse_arrays(
+    content: bytes, source: str | Path, format_name: str, newest: int
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the header and arrays of a file's content; errors name its source."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as pack:
+            names = pack.namelist()
+            if HEADER not in names:
+                raise ValueError(f"it has no {HEADER}")
+            header = _check_header(_stored(pack, HEADER), format_name, newest)
+            members = [name for name in names if name.endswith(".npy")]
+            return header, {name[:-4]: _from_bytes(_stored(pack, name)) for name in members}
+    except Exception as error:  # damage makes zipfile raise almost anything
+        raise ValueError(
+            f"{source} is not a usable {format_name} file: {_reason(error)}"
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ValueError) and not isinstance(error, UnicodeError | json.JSONDecodeError):
+        return str(error)
+    return f"it is truncated, damaged, or something else ({str(error) or type(error).__name__})"
+
+
+def _check_header(text: bytes, format_name: str, newest: int) -> dict[str, Any]:
+    """Return a header that names the right format, in a version that is known here."""
+    header = json.loads(text)
+    if not isinstance(header, dict) or header.get("format") != format_name:
+        raise ValueError(f"its header does not name the format {format_name!r}")
+    version = header.get("version")
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its format version must be a whole number, got {version!r}")
+    if version > newest:
+        raise ValueError(
+            f"a newer qed wrote it (format version {version}; this one reads up to {newest})"
+        )
+    return header
+
+
+def _stored(pack: zipfile.ZipFile, name: str) -> bytes:
+    """Return a member's bytes; their checksum is compared."""
+    info = pack.getinfo(name)
+    if info.compress_type != zipfile.ZIP_STORED:
+        raise ValueError(f"its member {name} is compressed")
+    return pack.read(info)
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _DATE)
+    info.create_system = 3
+    info.external_attr = 0o644 << 16
+    return info
+
+
+def _to_bytes(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(
+        buffer, np.ascontiguousarray(array).reshape(array.shape), (1, 0), allow_pickle=False
+    )
+    return buffer.getvalue()
+
+
+def _from_bytes(content: bytes) -> np.ndarray:
+    """Return an array whose type is plain and whose size is that of its bytes."""
+    buffer = io.BytesIO(content)
+    if np.lib.format.read_magic(buffer) != (1, 0):
+        raise ValueError("an array in it has an unknown version")
+    shape, by_column, dtype = np.lib.format.read_array_header_1_0(buffer)
+    if dtype.kind not in KINDS or by_column or not dtype.isnative:
+        raise ValueError(f"an array in it has a type that is not expected ({dtype})")
+    flat = np.frombuffer(content, dtype, offset=buffer.tell())
+    return flat.reshape(shape).copy()

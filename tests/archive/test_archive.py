@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from plain_archive import INSIDE, SPACES, PlainArchive, filled
 
 import qed
+from qed.archive import stored
 from qed.archive.archive import Archive
 from qed.archive.cvt import Centroids
 from qed.archive.grid import Grid
-from qed.archive.space import space_from
 from qed.controller.genome import Genomes, from_controllers
 
 kinds = pytest.mark.parametrize("kind", list(SPACES))
@@ -177,7 +177,7 @@ def test_views_of_the_archive_cannot_be_written(kind: str) -> None:
 def test_a_space_is_rebuilt_from_its_description(kind: str) -> None:
     space = SPACES[kind]
     cells = np.arange(12)
-    again = space_from(space.describe(), space.arrays(cells), cells)
+    again = stored.space_from(space.describe(), space.arrays(cells), cells)
     assert (again.cells, again.dimensions) == (space.cells, space.dimensions)
     assert again.find(INSIDE[kind]).tolist() == list(range(12))
     assert again.describe() == space.describe()

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qed.archive import recipes
-from qed.archive.cvt import Centroids
-from qed.archive.recipes import (
+from qed.archive import cvt
+from qed.archive.cvt import (
+    Centroids,
     broken_sticks,
     sdbc_centroids,
     spirit_centroids,
@@ -130,7 +130,7 @@ def test_a_recipe_is_made_once_and_kept(
 ) -> None:
     pytest.importorskip("sklearn")
     monkeypatch.setenv("QED_CACHE", str(tmp_path))
-    monkeypatch.setattr(recipes, "SPIRIT_BATCH", 200)
+    monkeypatch.setattr(cvt, "SPIRIT_BATCH", 200)
     recipe, dimensions = RECIPES[name]
     steps: list[tuple[int, int]] = []
 

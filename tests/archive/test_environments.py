@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from qed.archive import Archive, Categories, Environments, stored
-from qed.archive.space import space_from
 
 OPTIONS = {"slope": ["flat", "steep"], "load (kg)": [0, 1.5, 3]}
 
@@ -35,7 +34,7 @@ def test_files_keep_names_and_options(tmp_path: Path) -> None:
     assert loaded.equal(archive)
     assert isinstance(loaded.space, Environments)
     assert list(loaded.space.options) == list(OPTIONS)
-    header, _ = stored.files.read(tmp_path / "archive.npz", stored.FORMAT, stored.VERSION)
+    header, _ = stored.files.read_arrays(tmp_path / "archive.npz", stored.FORMAT, stored.VERSION)
     assert header["version"] == stored.WITHOUT_RECIPE  # a reader without names takes categories
 
 
@@ -59,12 +58,14 @@ def test_what_are_no_options_is_refused(options: Any) -> None:
     with pytest.raises(ValueError, match=r"options|attribute"):
         Environments(options)
     with pytest.raises(ValueError, match=r"options|attribute"):
-        space_from({"kind": "categories", "shape": [1], "options": options}, {}, np.empty(0))
+        stored.space_from({"kind": "categories", "shape": [1], "options": options}, {}, np.empty(0))
 
 
 def test_options_that_are_not_the_shape_are_refused() -> None:
     with pytest.raises(ValueError, match="do not make the shape"):
-        space_from({"kind": "categories", "shape": [2, 4], "options": OPTIONS}, {}, np.empty(0))
+        stored.space_from(
+            {"kind": "categories", "shape": [2, 4], "options": OPTIONS}, {}, np.empty(0)
+        )
 
 
 def test_an_array_alone_is_a_solution_too(tmp_path: Path) -> None:
@@ -75,9 +76,9 @@ def test_an_array_alone_is_a_solution_too(tmp_path: Path) -> None:
     archive.save(tmp_path / "archive.npz")
     loaded = Archive.load(tmp_path / "archive.npz")
     assert isinstance(loaded.take([1]), dict)
-    loaded.adopt(rows[:1])
+    loaded.set_container(rows[:1])
     assert np.array_equal(loaded.take([1]), rows[[1]])
     with pytest.raises(ValueError, match="must have the columns solution; got angles"):
-        loaded.adopt({"angles": rows})
+        loaded.set_container({"angles": rows})
     with pytest.raises(ValueError, match="solution has 2 axes"):
-        loaded.adopt(np.zeros((1, 2, 2)))
+        loaded.set_container(np.zeros((1, 2, 2)))

@@ -13,7 +13,8 @@ import pytest
 
 import qed
 import qed.swarm.tasks
-from qed.archive import examples, files
+from qed import files
+from qed.archive import stored as archives
 from qed.errors import InputError
 from qed.recovery.kit import stored
 from qed.recovery.kit.stored import is_kit
@@ -30,7 +31,7 @@ def test_each_task_has_a_full_qed_map(task: str) -> None:
 
 
 def test_together_they_are_small() -> None:
-    files = examples.FOLDER.glob(f"*{examples.ENDING}")
+    files = archives.FOLDER.glob(f"*{archives.ENDING}")
     assert sum(path.stat().st_size for path in files) < 3_000_000
 
 
@@ -50,7 +51,7 @@ def test_its_fitness_is_what_the_simulator_gives(task: str) -> None:
 
 
 def test_an_unknown_example_names_those_there_are() -> None:
-    assert examples.examples() == sorted(qed.swarm.tasks.TASKS)
+    assert archives.examples() == sorted(qed.swarm.tasks.TASKS)
     with pytest.raises(InputError, match=r"name must be one of aggregation, .*; got 'flying'"):
         qed.load_example("flying")
 
@@ -73,7 +74,7 @@ def test_a_kit_comes_with_qed_and_is_found_by_its_name() -> None:
     assert not is_kit("example:flying-kit")
     with pytest.raises(InputError, match=r"must be one of .*patrolling-kit.*; got 'flying"):
         qed.Kit.load("example:flying-kit")
-    assert examples.kit_file("example:../../secret").parent == examples.FOLDER
+    assert archives.kit_file("example:../../secret").parent == archives.FOLDER
 
 
 def test_the_command_line_knows_examples() -> None:
@@ -90,8 +91,8 @@ def test_a_kit_from_another_machine_is_the_same_here(tmp_path: Path) -> None:
     kit = qed.Kit.load("example:patrolling-kit")
     kit.save(tmp_path / "here.npz")
     (told, held), (again, here) = (
-        files.read(path, stored.FORMAT, stored.VERSION)
-        for path in (examples.kit_file("example:patrolling-kit"), tmp_path / "here.npz")
+        files.read_arrays(path, stored.FORMAT, stored.VERSION)
+        for path in (archives.kit_file("example:patrolling-kit"), tmp_path / "here.npz")
     )
     assert told | {"qed": ""} == again | {"qed": ""}  # which says who wrote it
     assert held.keys() == here.keys()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qed.archive.minibatch import MiniBatchMeans
+from qed.archive.k_means import MiniBatchMeans
 
 
 def batches(count: int, size: int, seed: int = 1) -> list[np.ndarray]:

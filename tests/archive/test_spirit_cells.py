@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qed.archive import cvt, recipes
+from qed.archive import cvt
 from qed.archive.archive import Archive
-from qed.archive.cvt import Centroids, SpiritCells
-from qed.archive.recipes import SpiritRecipe, spirit_seed_points
+from qed.archive.cvt import Centroids, SpiritCells, SpiritRecipe, spirit_seed_points
 
 RECIPE = SpiritRecipe(seed_points=300, clusters=40, seed=2)
 
@@ -24,7 +23,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache that is empty, on the disk and in memory."""
     monkeypatch.setenv("QED_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cvt, "_made", {})
-    monkeypatch.setattr(recipes, "SPIRIT_BATCH", 150)
+    monkeypatch.setattr(cvt, "SPIRIT_BATCH", 150)
     return tmp_path / "cache"
 
 
@@ -40,7 +39,7 @@ def some(count: int = 25, seed: int = 5) -> dict[str, Any]:
 
 
 def saved(path: Path) -> Archive:
-    archive = Archive(SpiritCells.made(RECIPE))
+    archive = Archive(SpiritCells.from_recipe(RECIPE))
     archive.add(**some())
     assert 1 < len(archive) < 40
     archive.save(path)
@@ -48,7 +47,7 @@ def saved(path: Path) -> Archive:
 
 
 def test_cells_are_those_around_the_recipes_points() -> None:
-    space = SpiritCells.made(RECIPE)
+    space = SpiritCells.from_recipe(RECIPE)
     plain = Centroids(RECIPE.points())
     measures = some(100)["measures"]
     assert space.find(measures).tolist() == plain.find(measures).tolist()
@@ -173,7 +172,7 @@ def test_elites_must_lie_in_their_cells_as_far_as_a_file_tells(tmp_path: Path) -
 
 
 def test_an_empty_archive_needs_no_points(tmp_path: Path) -> None:
-    archive = Archive(SpiritCells.made(RECIPE))
+    archive = Archive(SpiritCells.from_recipe(RECIPE))
     archive.save(tmp_path / "a.npz")
     assert Archive.load(tmp_path / "a.npz").equal(archive)
 

@@ -22,7 +22,9 @@ def test_the_words_are_true(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         algorithms, "sdbc_centroids", lambda points, progress: asked.append(points) or [[0.0]]
     )
-    monkeypatch.setattr(algorithms.SpiritCells, "made", lambda recipe, _: asked.append(recipe))
+    monkeypatch.setattr(
+        algorithms.SpiritCells, "from_recipe", lambda recipe, _: asked.append(recipe)
+    )
     for evaluations in (4_000, 80_000):
         for algorithm in ("sdbc", "spirit"):
             ALGORITHMS[algorithm].space(evaluations, None)

@@ -17,9 +17,9 @@ import pytest
 import qed
 from qed.archive import Archive, Categories, Centroids, Environments, Grid
 from qed.errors import InputError, StoppedError
-from qed.evolution import Batch, Run, drive, watch
-from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PROGRESS
-from qed.evolution.watch import Display
+from qed.evolution import Batch, Run, run_side_by_side, watch
+from qed.evolution.folder import ARCHIVE, CHECKPOINT, CONFIG, PROGRESS
+from qed.evolution.side_by_side import Display
 
 SMALL: dict[str, Any] = {"evaluations": 220, "initial": 100, "batch": 40}
 GENERATIONS = 6  # 40 + 40 + 20 random ones, then 3 of 40
@@ -111,7 +111,7 @@ def runs_of(kind: str, folder: Path, seeds: int, resume: bool = False) -> list[R
 
 
 def through(runs: list[Run], every: float = 1e9) -> None:
-    for _ in drive(runs, every):
+    for _ in run_side_by_side(runs, every):
         pass
 
 
@@ -127,7 +127,7 @@ def test_killed_at_any_checkpoint_it_ends_with_the_same_files(
 ) -> None:
     """What is on the disk after each generation is what a kill there leaves."""
     going = tmp_path / "going"
-    steps = drive(runs_of(kind, going, seeds), every=0.0)
+    steps = run_side_by_side(runs_of(kind, going, seeds), every=0.0)
     left = [tmp_path / "at-0"]
     shutil.copytree(going, left[0])
     for number, _ in enumerate(steps, 1):
@@ -158,7 +158,7 @@ def test_replicates_side_by_side_are_what_they_are_alone(tmp_path: Path, kind: s
 
 def test_ctrl_c_leaves_runs_that_can_be_resumed(tmp_path: Path) -> None:
     through(runs_of("array", tmp_path / "through", 2))
-    steps = drive(runs_of("array", tmp_path / "stopped", 2), every=1e9)
+    steps = run_side_by_side(runs_of("array", tmp_path / "stopped", 2), every=1e9)
     for _ in range(5):
         next(steps)
     with pytest.raises(KeyboardInterrupt):
@@ -234,7 +234,7 @@ def test_a_run_tells_what_made_it(tmp_path: Path) -> None:
 )
 def test_another_run_is_not_gone_on_with(tmp_path: Path, other: Any, words: str) -> None:
     made = {"domain": Walker(), "cells": Grid((8, 8)), **SMALL}
-    next(drive([Run(tmp_path / "run", **made)]))
+    next(run_side_by_side([Run(tmp_path / "run", **made)]))
     before = left_in(tmp_path)
     with pytest.raises(InputError, match=f"holds another run: .*{words}"):
         Run(tmp_path / "run", **{**made, **other}, resume=True)
@@ -271,7 +271,7 @@ def test_hostile_settings_are_refused(
     tmp_path: Path, text: str, error: type[Exception], words: str
 ) -> None:
     folder = tmp_path / "run"
-    next(drive([Run(folder, Plain(), Grid((8, 8)), **SMALL)]))
+    next(run_side_by_side([Run(folder, Plain(), Grid((8, 8)), **SMALL)]))
     (folder / CONFIG).write_text(text, encoding="latin-1")
     with pytest.raises(error, match=words) as caught:
         Run(folder, Plain(), Grid((8, 8)), resume=True, **SMALL)
@@ -292,7 +292,7 @@ def test_hostile_settings_are_refused(
 )
 def test_a_checkpoint_with_a_hostile_state_is_left_aside(tmp_path: Path, state: Any) -> None:
     run = Run(tmp_path / "run", Plain(), Grid((8, 8)), **SMALL)
-    steps = drive([run], every=0.0)
+    steps = run_side_by_side([run], every=0.0)
     next(steps), next(steps)
     archive = Archive.load(tmp_path / "run" / CHECKPOINT)
     archive.header["state"] = state
@@ -305,14 +305,14 @@ def test_a_checkpoint_with_a_hostile_state_is_left_aside(tmp_path: Path, state: 
 @pytest.mark.parametrize("other", ["cells", "solutions"])
 def test_a_checkpoint_of_another_run_is_left_aside(tmp_path: Path, other: str) -> None:
     run = Run(tmp_path / "run", Plain(), Grid((8, 8)), **SMALL)
-    next(drive([run], every=0.0))
+    next(run_side_by_side([run], every=0.0))
     strange = Run(
         tmp_path / "strange",
         Plain() if other == "cells" else Walker(),
         Grid((9, 8) if other == "cells" else (8, 8)),
         **SMALL,
     )
-    next(drive([strange], every=0.0))
+    next(run_side_by_side([strange], every=0.0))
     shutil.copy(tmp_path / "strange" / CHECKPOINT, tmp_path / "run" / CHECKPOINT)
     resumed = Run(tmp_path / "run", Plain(), Grid((8, 8)), resume=True, **SMALL)
     assert f"other {other} than this run" in resumed.notes[0]
@@ -446,10 +446,10 @@ def test_runs_of_another_kind_of_cells_share_no_random_number() -> None:
 def test_runs_that_have_not_begun_do_not_stop_the_display() -> None:
     runs = [Run(None, Plain(), SLOPES, seed=seed, **SMALL) for seed in (1, 2)]
     display = Display(runs)
-    assert display.words(0, display.begin + 1.0).endswith("? left")
-    next(drive(runs))
+    assert display.describe(0, display.begin + 1.0).endswith("? left")
+    next(run_side_by_side(runs))
     assert runs[1].search.done == 0
-    words = display.words(40, display.begin + 1.0)
+    words = display.describe(40, display.begin + 1.0)
     assert words == (
         f"40: {len(runs[0].archive) / 2:,.0f} cells, best {runs[0].archive.best.fitness:.3f}, "
         f"mean {runs[0].archive.mean:.3f}, 40/s, 10 s left"
@@ -496,7 +496,7 @@ def test_watching_tells_how_far_runs_are(capsys: pytest.CaptureFixture[str]) -> 
     assert len(line) < 80
 
 
-@pytest.mark.parametrize("module", ["map_elites", "run", "record", "folder", "watch"])
+@pytest.mark.parametrize("module", ["domain", "map_elites", "run", "folder", "side_by_side"])
 def test_what_serves_any_domain_imports_nothing_of_swarms(module: str) -> None:
     room = Path(str(qed.__file__)).parent / "evolution"
     tree = ast.parse((room / f"{module}.py").read_text())

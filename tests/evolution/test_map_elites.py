@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from swarm_runs import swarm_run
 
 from qed.archive.archive import Archive
 from qed.archive.grid import Categories, Grid
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.map_elites import MapElites, search
-from qed.evolution.run import drive
-from qed.evolution.swarm_run import Settings, SwarmRun
+from qed.evolution.side_by_side import run_side_by_side
 
 
 class Points(NamedTuple):
@@ -111,23 +111,15 @@ def test_history_is_thinned_to_its_number_of_records() -> None:
     for _ in search(one):
         pass
     assert len(one.history) == 10
-    assert one.history[-1] == one.standing()
+    assert one.history[-1] == one.statistics()
     assert one.history[-1][0] == 4000
 
 
 @pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 def test_every_algorithm_learns(algorithm: str) -> None:
-    run = SwarmRun(
-        Settings(
-            "border-patrolling",
-            algorithm,
-            evaluations=1200,
-            initial=200,
-            trials=2,
-            seconds=40.0,
-        )
-    )
-    for _ in drive([run]):
+    small = {"evaluations": 1200, "initial": 200, "trials": 2, "seconds": 40.0}
+    run = swarm_run("border-patrolling", algorithm, **small)
+    for _ in run_side_by_side([run]):
         pass
     first, last = run.search.history[0], run.search.history[-1]
     assert last[1] > first[1]

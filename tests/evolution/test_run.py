@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,14 +17,15 @@ import commands
 import numpy as np
 import pretend_gpu
 import pytest
+from swarm_runs import swarm_run
 
 import qed
 from qed.archive.archive import Archive
 from qed.errors import InputError, StoppedError
+from qed.evolution import Run, run_side_by_side
 from qed.evolution import swarms as swarms_module
+from qed.evolution.folder import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS, PROGRESS
 from qed.evolution.map_elites import MapElites
-from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS, PROGRESS, drive
-from qed.evolution.swarm_run import Settings, SwarmRun
 from qed.streams import STREAMS, evolution_trials
 
 SMALL: dict[str, Any] = {
@@ -44,8 +46,8 @@ def command(size: dict[str, Any], *more: str | Path) -> list[str | Path]:
 
 def finish(folder: Path, size: dict[str, Any] = SMALL, **more: Any) -> bytes:
     """Run to the end and return the bytes of the archive."""
-    settings = Settings("patrolling", **size)
-    for _ in drive([SwarmRun(settings, folder, **more)], every=0.0):
+    run = swarm_run("patrolling", folder=folder, **size, **more)
+    for _ in run_side_by_side([run], every=0.0):
         pass
     return (folder / ARCHIVE).read_bytes()
 
@@ -70,7 +72,7 @@ def test_a_run_leaves_its_files(tmp_path: Path, undisturbed: bytes) -> None:
     assert config["made_by"]["engine"] == "cpu"
     assert config["made_by"]["streams"] == STREAMS
     header, *lines = (folder / PROGRESS).read_text().splitlines()
-    assert header == "evaluations,coverage,best,mean,qd_score"
+    assert header == "evaluations,filled,best,mean,qd_score"
     table = np.array([line.split(",") for line in lines], float)
     assert table[-1, 0] == SMALL["evaluations"]
     assert (np.diff(table[:, 0]) > 0).all()
@@ -178,11 +180,11 @@ def test_a_kill_while_checkpoints_are_removed_loses_nothing(
             finish(folder)
     before = (folder / ARCHIVE).stat().st_mtime_ns
     progress = (folder / PROGRESS).read_bytes()
-    resumed = SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
+    resumed = swarm_run("patrolling", folder=folder, **SMALL, resume=True)
     assert resumed.search.finished
     assert len(resumed.search.history) == len(progress.splitlines()) - 1
     assert "is finished" in resumed.notes[-1]
-    assert list(drive([resumed])) == []
+    assert list(run_side_by_side([resumed])) == []
     assert {file.name for file in folder.iterdir()} == {CONFIG, PROGRESS, ARCHIVE}
     assert (folder / ARCHIVE).stat().st_mtime_ns == before
     assert (folder / ARCHIVE).read_bytes() == undisturbed
@@ -191,23 +193,23 @@ def test_a_kill_while_checkpoints_are_removed_loses_nothing(
 
 def test_a_damaged_archive_is_not_evolved_again_unasked(tmp_path: Path, undisturbed: bytes) -> None:
     folder = tmp_path / "run"
-    steps = drive([SwarmRun(Settings("patrolling", **SMALL), folder)], every=0.0)
+    steps = run_side_by_side([swarm_run("patrolling", folder=folder, **SMALL)], every=0.0)
     next(steps)
     steps.close()
     (folder / ARCHIVE).write_bytes(undisturbed[:-100])
     # With a checkpoint it can go on; without one the user decides.
-    resumed = SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
+    resumed = swarm_run("patrolling", folder=folder, **SMALL, resume=True)
     assert resumed.search.done == 40
     assert "resuming from a checkpoint" in resumed.notes[0]
     assert finish(folder, resume=True) == undisturbed
     (folder / ARCHIVE).write_bytes(undisturbed[:-100])
     with pytest.raises(StoppedError, match=r"archive\.npz .* remove it to evolve"):
-        SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
+        swarm_run("patrolling", folder=folder, **SMALL, resume=True)
 
 
 def interrupt_after(folder: Path, generations: int) -> None:
     """Begin a run and interrupt it, as Ctrl-C does."""
-    steps = drive([SwarmRun(Settings("patrolling", **SMALL), folder)], every=1e9)
+    steps = run_side_by_side([swarm_run("patrolling", folder=folder, **SMALL)], every=1e9)
     for _ in range(generations):
         next(steps)
     with pytest.raises(KeyboardInterrupt):
@@ -218,12 +220,12 @@ def test_an_interrupted_run_is_saved_and_goes_on(tmp_path: Path, undisturbed: by
     folder = tmp_path / "run"
     interrupt_after(folder, 5)
     assert (folder / CHECKPOINT).exists()
-    resumed = SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
+    resumed = swarm_run("patrolling", folder=folder, **SMALL, resume=True)
     assert resumed.search.done == 200
     assert finish(folder, resume=True) == undisturbed
 
 
-@pytest.mark.parametrize("where", ["add", "standing"])
+@pytest.mark.parametrize("where", ["add", "statistics"])
 def test_an_interrupt_while_results_are_told_is_not_saved(
     tmp_path: Path, undisturbed: bytes, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -243,7 +245,7 @@ def test_an_interrupt_while_results_are_told_is_not_saved(
         patched.setattr(owner, where, interrupted)
         with pytest.raises(KeyboardInterrupt):
             finish(folder)
-    resumed = SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
+    resumed = swarm_run("patrolling", folder=folder, **SMALL, resume=True)
     assert resumed.search.done == 120
     assert finish(folder, resume=True) == undisturbed
 
@@ -253,8 +255,8 @@ def test_a_finished_run_is_saved_when_another_fails(
 ) -> None:
     short, long = {**SMALL, "evaluations": 120}, {**SMALL, "evaluations": 200}
     runs = [
-        SwarmRun(Settings("flocking", **short), tmp_path / "short"),
-        SwarmRun(Settings("flocking", **long), tmp_path / "long"),
+        swarm_run("flocking", folder=tmp_path / "short", **short),
+        swarm_run("flocking", folder=tmp_path / "long", **long),
     ]
     true = swarms_module.Evaluation
 
@@ -265,10 +267,10 @@ def test_a_finished_run_is_saved_when_another_fails(
 
     monkeypatch.setattr(swarms_module, "Evaluation", failing)
     with pytest.raises(RuntimeError, match="no more"):
-        for _ in drive(runs, every=1e9):
+        for _ in run_side_by_side(runs, every=1e9):
             pass
     assert (tmp_path / "short" / ARCHIVE).exists()
-    assert SwarmRun(Settings("flocking", **long), tmp_path / "long", resume=True).search.done == 120
+    assert swarm_run("flocking", folder=tmp_path / "long", **long, resume=True).search.done == 120
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "empty", "foreign"])
@@ -276,7 +278,7 @@ def test_a_damaged_checkpoint_is_refused_and_the_one_before_is_used(
     tmp_path: Path, undisturbed: bytes, damage: str
 ) -> None:
     folder = tmp_path / "run"
-    steps = drive([SwarmRun(Settings("patrolling", **SMALL), folder)], every=0.0)
+    steps = run_side_by_side([swarm_run("patrolling", folder=folder, **SMALL)], every=0.0)
     for _ in range(8):
         next(steps)
     steps.close()
@@ -292,7 +294,7 @@ def test_a_damaged_checkpoint_is_refused_and_the_one_before_is_used(
             "foreign": b"PK not an archive at all",
         }[damage]
     )
-    resumed = SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
+    resumed = swarm_run("patrolling", folder=folder, **SMALL, resume=True)
     assert resumed.search.done == 280
     assert str(path) in resumed.notes[0]
     assert "not usable" in resumed.notes[0]
@@ -300,13 +302,13 @@ def test_a_damaged_checkpoint_is_refused_and_the_one_before_is_used(
 
 
 def test_side_by_side_is_the_same_as_one_after_the_other(tmp_path: Path) -> None:
-    all_settings = [Settings("flocking", "hbd", seed=seed, **SMALL) for seed in (1, 2, 3)]
-    together = [SwarmRun(settings) for settings in all_settings]
-    for _ in drive(together):
+    seeds = (1, 2, 3)
+    together = [swarm_run("flocking", "hbd", seed=seed, **SMALL) for seed in seeds]
+    for _ in run_side_by_side(together):
         pass
-    for settings, run in zip(all_settings, together, strict=True):
-        [alone] = [SwarmRun(settings)]
-        for _ in drive([alone]):
+    for seed, run in zip(seeds, together, strict=True):
+        alone = swarm_run("flocking", "hbd", seed=seed, **SMALL)
+        for _ in run_side_by_side([alone]):
             pass
         alone.search.archive.save(tmp_path / "alone.npz")
         run.search.archive.save(tmp_path / "together.npz")
@@ -319,9 +321,9 @@ MIXED = [
 ]  # fmt: skip
 
 
-def evolved(runs: list[SwarmRun], folder: Path) -> list[bytes]:
+def evolved(runs: list[Run], folder: Path) -> list[bytes]:
     """Evolve runs side by side and return the bytes of their archives."""
-    for _ in drive(runs):
+    for _ in run_side_by_side(runs):
         pass
     found = []
     for run in runs:
@@ -335,14 +337,17 @@ def test_other_tasks_and_algorithms_side_by_side_change_nothing(
 ) -> None:
     calls = pretend_gpu.install(monkeypatch)
     few = {**SMALL, "evaluations": 200}
-    settings = [Settings(*kind, seed=seed, **few) for seed, kind in enumerate(MIXED)]
-    alone = [evolved([SwarmRun(one)], tmp_path)[0] for one in settings]
-    assert evolved([SwarmRun(one) for one in settings], tmp_path) == alone
+
+    def runs(**how: str) -> list[Run]:
+        return [swarm_run(*kind, seed=seed, **few, **how) for seed, kind in enumerate(MIXED)]
+
+    alone = [evolved([run], tmp_path)[0] for run in runs()]
+    assert evolved(runs(), tmp_path) == alone
     assert not calls
     # A GPU gets the batches of all tasks at once, those with the same descriptor together.
-    assert evolved([SwarmRun(one, backend="cuda") for one in settings], tmp_path) == alone
+    assert evolved(runs(backend="cuda"), tmp_path) == alone
     descriptors = {"spread", "sdbc", "spirit"}
-    kinds = {one.algorithm for one in settings}
+    kinds = {algorithm for _, algorithm in MIXED}
     assert sum(call.swarms for call in calls) == 5 * 7 * 40
     assert len(calls) == 5 * len(kinds)
     assert all(len(descriptors & set(call.sums)) <= 1 for call in calls)
@@ -353,12 +358,19 @@ def test_runs_of_other_lengths_go_side_by_side_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = pretend_gpu.install(monkeypatch)
-    settings = [
-        Settings("patrolling", "hbd", 80 * trials, 40, 40, trials, seconds)
+    lengths = [
+        {"evaluations": 80 * trials, "trials": trials, "seconds": seconds}
         for trials, seconds in ((1, 4.0), (2, 4.0), (1, 6.0))
     ]
-    alone = [evolved([SwarmRun(one)], tmp_path)[0] for one in settings]
-    assert evolved([SwarmRun(one, backend="cuda") for one in settings], tmp_path) == alone
+
+    def runs(**how: str) -> list[Run]:
+        return [
+            swarm_run("patrolling", "hbd", initial=40, batch=40, **length, **how)
+            for length in lengths
+        ]
+
+    alone = [evolved([run], tmp_path)[0] for run in runs()]
+    assert evolved(runs(backend="cuda"), tmp_path) == alone
     assert [call.swarms for call in calls] == [40] * (2 + 4 + 2)
 
 
@@ -372,7 +384,9 @@ def test_a_run_goes_on_with_the_other_engine(
 ) -> None:
     calls = pretend_gpu.install(monkeypatch)
     folder = tmp_path / "run"
-    steps = drive([SwarmRun(Settings("patrolling", **SMALL), folder, backend=before)], every=1e9)
+    steps = run_side_by_side(
+        [swarm_run("patrolling", folder=folder, **SMALL, backend=before)], every=1e9
+    )
     for _ in range(5):
         next(steps)
     steps.close()
@@ -382,10 +396,10 @@ def test_a_run_goes_on_with_the_other_engine(
 
 
 def test_threads_and_parts_do_not_matter() -> None:
-    search = Settings("patrolling", "hbd", **SMALL).search(threads=1)
+    search = swarm_run("patrolling", "hbd", **SMALL, threads=1).search
     batch = search.ask()
     objective, behaviour = search.domain.evaluate(batch.solutions, None)
-    other = Settings("patrolling", "hbd", **SMALL).search(threads=2).domain
+    other = swarm_run("patrolling", "hbd", **SMALL, threads=2).domain
     halves = [
         other.evaluate(batch.solutions.take(rows), None) for rows in (slice(0, 13), slice(13, None))
     ]
@@ -399,14 +413,14 @@ def test_a_folder_with_another_run_is_refused(tmp_path: Path) -> None:
     interrupt_after(folder, 1)
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     with pytest.raises(InputError, match="another run: trials is 2 there, 3 here"):
-        SwarmRun(Settings("patrolling", **{**SMALL, "trials": 3}), folder, resume=True)
+        swarm_run("patrolling", folder=folder, **{**SMALL, "trials": 3}, resume=True)
     with pytest.raises(InputError, match="already holds this run; resume"):
-        SwarmRun(Settings("patrolling", **SMALL), folder)
+        swarm_run("patrolling", folder=folder, **SMALL)
     other = tmp_path / "other"
     other.mkdir()
     (other / "thesis.tex").write_text("precious")
     with pytest.raises(InputError, match="not empty"):
-        SwarmRun(Settings("patrolling", **SMALL), other)
+        swarm_run("patrolling", folder=other, **SMALL)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
     assert [file.name for file in other.iterdir()] == ["thesis.tex"]
 
@@ -414,13 +428,14 @@ def test_a_folder_with_another_run_is_refused(tmp_path: Path) -> None:
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from qed.evolution.run import drive
-from qed.evolution.swarm_run import Settings, SwarmRun
+sys.path.insert(0, {tests!r})
+from swarm_runs import swarm_run
 from qed.errors import StoppedError
-run = SwarmRun(Settings("patrolling", **{settings!r}), Path({folder!r}), resume=True)
+from qed.evolution import run_side_by_side
+run = swarm_run("patrolling", folder=Path({folder!r}), **{settings!r}, resume=True)
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 try:
-    for _ in drive([run], every=0.0):
+    for _ in run_side_by_side([run], every=0.0):
         pass
 except StoppedError as error:
     print(error)
@@ -435,10 +450,10 @@ def test_a_run_of_other_random_numbers_is_not_gone_on_with(tmp_path: Path) -> No
     text = config.read_text()
     config.write_text(text.replace(f"streams = {STREAMS}", ""))
     with pytest.raises(InputError, match=r"started by an older qed .* cannot be resumed"):
-        SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
+        swarm_run("patrolling", folder=folder, **SMALL, resume=True)
     config.write_text(text.partition("[made_by]")[0])
     with pytest.raises(StoppedError, match="damaged"):
-        SwarmRun(Settings("patrolling", **SMALL), folder, resume=True)
+        swarm_run("patrolling", folder=folder, **SMALL, resume=True)
 
 
 def test_an_archive_tells_the_trials_of_its_evolution() -> None:
@@ -455,7 +470,9 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path, undisturbed
     folder = tmp_path / "run"
     interrupt_after(folder, 4)
     before = (folder / CHECKPOINT).read_bytes()
-    script = FULL_DISK.format(settings=SMALL, folder=str(folder))
+    script = FULL_DISK.format(
+        settings=SMALL, folder=str(folder), tests=str(Path(__file__).parents[1])
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 7, done.stderr
     assert "cannot write" in done.stdout
@@ -479,7 +496,7 @@ def test_an_unwritable_place_is_a_clear_error(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(StoppedError, match="cannot use the folder"):
-        SwarmRun(Settings("patrolling", **SMALL), blocked / "run")
+        swarm_run("patrolling", folder=blocked / "run", **SMALL)
 
 
 @pytest.mark.parametrize(
@@ -519,14 +536,14 @@ def test_a_request_to_stop_saves_the_run(tmp_path: Path, undisturbed: bytes) -> 
 
 def test_nothing_to_resume_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no run to resume"):
-        SwarmRun(Settings("patrolling", **SMALL), tmp_path / "typo", resume=True)
+        swarm_run("patrolling", folder=tmp_path / "typo", **SMALL, resume=True)
     assert not (tmp_path / "typo").exists()
 
 
 def test_a_run_without_evolution_says_so() -> None:
-    run = SwarmRun(Settings("patrolling", **{**SMALL, "initial": 5000}))
+    run = swarm_run("patrolling", **{**SMALL, "initial": 5000})
     assert "nothing will evolve" in run.notes[0]
-    assert not SwarmRun(Settings("patrolling", **SMALL)).notes
+    assert not swarm_run("patrolling", **SMALL).notes
 
 
 def test_evolve_returns_the_archive_of_the_run(tmp_path: Path, undisturbed: bytes) -> None:
@@ -539,3 +556,36 @@ def test_evolve_returns_the_archive_of_the_run(tmp_path: Path, undisturbed: byte
     assert seen == list(range(40, SMALL["evaluations"] + 1, 40))
     with pytest.raises(ValueError, match="resume needs out"):
         qed.evolve("patrolling", resume=True, **SMALL)
+
+
+OLD = Path(__file__).parents[1] / "data" / "runs-0.2.0"
+OLD_SMALL: dict[str, Any] = {
+    "evaluations": 24, "initial": 12, "batch": 6, "trials": 2, "seconds": 2.0, "seed": 3
+}  # fmt: skip
+
+
+def test_a_run_of_version_0_2_0_that_is_finished_loads(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(OLD / "finished", tmp_path / "run"))
+    run = swarm_run("patrolling", folder=folder, **OLD_SMALL, resume=True)
+    assert run.search.finished
+    assert run.saved
+    assert len(run.search.history) == 4
+    assert run.search.history[-1][:2] == (24.0, float(len(run.archive)))
+    anew = qed.evolve("patrolling", **OLD_SMALL, backend="cpu")
+    assert anew.equal(run.archive)
+    assert anew.header == run.archive.header
+    before = tomllib.loads((folder / CONFIG).read_text())["run"]
+    swarm_run("patrolling", folder=tmp_path / "new", **OLD_SMALL)
+    assert tomllib.loads((tmp_path / "new" / CONFIG).read_text())["run"] == before
+
+
+def test_a_run_of_version_0_2_0_that_was_interrupted_is_resumed(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(OLD / "interrupted", tmp_path / "run"))
+    run = swarm_run("patrolling", "hbd", folder, **OLD_SMALL, resume=True)
+    assert run.search.done == 18
+    for _ in run_side_by_side([run]):
+        pass
+    assert run.archive.equal(qed.Archive.load(OLD / "interrupted-finished.npz"))
+    header, *rows = (folder / PROGRESS).read_text().splitlines()
+    assert header == "evaluations,filled,best,mean,qd_score"
+    assert len(rows) == 4

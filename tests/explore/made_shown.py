@@ -30,7 +30,7 @@ def archive(cells: int = 40) -> Archive:
     options = np.stack(np.unravel_index(numbers, (4,) * 6), 1).astype(np.float32)
     controllers = [_rounded(qed.Controller.random(k)) for k in range(cells)]
     fitness = np.random.default_rng(1).uniform(0.2, 0.9, cells)
-    found.place(numbers, from_controllers(controllers), fitness, options)
+    found.fill_cells(numbers, from_controllers(controllers), fitness, options)
     return found
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qed.evolution.run import ARCHIVE, PROGRESS
+from qed.evolution.folder import ARCHIVE, PROGRESS
 from qed.study import cost, paths, work
 from qed.study.board import BEYOND, BREAK, EVOLVE, TRY, Board, Done, Part
 from qed.study.pace import Pace

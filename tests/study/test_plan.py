@@ -49,13 +49,13 @@ def test_faults_follow_from_the_study_seed_and_the_replicate_alone():
 
 def test_replicates_have_their_own_seeds():
     plan = PRESETS["quick"].changed(seed=11)
-    settings = plan.settings(Name("patrolling", "hbd", 2))
+    settings = plan.swarms(Name("patrolling", "hbd", 2))
     assert (settings.algorithm, settings.seed) == ("hbd", plan.seed_of(2))
     # --seed 2 repeats no replicate of --seed 1.
     seeds = [plan.changed(seed=seed).seed_of(r) for seed in range(10) for r in range(1, 11)]
     assert len(set(seeds)) == 100
     other = Name("patrolling", "qed", 2)
-    assert plan.settings(other).seed == settings.seed
+    assert plan.swarms(other).seed == settings.seed
     assert plan.recovery_seed(other) != plan.recovery_seed(Name("patrolling", "hbd", 2))
 
 
@@ -81,9 +81,9 @@ def test_bad_input_names_the_field(given, words):
 
 def test_only_where_cells_are_environments_do_children_race():
     plan = PRESETS["quick"].changed(race=True)
-    races = {name.algorithm: plan.settings(name).race for name in plan.runs()}
+    races = {name.algorithm: plan.swarms(name).race for name in plan.runs()}
     assert races == {"qed": True, "hbd": False, "sdbc": False, "spirit": False}
-    assert not any(PRESETS["quick"].settings(name).race for name in plan.runs())
+    assert not any(PRESETS["quick"].swarms(name).race for name in plan.runs())
 
 
 def test_a_plan_of_a_users_own():

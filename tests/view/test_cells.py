@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from qed.archive import Archive, Categories, Centroids, Environments, Grid
-from qed.evolution import Run, drive
-from qed.evolution.run import CHECKPOINT
+from qed.evolution import Run, run_side_by_side
+from qed.evolution.folder import CHECKPOINT
 from qed.view import maps
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -54,7 +54,9 @@ def command(*arguments: str) -> commands.Done:
 @pytest.mark.parametrize("finished", [True, False])
 def test_info_and_map_of_a_run_with_measures(tmp_path: Path, finished: bool) -> None:
     folder = tmp_path / "hop"
-    steps = drive([Run(folder, Hopper(), Grid((6, 7)), evaluations=400, initial=80)], every=0.0)
+    steps = run_side_by_side(
+        [Run(folder, Hopper(), Grid((6, 7)), evaluations=400, initial=80)], every=0.0
+    )
     next(steps)
     if finished:
         for _ in steps:
@@ -78,7 +80,7 @@ def test_info_and_map_of_a_run_with_measures(tmp_path: Path, finished: bool) -> 
 
 def test_info_and_map_of_a_run_with_environments(tmp_path: Path) -> None:
     folder = tmp_path / "hop"
-    for _ in drive([Run(folder, Damaged(), DAMAGE, evaluations=400, initial=80)]):
+    for _ in run_side_by_side([Run(folder, Damaged(), DAMAGE, evaluations=400, initial=80)]):
         pass
     told = " ".join(command("info", str(folder)).stdout.split())
     assert "cells an environment each: leg, ground" in told

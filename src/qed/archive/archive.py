@@ -4,19 +4,57 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from qed.archive import export, stored
-from qed.archive.columns import Columns
-from qed.archive.contest import as_objective, contest
-from qed.archive.elite import Elite
-from qed.archive.space import Space, as_measures, same_bits, same_space
+from qed.archive import stored
+from qed.archive.array_store import Columns, as_objective, contest
+from qed.archive.grid import Space, as_measures, same_bits, same_space
 from qed.controller.genome import Genomes
 from qed.controller.network import Controller
 from qed.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Elite:
+    """The best solution known for a cell.
+
+    Attributes
+    ----------
+    cell : int
+        Its cell.
+    fitness : float
+        Its objective; larger is better.
+    measures : array of shape ``(dimensions,)``
+        What its cell was found by (float32); in a QED archive the options of its environment.
+    solution : dict of str to array
+        Its row of each column.
+
+    Examples
+    --------
+    >>> import qed
+    >>> best = qed.load_example("patrolling").best
+    >>> round(best.fitness, 2), best.controller
+    (0.98, <Controller: 1 hidden, 31 connections>)
+    >>> qed.Environment.from_options(best.measures).robots
+    20
+    """
+
+    cell: int
+    fitness: float
+    measures: np.ndarray
+    solution: dict[str, np.ndarray]
+
+    @cached_property
+    def controller(self) -> Controller | None:
+        """The solution as a controller; None if it is not a genome."""
+        if tuple(self.solution) != Genomes._fields:
+            return None
+        return Genomes(**{name: row[None] for name, row in self.solution.items()}).controller(0)
 
 
 class Archive:
@@ -61,6 +99,7 @@ class Archive:
         self._objective = np.full(space.cells, np.nan)
         self._measures = np.zeros((space.cells, space.dimensions), np.float32)
         self._columns = Columns(space.cells)
+        self._controllers: list[Controller] | None = None  # made when they are asked for
 
     def add(self, solutions: Any, objective: Any, measures: Any) -> np.ndarray:
         """Offer solutions, with the same result as one by one, in order.
@@ -92,7 +131,7 @@ class Archive:
         rows = as_measures(measures, self.space.dimensions)
         if len(rows) != len(values):
             raise ValueError(f"measures has {len(rows)} rows, objective {len(values)}")
-        batch = self._columns.checked(solutions, len(values))
+        batch = self._columns.check(solutions, len(values))
         cells = self.space.find(rows)
         status, winners = contest(cells, values, self._filled, self._objective)
         self._columns.make_room(solutions, batch)
@@ -100,11 +139,11 @@ class Archive:
         self._put(cells[winners], won, values[winners], rows[winners])
         return status
 
-    def place(
+    def fill_cells(
         self, cells: np.ndarray, solutions: Any, objective: np.ndarray, measures: np.ndarray
     ) -> None:
         """Put checked solutions in cells that are known to be theirs, each in another one."""
-        batch = self._columns.checked(solutions, len(cells))
+        batch = self._columns.check(solutions, len(cells))
         self._columns.make_room(solutions, batch)
         self._put(cells, batch, objective, measures)
 
@@ -115,6 +154,7 @@ class Archive:
         objective: np.ndarray,
         measures: np.ndarray,
     ) -> None:
+        self._controllers = None
         self._columns.put(cells, batch)
         self._filled[cells] = True
         self._objective[cells] = objective
@@ -127,7 +167,7 @@ class Archive:
 
     @property
     def coverage(self) -> float:
-        """Part of the cells that are filled, 0 to 1."""
+        """Fraction of the cells that are filled, 0 to 1."""
         return len(self) / self.cells
 
     def __len__(self) -> int:
@@ -198,8 +238,13 @@ class Archive:
         -------
         array, NamedTuple or dict
             As they were added.  An archive from a file returns ``Genomes`` if it holds genomes,
-            otherwise dict, unless it is told by ``adopt``.
+            otherwise dict.
         """
+        rows = self._check_cells(cells)
+        return self._columns.container(**self._columns.take(rows))
+
+    def _check_cells(self, cells: np.ndarray | Sequence[int]) -> np.ndarray:
+        """Return cells as int64, or raise ValueError if one is not filled."""
         wanted = np.asarray(cells)
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
             raise ValueError("cells must be a list of cell numbers")
@@ -208,14 +253,14 @@ class Archive:
         if not within.all() or not self._filled[wanted].all():
             wrong = ~within | ~self._filled[np.where(within, wanted, 0)]
             raise ValueError(f"cell {wanted[wrong][0]} is empty or not one of {self.cells} cells")
-        return self._columns.container(**self._columns.take(wanted))
+        return wanted
 
-    def adopt(self, solutions: Any) -> None:
+    def set_container(self, solutions: Any) -> None:
         """Let ``take`` return solutions in the container of these; ValueError if they do not fit.
 
-        A file holds columns and not what they came in, so whoever opens it and goes on tells.
+        A file holds columns and not what they came in, so whoever resumes with it has to say.
         """
-        self._columns.adopt(solutions)
+        self._columns.set_container(solutions)
 
     def solutions(self) -> dict[str, np.ndarray]:
         """Return the elites' solutions as columns, in the order of their cells.
@@ -253,19 +298,47 @@ class Archive:
         >>> archive.genomes().controller(0) == archive.controllers[0]
         True
         """
-        columns = self.solutions()
-        if tuple(columns) != Genomes._fields:
-            held = f"the columns {', '.join(columns)}" if columns else "nothing yet"
-            raise InputError(f"the archive holds no genomes: it holds {held}")
-        return Genomes(**columns)
+        return _as_genomes(self.solutions())
+
+    def controller(self, cell: int) -> Controller:
+        """Return the controller of a filled cell.
+
+        Parameters
+        ----------
+        cell : int
+            The cell.
+
+        Returns
+        -------
+        Controller
+            Of its elite.
+
+        Raises
+        ------
+        ValueError
+            If the cell is empty, or the archive holds other solutions than networks.
+
+        Examples
+        --------
+        >>> import qed
+        >>> archive = qed.load_example("patrolling")
+        >>> archive.controller(archive.best.cell) == archive.best.controller
+        True
+        """
+        row = self._check_cells([cell])
+        if self._controllers is not None:
+            return self._controllers[int(np.searchsorted(self.occupied, row[0]))]
+        return _as_genomes(self._columns.take(row)).controller(0)
 
     @property
     def controllers(self) -> list[Controller]:
-        """The elites' controllers in the order of their cells."""
-        return self.genomes().controllers() if len(self) else []
+        """The elites' controllers in the order of their cells; made once, until it changes."""
+        if self._controllers is None:
+            self._controllers = self.genomes().controllers() if len(self) else []
+        return list(self._controllers)
 
     def equal(self, other: Archive) -> bool:
-        """Tell whether two archives have the same cells and the same elites, to the bit.
+        """Return whether two archives have the same cells and the same elites, to the bit.
 
         Parameters
         ----------
@@ -347,7 +420,7 @@ class Archive:
         >>> len(table), list(table)[:4]
         (4096, ['cell', 'fitness', 'speed', 'robots'])
         """
-        return export.to_dataframe(self, names)
+        return stored.to_dataframe(self, names)
 
     def to_ribs(self) -> Any:
         """Return a pyribs archive with the same cells and elites (needs the extra ``ribs``).
@@ -367,7 +440,7 @@ class Archive:
         >>> archive.to_ribs().stats.num_elites
         1
         """
-        return export.to_ribs(self)
+        return stored.to_ribs(self)
 
     def __repr__(self) -> str:
         return f"<Archive: {len(self)} of {self.cells} cells filled>"
@@ -380,6 +453,13 @@ def _as_json(header: dict[str, Any]) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"header must hold only values that JSON can store: {error}") from None
     return same
+
+
+def _as_genomes(columns: dict[str, np.ndarray]) -> Genomes:
+    if tuple(columns) != Genomes._fields:
+        held = f"its solutions have the columns {', '.join(columns)}" if columns else "it is empty"
+        raise InputError(f"the archive holds no controllers: {held}")
+    return Genomes(**columns)
 
 
 def _locked(array: np.ndarray) -> np.ndarray:

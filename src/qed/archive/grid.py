@@ -1,16 +1,90 @@
-"""Cells by rounding, and cells by choice of options; the first dimension is most significant."""
+"""Cells: what an archive needs to know of them, cells by rounding, and cells by choice of options.
+
+In flat indices of cells the first dimension is most significant.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from qed.archive.space import MAX_CELLS, as_measures
-from qed.errors import whole
+from qed.errors import integer
+
+MAX_CELLS = 2**24
+
+
+class Space(Protocol):
+    """What an archive needs to know of its cells: a space of measures, cut into cells.
+
+    ``Grid``, ``Categories``, ``Environments`` and ``Centroids`` are spaces.  ``describe`` and
+    ``arrays`` are enough to rebuild one from a file.
+
+    Examples
+    --------
+    >>> import qed
+    >>> space = qed.Grid((8, 8))
+    >>> space.cells, space.dimensions, space.describe()
+    (64, 2, {'kind': 'grid', 'shape': [8, 8]})
+    """
+
+    @property
+    def cells(self) -> int:
+        """Number of cells."""
+
+    @property
+    def dimensions(self) -> int:
+        """Number of measures."""
+
+    def find(self, measures: Any) -> np.ndarray:
+        """Return the cell (int64, (n,)) of each row of measures (n, dimensions)."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return the kind of space and its parameters, as JSON can hold them."""
+
+    def arrays(self, occupied: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the arrays that a file needs beside the description, if these are occupied."""
+
+    def holds(self, cells: np.ndarray, measures: np.ndarray) -> bool:
+        """Return whether measures (n, dimensions) lie in the cells (n,) of a file."""
+
+
+def same_space(one: Space, other: Space) -> bool:
+    """Return whether two spaces have the same cells, to the bit."""
+    nothing = np.empty(0, np.int64)
+    mine, theirs = one.arrays(nothing), other.arrays(nothing)
+    return (
+        one.describe() == other.describe()
+        and mine.keys() == theirs.keys()
+        and all(same_bits(mine[name], theirs[name]) for name in mine)
+    )
+
+
+def same_bits(one: np.ndarray, other: np.ndarray) -> bool:
+    """Return whether two arrays are the same: type, shape and every bit."""
+    return (one.dtype, one.shape) == (other.dtype, other.shape) and one.tobytes() == other.tobytes()
+
+
+def as_measures(measures: Any, dimensions: int) -> np.ndarray:
+    """Return measures as float32 (n, dimensions), the precision in which they are stored.
+
+    Cells are found from these rounded values, so a stored elite lies in its own cell.
+    """
+    try:
+        with np.errstate(over="ignore"):  # infinity is refused below
+            rows = np.ascontiguousarray(measures, np.float32)
+    except (TypeError, ValueError):
+        raise ValueError("measures must be an array of numbers") from None
+    if rows.ndim != 2 or rows.shape[1] != dimensions:
+        raise ValueError(f"measures must have shape (n, {dimensions}), got {rows.shape}")
+    finite = np.isfinite(rows)
+    if not finite.all():
+        row, k = np.argwhere(~finite)[0]
+        raise ValueError(f"measures[{row}, {k}] must be finite, got {rows[row, k]}")
+    return rows
 
 
 @dataclass(frozen=True)
@@ -26,7 +100,7 @@ class _Box:
             raise ValueError(
                 f"shape must be a tuple of whole numbers, got {self.shape!r}"
             ) from None
-        sizes = tuple(whole(f"shape[{k}]", size, 1, MAX_CELLS) for k, size in enumerate(sizes))
+        sizes = tuple(integer(f"shape[{k}]", size, 1, MAX_CELLS) for k, size in enumerate(sizes))
         if not sizes or math.prod(sizes) > MAX_CELLS:
             raise ValueError(f"shape must make 1 to {MAX_CELLS:,} cells, got {sizes}")
         object.__setattr__(self, "shape", sizes)
@@ -50,7 +124,7 @@ class _Box:
         return {}
 
     def holds(self, cells: np.ndarray, measures: np.ndarray) -> bool:
-        """Tell whether measures lie in the cells that are told."""
+        """Return whether measures lie in these cells."""
         return np.array_equal(self.find(measures), cells)
 
     def _flat(self, index: np.ndarray) -> np.ndarray:
@@ -180,7 +254,7 @@ class Environments(Categories):
             raise ValueError(
                 f"options must be a table of attributes and their options, got {options!r}"
             )
-        listed = {name: _listed(name, some) for name, some in options.items()}
+        listed = {name: _check_options(name, some) for name, some in options.items()}
         super().__init__(tuple(map(len, listed.values())))
         object.__setattr__(self, "options", listed)
 
@@ -216,7 +290,7 @@ class Environments(Categories):
         return f"Environments({self.options!r})"
 
 
-def _listed(name: Any, options: Any) -> list[str | int | float]:
+def _check_options(name: Any, options: Any) -> list[str | int | float]:
     """Return the options of an attribute, checked."""
     if not isinstance(name, str) or not name:
         raise ValueError(f"the name of an attribute must be text, got {name!r}")

@@ -1,18 +1,26 @@
-"""An archive as a file: its elites in the order of their cells, and a header; and back."""
+"""Archives in other forms: files, those that come with QED, pandas tables, pyribs archives.
+
+A file holds the elites in the order of their cells, and a header.
+"""
 
 from __future__ import annotations
 
+import gzip
 import math
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import qed
-from qed.archive import files
-from qed.archive.space import Space, space_from
+from qed import files
+from qed.archive.cvt import Centroids, SpiritCells
+from qed.archive.grid import Categories, Environments, Grid, Space
 from qed.controller.genome import Genomes
 from qed.controller.network import FIRST_HIDDEN, INPUTS, LEFT
+from qed.errors import choice
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
@@ -20,6 +28,13 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "qed-archive", 2
 WITHOUT_RECIPE = 1  # the version of files whose space is all there, as it always was
 SOLUTION, SPACE = "solution.", "space."  # what names of arrays begin with
+EXAMPLE = "example:"  # before the name of what comes with QED, where a path goes
+FOLDER = Path(__file__).with_name("examples")
+ENDING = ".npz.gz"
+KIT_ENDING = ".npz"
+# Added where pyribs rounds down to a cell: far above the error of its sums, and far below the
+# distance of any float32 from a border that it does not lie on.
+_RIBS_EPSILON = 1e-12
 
 
 def elites_as_arrays(archive: Archive) -> dict[str, np.ndarray]:
@@ -50,30 +65,30 @@ def save(archive: Archive, path: str | Path) -> None:
         "metadata": archive.header,
     }
     try:
-        files.write(path, header, arrays)
+        files.write_arrays(path, header, arrays)
     except TypeError as error:
         raise ValueError(f"header must hold only values that JSON can store: {error}") from None
 
 
 def load(path: str | Path) -> Archive:
     """Return the archive of a file, or raise ValueError that says what is wrong with it."""
-    return _checked(path, *files.read(path, FORMAT, VERSION))
+    return _build(path, *files.read_arrays(path, FORMAT, VERSION))
 
 
 def loads(content: bytes, source: str | Path) -> Archive:
     """Return the archive of a file's content; errors name its source."""
-    return _checked(source, *files.parse(content, source, FORMAT, VERSION))
+    return _build(source, *files.parse_arrays(content, source, FORMAT, VERSION))
 
 
-def _checked(source: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
+def _build(source: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
     try:
-        return _rebuilt(header, arrays)
+        return _rebuild(header, arrays)
     except (ValueError, TypeError, KeyError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"{source} is not a usable {FORMAT} file: {what}") from error
 
 
-def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
+def _rebuild(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
     from qed.archive.archive import Archive
 
     described, names, offset, metadata = (
@@ -99,7 +114,7 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
         batch = Genomes(**columns)
         _check_genomes(batch)
     if names or len(cells):
-        archive.place(cells, batch, objective, measures)
+        archive.fill_cells(cells, batch, objective, measures)
     return archive
 
 
@@ -152,3 +167,135 @@ def _check_genomes(batch: Genomes) -> None:
 def _expect(fine: bool, otherwise: str) -> None:
     if not fine:
         raise ValueError(otherwise)
+
+
+def space_from(
+    description: Mapping[str, Any], arrays: Mapping[str, np.ndarray], occupied: np.ndarray
+) -> Space:
+    """Return the space that gave this description and these arrays, or raise ValueError."""
+    kind = description.get("kind")
+    if kind not in ("grid", "categories", "centroids"):
+        raise ValueError(f"unknown kind of space {kind!r}")
+    if kind == "centroids":
+        if "points" not in arrays:
+            raise ValueError("the points of the centroids are missing")
+        if "recipe" in description:
+            return SpiritCells.from_description(description, occupied, arrays["points"])
+        return Centroids(arrays["points"])
+    shape = description.get("shape")
+    if not isinstance(shape, list | tuple):
+        raise ValueError(f"the shape of a {kind} space must be a list, got {shape!r}")
+    if kind == "categories" and "options" in description:
+        environments = Environments(description["options"])
+        if list(environments.shape) != list(shape):
+            raise ValueError(f"the options of its attributes do not make the shape {shape!r}")
+        return environments
+    return Grid(tuple(shape)) if kind == "grid" else Categories(tuple(shape))
+
+
+def examples() -> list[str]:
+    """Return the names of the archives that come with QED."""
+    return sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))
+
+
+def kits() -> list[str]:
+    """Return the names of the kits that come with QED."""
+    return sorted(path.name.removesuffix(KIT_ENDING) for path in FOLDER.glob(f"*{KIT_ENDING}"))
+
+
+def kit_file(path: str | Path) -> Path:
+    """Return where a kit is: ``example:TASK-kit`` comes with QED, all else is a path."""
+    name = str(path)
+    if name.startswith(EXAMPLE):
+        return FOLDER / f"{Path(name.removeprefix(EXAMPLE)).name}{KIT_ENDING}"
+    return Path(path)
+
+
+def load_example(name: str = "patrolling") -> Archive:
+    """Return an evolved archive that comes with QED.
+
+    Parameters
+    ----------
+    name : str, default "patrolling"
+        A task; each has a QED archive of 4,096 environments, whose ``header`` tells how it was
+        made: patrolling's with the paper's budget of 2,402,000 evaluations, the others with 80,000.
+
+    Returns
+    -------
+    Archive
+        Controllers, one for each environment.
+
+    Examples
+    --------
+    >>> import qed
+    >>> archive = qed.load_example("patrolling")
+    >>> archive, archive.coverage
+    (<Archive: 4096 of 4096 cells filled>, 1.0)
+    """
+    path = FOLDER / f"{choice('name', name, examples())}{ENDING}"
+    return loads(gzip.decompress(path.read_bytes()), path)
+
+
+def to_dataframe(archive: Archive, names: Sequence[str] | None = None) -> Any:
+    """Return a pandas table, one row an elite: cell, fitness, measures, scalars of the solution."""
+    pandas = _library("pandas", "pandas")
+    dimensions = archive.space.dimensions
+    if names is None:
+        names = [f"measure_{k}" for k in range(dimensions)]
+    if len(set(names)) != dimensions:
+        raise ValueError(f"names must be {dimensions} different names, got {len(set(names))}")
+    cells = archive.occupied
+    table = {"cell": cells, "fitness": archive.objective[cells]}
+    table.update(zip(names, archive.measures[cells].T, strict=True))
+    for name, column in archive.solutions().items():
+        if column.ndim == 1:
+            table[name if name not in table else f"solution_{name}"] = column
+    return pandas.DataFrame(table)
+
+
+def to_ribs(archive: Archive) -> Any:
+    """Return a pyribs archive with the same cells and elites."""
+    ribs = _library("ribs.archives", "qed-swarm[ribs]")
+    cells = archive.occupied
+    columns = [
+        column.reshape(len(cells), math.prod(column.shape[1:]))
+        for column in archive.solutions().values()
+    ]
+    solutions = np.concatenate([np.zeros((len(cells), 0)), *columns], axis=1)
+    measures: np.ndarray = archive.measures[cells].astype(np.float64)
+    space, width = archive.space, solutions.shape[1]
+    if isinstance(space, Grid):
+        copy = ribs.GridArchive(
+            solution_dim=width,
+            dims=space.shape,
+            ranges=[(-0.5 / size, (size - 0.5) / size) for size in space.shape],
+            epsilon=_RIBS_EPSILON,
+            qd_score_offset=archive.offset,
+        )
+    elif isinstance(space, Categories):
+        copy = ribs.CategoricalArchive(
+            solution_dim=width,
+            categories=[range(size) for size in space.shape],
+            qd_score_offset=archive.offset,
+        )
+        measures = measures.astype(np.int64).astype(object)
+    elif isinstance(space, Centroids):
+        points = space.points.astype(np.float64)
+        copy = ribs.CVTArchive(
+            solution_dim=width,
+            centroids=points,
+            ranges=list(zip(points.min(0), points.max(0), strict=True)),
+            qd_score_offset=archive.offset,
+        )
+    else:
+        raise ValueError(f"pyribs has no archive for the cells of {type(space).__name__}")
+    if len(cells):
+        copy.add(solutions, archive.objective[cells], measures)
+    return copy
+
+
+def _library(module: str, package: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f"this needs {module.split('.')[0]}: pip install '{package}'") from error

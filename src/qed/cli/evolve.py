@@ -68,8 +68,9 @@ def evolve(
     from qed.definitions import defined
     from qed.errors import number
     from qed.evolution.algorithms import Algorithm
-    from qed.evolution.swarm_run import Settings, SwarmRun
-    from qed.evolution.watch import watch
+    from qed.evolution.run import Run
+    from qed.evolution.side_by_side import watch
+    from qed.evolution.swarms import Swarms
     from qed.swarm.backend import chosen, described
     from qed.swarm.simulate import cores
 
@@ -81,18 +82,17 @@ def evolve(
     every = number("checkpoint", checkpoint, 0.0, 1e9)
     limits.threads(threads)
     engine = chosen(backend)
-    runs: list[SwarmRun] = []
-    for number_ in range(seed, seed + replicates):
-        settings = Settings(
-            task, chosen_algorithm, evaluations, initial, batch, trials, seconds, number_, race
-        )
-        folder = out or Path("runs") / f"{settings.task}-{settings.algorithm}-{seed}"
+    runs: list[Run] = []
+    for each in range(seed, seed + replicates):
+        swarms = Swarms(task, chosen_algorithm, trials, seconds, each, race, threads, engine)
+        folder = out or Path("runs") / f"{swarms.task}-{swarms.algorithm}-{seed}"
         if replicates > 1:
-            folder = folder / f"seed-{number_}"
+            folder = folder / f"seed-{each}"
         with waiting("making the archive's cells, once") as progress:
-            run = SwarmRun(
-                settings, folder, resume=resume, threads=threads, progress=progress, backend=engine
-            )
+            run = Run(
+                folder, swarms, evaluations=evaluations, initial=initial, batch=batch,
+                resume=resume, progress=progress,
+            )  # fmt: skip
             runs.append(run)
     typer.echo(f"qed: simulating on {described(engine, threads or cores())}", err=True)
     # A cluster's request to stop is the same as Ctrl-C.

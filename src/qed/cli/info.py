@@ -72,7 +72,7 @@ def _print_definition(kind: str, how: dict[str, Any]) -> None:
 def opened(path: Path) -> tuple[Archive, dict[str, Any], Path]:
     """Return an archive, its run's state if it is unfinished, and the file it came from."""
     from qed.archive.archive import Archive
-    from qed.archive.examples import EXAMPLE, examples, kits, load_example
+    from qed.archive.stored import EXAMPLE, examples, kits, load_example
     from qed.errors import InputError, choice
 
     if str(path).startswith(EXAMPLE):
@@ -84,7 +84,7 @@ def opened(path: Path) -> tuple[Archive, dict[str, Any], Path]:
         archive = load_example(name)
         return archive, archive.header.pop("state", {}), path
     if path.is_dir():
-        from qed.evolution.run import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS
+        from qed.evolution.folder import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS
 
         there = [path / name for name in (ARCHIVE, CHECKPOINT, PREVIOUS) if (path / name).exists()]
         inside = [folder.name for folder in sorted(path.iterdir()) if (folder / CONFIG).exists()]

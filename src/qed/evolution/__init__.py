@@ -1,20 +1,36 @@
 """Evolution: MAP-Elites with environments or behaviours as cells, for any domain.
 
-domain      Domain: what is evolved; Batch: what waits for evaluation
-map_elites  MapElites: a search; search: to its end, in memory
-run         Run: a search in a folder that can be resumed; drive: evolve runs side by side
-watch       the same, with a progress bar
-folder      the files of a run
-record      what makes a run of any domain
-swarms      robot swarms as a domain
-swarm_run   Settings, SwarmRun: runs of swarms
-algorithms  what QED, HBD, SDBC and SPIRIT differ in
-evolve      evolve(): an archive of controllers for a task
+domain          Domain: what is evolved; Batch: solutions to evaluate
+map_elites      MapElites: a search; search: to its end, in memory
+run             Run: a search in a folder that can be resumed
+folder          the files of a run
+side_by_side    run_side_by_side: evolve runs; watch: the same, with a progress bar
+swarms          Swarms: robot swarms as a domain
+early_stopping  which children can no longer win
+algorithms      what QED, HBD, SDBC and SPIRIT differ in
+evolve          evolve(): an archive of controllers for a task
 """
+
+from typing import NoReturn
 
 from qed.evolution.domain import Batch, Domain, SideBySide
 from qed.evolution.map_elites import MapElites, search
-from qed.evolution.run import Run, drive
-from qed.evolution.watch import watch
+from qed.evolution.run import Run
+from qed.evolution.side_by_side import run_side_by_side, watch
 
-__all__ = ["Batch", "Domain", "MapElites", "Run", "SideBySide", "drive", "search", "watch"]
+__all__ = [
+    "Batch",
+    "Domain",
+    "MapElites",
+    "Run",
+    "SideBySide",
+    "run_side_by_side",
+    "search",
+    "watch",
+]
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Tell the new name of what was renamed."""
+    new = "; it is now run_side_by_side" if name == "drive" else ""
+    raise AttributeError(f"module 'qed.evolution' has no attribute {name!r}{new}")

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from qed.archive.cvt import Centroids, SpiritCells
+from qed.archive.cvt import Centroids, SpiritCells, SpiritRecipe, sdbc_centroids
 from qed.archive.grid import Categories, Environments, Grid
-from qed.archive.recipes import SpiritRecipe, sdbc_centroids
 from qed.definitions import Definition, digest_of, known
 from qed.descriptors import hbd, sdbc, spirit
 from qed.errors import InputError, number
@@ -306,7 +305,7 @@ def _sdbc(evaluations: int, progress: Progress | None) -> Any:
 
 
 def _spirit(evaluations: int, progress: Progress | None) -> Any:
-    return SpiritCells.made(SpiritRecipe(_spirit_points(evaluations)), progress)
+    return SpiritCells.from_recipe(SpiritRecipe(_spirit_points(evaluations)), progress)
 
 
 ALGORITHMS: dict[str, Algorithm] = {

@@ -11,8 +11,9 @@ from qed.archive.archive import Archive
 from qed.definitions import defined
 from qed.errors import InputError, number
 from qed.evolution.algorithms import Algorithm
-from qed.evolution.run import Run, drive
-from qed.evolution.swarm_run import Settings, SwarmRun
+from qed.evolution.run import Run
+from qed.evolution.side_by_side import run_side_by_side
+from qed.evolution.swarms import Swarms
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Attributes
 from qed.swarm.tasks import Task
@@ -62,15 +63,15 @@ def evolve(
     initial : int, default 2000
         Random controllers to begin with.
     race : bool, default False
-        Give up children that are three standard errors behind the incumbent of their cell, trial
-        by trial: several times as fast, with another archive that is about as good; for
-        algorithms whose cells are environments.  Those that cannot win are given up in any case.
+        Stop children early that are three standard errors behind the incumbent of their cell,
+        trial by trial: several times as fast, with another archive that is about as good; for
+        algorithms whose cells are environments.  Those that cannot win are stopped in any case.
     threads : int, optional
         CPU threads (default: all cores).
     out : str or Path, optional
         Folder for the run, with checkpoints (default: none).
     resume : bool, default False
-        Go on with the run in ``out``; it ends with the same archive, bit for bit.
+        Resume the run in ``out``; it ends with the same archive, bit for bit.
     checkpoint : float, default 30.0
         Time between checkpoints (s).
     progress : callable, optional
@@ -104,28 +105,16 @@ def evolve(
     >>> archive.best.fitness > archive.mean, archive.best.controller in archive.controllers
     (True, True)
     """
-    chosen_algorithm = defined("algorithm", algorithm, Algorithm)
+    algorithm = defined("algorithm", algorithm, Algorithm)
     if attributes is not None:
-        chosen_algorithm = chosen_algorithm.with_attributes(attributes)
-    settings = Settings(
-        task=task,
-        algorithm=chosen_algorithm,
-        evaluations=evaluations,
-        initial=initial,
-        batch=batch,
-        trials=trials,
-        seconds=seconds,
-        seed=seed,
-        race=race,
-    )
-    every = number("checkpoint", checkpoint, 0.0, 1e9)
-    threads = limits.threads(threads)
+        algorithm = algorithm.with_attributes(attributes)
     if resume and out is None:
         raise InputError("resume needs out=, the folder of the run to resume")
-    engine = chosen(backend)
-    folder = None if out is None else Path(out)
-    run = SwarmRun(settings, folder, resume=resume, threads=threads, backend=engine)
-    for _ in drive([run], every):
+    every = number("checkpoint", checkpoint, 0.0, 1e9)
+    threads = limits.threads(threads)
+    swarms = Swarms(task, algorithm, trials, seconds, seed, race, threads, chosen(backend))
+    run = Run(out, swarms, evaluations=evaluations, initial=initial, batch=batch, resume=resume)
+    for _ in run_side_by_side([run], every):
         if progress is not None:
             progress(run)
     return run.archive

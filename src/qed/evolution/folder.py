@@ -1,7 +1,7 @@
 """The folder of a run: its settings, its progress, and a checkpoint or, in the end, its archive.
 
     config.toml      everything that made it
-    progress.csv     coverage, best, mean and QD score over evaluations
+    progress.csv     filled cells, best, mean and QD score over evaluations
     archive.npz      the archive, when the run is finished
     checkpoint.npz   the archive so far; the one before it is kept too, until the run is finished
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from qed.archive.archive import Archive
-from qed.errors import InputError, StoppedError, whole
+from qed.errors import InputError, StoppedError, integer
 from qed.evolution.map_elites import MapElites
 from qed.files import disk, unfinished, write
 from qed.streams import STREAMS
@@ -27,16 +27,16 @@ from qed.textfile import made_by, toml
 
 CONFIG, PROGRESS, ARCHIVE = "config.toml", "progress.csv", "archive.npz"
 CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
-COLUMNS = ("evaluations", "coverage", "best", "mean", "qd_score")
-BEGUN = "made_by"  # the table of who began a run; the other tables must be the same to go on
+COLUMNS = ("evaluations", "filled", "best", "mean", "qd_score")
+MADE_BY = "made_by"  # what began a run; the other tables must be the same to resume it
 
 Tables = Mapping[str, Mapping[str, Any]]
 
 
-def claim(folder: Path, tables: Tables, resume: bool, begun: Mapping[str, str]) -> list[str]:
-    """Make a folder that of a run made by these tables, or say why it is not free for it.
+def claim(folder: Path, tables: Tables, resume: bool, made_with: Mapping[str, str]) -> list[str]:
+    """Claim a folder for the run of these tables, or raise InputError if it holds something else.
 
-    ``begun`` tells with what it begins, if it does; it may be resumed with something else.
+    ``made_with`` is written if the run is new; it may be resumed with something else.
     Returns what a user should know.
     """
     config = folder / CONFIG
@@ -57,20 +57,20 @@ def claim(folder: Path, tables: Tables, resume: bool, begun: Mapping[str, str]) 
                     f"folder {folder} already holds this run; resume it (--resume, or resume=True "
                     "in Python), or use another folder"
                 )
-            notes = _other_code(there, tables, begun)
+            notes = _code_notes(there, tables, made_with)
         elif not all(unfinished(file) for file in folder.iterdir()):
             raise InputError(f"folder {folder} is not empty and holds no run; use another folder")
         else:
             # It may be resumed with another engine, but not with other random numbers.
-            write(config, toml({**tables, BEGUN: {**made_by(), **begun, "streams": STREAMS}}))
+            write(config, toml({**tables, MADE_BY: {**made_by(), **made_with, "streams": STREAMS}}))
     except OSError as error:
         raise StoppedError(f"cannot use the folder {folder}: {error.strerror}") from error
     return notes
 
 
-def _other_code(there: Tables, here: Tables, begun: Mapping[str, str]) -> list[str]:
-    """Say if the code of a domain was another when its run began."""
-    before, now = there[BEGUN].get("code"), begun.get("code")
+def _code_notes(there: Tables, here: Tables, made_with: Mapping[str, str]) -> list[str]:
+    """Return a note if the code of a domain has changed since its run began."""
+    before, now = there[MADE_BY].get("code"), made_with.get("code")
     if before is None or now is None or before == now:
         return []
     return [
@@ -83,7 +83,7 @@ def _read(config: Path) -> dict[str, dict[str, Any]]:
     """Return the tables of a run's settings, begun with the random numbers of this version."""
     try:
         tables = tomllib.loads(config.read_text(encoding="utf-8"))
-        by = tables[BEGUN]
+        by = tables[MADE_BY]
         same, version = by.get("streams") == STREAMS, by["qed"]
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
@@ -101,7 +101,7 @@ def _differences(there: Mapping[str, Any], here: Tables, config: Path) -> list[s
     found = []
     for table in dict.fromkeys([*here, *there]):
         old, new = there.get(table, {}), here.get(table, {})
-        if table == BEGUN:
+        if table == MADE_BY:
             continue
         if not isinstance(old, Mapping):
             raise StoppedError(f"{config} is damaged: {table} is not a table")
@@ -130,7 +130,7 @@ def restore(folder: Path, search: MapElites) -> tuple[bool, list[str]]:
     finished = folder / ARCHIVE
     if finished.exists():
         try:
-            _take(search, Archive.load(finished), finished)
+            _resume(search, Archive.load(finished), finished)
             search.done = search.evaluations
             search.history = _history(folder / PROGRESS)
             return True, [f"{folder} is finished: there is nothing left to evolve"]
@@ -144,9 +144,9 @@ def restore(folder: Path, search: MapElites) -> tuple[bool, list[str]]:
             try:
                 archive = Archive.load(path)
                 state = archive.header.pop("state")
-                done = whole("done", state["done"], 0, search.evaluations)
+                done = integer("done", state["done"], 0, search.evaluations)
                 history = [_row(row) for row in state["history"]]
-                _take(search, archive, path)
+                _resume(search, archive, path)
                 search.done, search.history = done, history
                 return False, notes
             except (ValueError, KeyError, TypeError) as error:
@@ -154,12 +154,12 @@ def restore(folder: Path, search: MapElites) -> tuple[bool, list[str]]:
     return False, [*notes, f"{folder} has no checkpoint yet; starting from the beginning"]
 
 
-def _take(search: MapElites, archive: Archive, path: Path) -> None:
-    """Let a search go on with the archive of a file, or raise ValueError if it cannot be its."""
+def _resume(search: MapElites, archive: Archive, path: Path) -> None:
+    """Give a search the archive of a file, or raise ValueError if it belongs to another one."""
     if archive.space.describe() != search.archive.space.describe():
         raise ValueError(f"{path} has other cells than this run")
     try:
-        search.adopt(archive)
+        search.resume_with(archive)
     except ValueError as error:
         raise ValueError(f"{path} has other solutions than this run: {error}") from error
 
@@ -195,7 +195,7 @@ def save_archive(folder: Path, search: MapElites) -> None:
         search.archive.save(folder / ARCHIVE)
 
 
-def forget_checkpoints(folder: Path) -> None:
+def remove_checkpoints(folder: Path) -> None:
     """Remove the checkpoints of a run whose archive is there: it has all that they have."""
     if (folder / ARCHIVE).exists():
         for name in (CHECKPOINT, PREVIOUS):
@@ -204,7 +204,7 @@ def forget_checkpoints(folder: Path) -> None:
 
 
 def evaluations_done(folder: Path) -> int:
-    """Return how many evaluations a run had at its last checkpoint, as its folder tells."""
+    """Return how many evaluations a run had at its last checkpoint."""
     try:
         last = (folder / PROGRESS).read_text(encoding="utf-8").splitlines()[-1]
         return int(last.split(",")[0])
@@ -215,8 +215,8 @@ def evaluations_done(folder: Path) -> int:
 def _progress(search: MapElites) -> str:
     """Return the history of a search as CSV."""
     lines = [",".join(COLUMNS)]
-    for done, coverage, *rest in search.history:
-        lines.append(f"{done:.0f},{coverage:.0f}," + ",".join(f"{x:.9g}" for x in rest))
+    for done, filled, *rest in search.history:
+        lines.append(f"{done:.0f},{filled:.0f}," + ",".join(f"{x:.9g}" for x in rest))
     return "\n".join(lines) + "\n"
 
 

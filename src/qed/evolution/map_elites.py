@@ -107,8 +107,8 @@ class MapElites:
         if environments is None:
             return Batch(solutions, None)
         cells = self.archive.space.find(environments)
-        there = self.archive.objective[cells]
-        incumbents = np.where(np.isnan(there), -np.inf, there)
+        objective = self.archive.objective[cells]
+        incumbents = np.where(np.isnan(objective), -np.inf, objective)
         return Batch(solutions, environments, cells, incumbents, self.archive)
 
     def _draw_environments(self, numbers: np.ndarray) -> np.ndarray | None:
@@ -138,15 +138,15 @@ class MapElites:
         before = self.done * self.records // self.evaluations
         self.done += len(objective)
         if self.done * self.records // self.evaluations > before:
-            self.history.append(self.standing())
+            self.history.append(self.statistics())
 
-    def adopt(self, archive: Archive) -> None:
-        """Go on with an archive from a file; ValueError if its solutions are not the domain's."""
-        archive.adopt(self.domain.random(fold(self.seed, RANDOM, np.arange(1))))
+    def resume_with(self, archive: Archive) -> None:
+        """Take an archive from a file; ValueError if its solutions are not the domain's."""
+        archive.set_container(self.domain.random(fold(self.seed, RANDOM, np.arange(1))))
         self.archive = archive
 
-    def standing(self) -> tuple[float, ...]:
-        """Return evaluations, coverage, best, mean and QD score."""
+    def statistics(self) -> tuple[float, ...]:
+        """Return evaluations, filled cells, best, mean and QD score."""
         archive = self.archive
         return (
             float(self.done),
@@ -158,7 +158,7 @@ class MapElites:
 
     @property
     def finished(self) -> bool:
-        """Whether all evaluations are done."""
+        """True if all evaluations are done."""
         return self.done >= self.evaluations
 
 
@@ -168,7 +168,7 @@ def search(one: MapElites) -> Iterator[MapElites]:
     Parameters
     ----------
     one : MapElites
-        The search, in memory; ``Run`` and ``drive`` do the same with files.
+        The search, in memory; ``Run`` does the same with files.
 
     Yields
     ------

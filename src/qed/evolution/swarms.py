@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
+from qed import limits
+from qed.archive.grid import Space
 from qed.controller.genome import Genomes
+from qed.controller.networks import Networks
 from qed.controller.variation import random_genomes, vary
+from qed.definitions import defined
+from qed.errors import InputError
 from qed.evolution.algorithms import Algorithm
-from qed.evolution.domain import Batch
-from qed.evolution.evaluation import Evaluation
-from qed.evolution.giving_up import SPRINT, Rivals
+from qed.evolution.domain import Batch, Evaluated, Record
+from qed.evolution.early_stopping import (
+    FIRST_ROUND_OF_RACE,
+    IncumbentTrials,
+    lost_race,
+    next_stop,
+    upper_bounds,
+)
+from qed.streams import trials_stream
 from qed.swarm.environment import Attributes, Environment
-from qed.swarm.robot import CYCLE
+from qed.swarm.job import Job
+from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
+from qed.swarm.simulate import Pending, cores
 from qed.swarm.tasks import Task
 
 TRIALS_IN_ONE_GO = 2000  # of a simulation on a GPU, at least, where there are so many
@@ -23,16 +37,40 @@ TRIALS_IN_ONE_GO = 2000  # of a simulation on a GPU, at least, where there are s
 
 @dataclass(frozen=True)
 class Swarms:
-    """Swarms that learn a task: random networks, their variation, their evaluation."""
+    """Swarms that learn a task; with equal sizes of a run, equal swarms give equal archives.
 
-    task: str | Task
-    algorithm: Algorithm
-    trials: int
-    seconds: float  # simulated time of a trial (s)
-    seed: int  # of the trials: decides start poses and noise
-    threads: int | None = None
-    backend: str = "cpu"  # or "cuda"
-    rivals: Rivals | None = None  # children race against incumbents, if they are known
+    Which engine simulates is no part of a run: one that began on a CPU may be resumed on a GPU.
+    """
+
+    task: Any  # a Task, or its name
+    algorithm: Any = "qed"  # an Algorithm, or its name
+    trials: int = 50  # of an evaluation
+    seconds: float = 400.0  # simulated time of a trial (s)
+    seed: int = 1  # with task and algorithm it decides everything random
+    race: bool = False  # children that fall behind their incumbents are stopped early
+    threads: int | None = field(default=None, compare=False)
+    backend: str = field(default="cpu", compare=False)  # or "cuda"
+    incumbents: IncumbentTrials = field(
+        default_factory=IncumbentTrials, init=False, compare=False, repr=False
+    )
+
+    def __post_init__(self) -> None:
+        checked = {
+            "task": defined("task", self.task, Task),
+            "algorithm": defined("algorithm", self.algorithm, Algorithm),
+            "trials": limits.trials(self.trials),
+            "seconds": limits.seconds(self.seconds),
+            "seed": limits.seed(self.seed),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        if not isinstance(self.race, bool):
+            raise InputError(f"race must be True or False, got {self.race!r}")
+        if self.race and self.algorithm.environments is None:
+            raise InputError(
+                f"race is for algorithms whose cells are environments, such as qed; "
+                f"{self.algorithm} finds a cell only when a child is evaluated"
+            )
 
     def random(self, keys: np.ndarray) -> Genomes:
         """Return random genomes."""
@@ -49,59 +87,109 @@ class Swarms:
         [result] = self.begin([self], [Batch(solutions, environments)]).results()
         return result
 
+    def cells(self, evaluations: int, progress: Callable[[int, int], Any] | None = None) -> Space:
+        """Return the cells for so many evaluations; progress is called while centroids are made."""
+        space: Space = self.algorithm.space(evaluations, progress)
+        return space
+
+    def record(self, sizes: Mapping[str, int]) -> Record:
+        """Return what makes a run of these swarms."""
+        settings = {
+            "task": self.task.name,
+            "algorithm": self.algorithm.name,
+            **{name: sizes[name] for name in ("evaluations", "initial", "batch")},
+            "trials": self.trials,
+            "seconds": self.seconds,
+            "seed": self.seed,
+            **({"race": True} if self.race else {}),
+        }
+        tables: dict[str, dict[str, Any]] = {"run": settings}
+        header: dict[str, Any] = {"settings": settings}
+        users = [one for one in (self.task, self.algorithm) if one.user_defined]
+        if users:
+            tables["definitions"] = {
+                one.kind: f"{one.name}, defined as {one.digest}" for one in users
+            }
+            header["definitions"] = {one.kind: one.described() for one in users}
+        if self.algorithm.features:
+            header["features"] = [law.name for law in self.algorithm.features]
+            header["ranges"] = [list(limits) for limits in self.algorithm.ranges]
+        stream = self.task.name, self.algorithm.name
+        environments = self.algorithm.environments
+        return Record(tables, {"engine": self.backend}, header, stream, environments)
+
+    @property
+    def trials_seed(self) -> int:
+        """Seed of the trials: decides start poses and noise."""
+        return trials_stream(self.task.name, self.algorithm.name, self.seed)
+
+    def environments(self, count: int, options: np.ndarray | None) -> list[Environment]:
+        """Return the environment of each solution, given by options of attributes."""
+        attributes = self.algorithm.attributes
+        if options is None or attributes is None:
+            return [Environment()] * count
+        return [_environment(attributes, tuple(row)) for row in options.tolist()]
+
     @staticmethod
     def together(domains: Sequence[Swarms], batch: int) -> list[list[int]]:
-        """Return which of several searches are best simulated in one go."""
-        return groups_of(domains, batch)
+        """Return which of several searches are best simulated in one go.
 
-    @staticmethod
-    def begin(domains: Sequence[Swarms], batches: Sequence[Batch]) -> Evaluation:
-        """Begin to simulate a batch of each search."""
-        return Evaluation(domains, batches)
-
-    def fitness_of_incumbents(self, batch: Batch) -> np.ndarray:
-        """Return the fitness, trial by trial, of those whom a batch has to beat; NaN for nobody.
-
-        It is known of all that evolved since the run began, or was resumed; others are evaluated
-        again, once, which gives the same.
+        On a GPU several simulations go on at the same time, so that it has work while the host
+        deals with the results of one; but a simulation of very few trials is not worth its launch.
         """
-        assert self.rivals is not None
-        assert batch.cells is not None
-        assert batch.incumbents is not None
-        assert batch.archive is not None
-        known = self.rivals.find(batch.cells, batch.incumbents, self.trials)
-        unknown = np.isnan(known[:, 0]) & np.isfinite(batch.incumbents)
-        if unknown.any():
-            cells = np.unique(batch.cells[unknown])
-            options = batch.archive.measures[cells].astype(np.int64)
-            again = Evaluation(
-                [replace(self, rivals=None)], [Batch(batch.archive.take(cells), options)]
-            )
-            again.results()
-            self.rivals.learn(cells, batch.archive.objective[cells], again.fitness)
-            known = self.rivals.find(batch.cells, batch.incumbents, self.trials)
-        return known
+        groups: dict[Hashable, list[int]] = {}
+        for k, domain in enumerate(domains):
+            groups.setdefault(domain._group(), []).append(k)
+        found = []
+        for group in groups.values():
+            first = domains[group[0]]
+            size = len(group)
+            if first.backend == "cuda":
+                trials = FIRST_ROUND_OF_RACE if first.race else first.trials
+                size = max(-(-TRIALS_IN_ONE_GO // (trials * batch)), 1)
+            found += [group[k : k + size] for k in range(0, len(group), size)]
+        return found
 
-    def pace(self, rate: float) -> str:
-        """Return in words how fast so many evaluations a second are."""
-        steps = rate * self.trials * self.seconds / CYCLE * self.algorithm.robots
-        return f"{steps / 1e6:.0f}M steps/s"
-
-    def worlds(self, count: int, environments: np.ndarray | None) -> list[Environment]:
-        """Return the environment of each solution."""
-        attributes = self.algorithm.attributes
-        if environments is None or attributes is None:
-            return [Environment()] * count
-        return [_environment(attributes, tuple(options)) for options in environments.tolist()]
-
-    def group(self) -> Hashable:
+    def _group(self) -> Hashable:
         """Return what swarms must have in common to be simulated in one go."""
         same = (self.backend, self.trials, self.seconds)
         # All swarms of a simulation add up the same things.  A CPU would lose time with what
         # only some of them need; a GPU gains more by having many swarms at once, but for
         # descriptors, which are much to add up and to bring back.
         alike = self.algorithm.sums if self.backend == "cuda" else (self.task, self.algorithm)
-        return *same, alike, self.rivals is None
+        return *same, alike, self.race
+
+    @staticmethod
+    def begin(domains: Sequence[Swarms], batches: Sequence[Batch]) -> Evaluation:
+        """Begin to simulate a batch of each search."""
+        return Evaluation(domains, batches)
+
+    def incumbents_by_trial(self, batch: Batch) -> np.ndarray:
+        """Return the fitness, trial by trial, of those whom a batch has to beat; NaN for nobody.
+
+        It is known of all that evolved since the run began, or was resumed; others are evaluated
+        again, once, which gives the same.
+        """
+        assert batch.cells is not None
+        assert batch.incumbents is not None
+        assert batch.archive is not None
+        known = self.incumbents.look_up(batch.cells, batch.incumbents, self.trials)
+        unknown = np.isnan(known[:, 0]) & np.isfinite(batch.incumbents)
+        if unknown.any():
+            cells = np.unique(batch.cells[unknown])
+            options = batch.archive.measures[cells].astype(np.int64)
+            evaluation = Evaluation(
+                [replace(self, race=False)], [Batch(batch.archive.take(cells), options)]
+            )
+            evaluation.results()
+            self.incumbents.update(cells, batch.archive.objective[cells], evaluation.fitness)
+            known = self.incumbents.look_up(batch.cells, batch.incumbents, self.trials)
+        return known
+
+    def describe_speed(self, rate: float) -> str:
+        """Return in words how fast so many evaluations a second are."""
+        steps = rate * self.trials * self.seconds / CYCLE * self.algorithm.robots
+        return f"{steps / 1e6:.0f}M steps/s"
 
 
 @cache
@@ -109,22 +197,139 @@ def _environment(attributes: Attributes, options: tuple[int, ...]) -> Environmen
     return attributes.environment(options)
 
 
-def groups_of(domains: Sequence[Swarms], batch: int) -> list[list[int]]:
-    """Return which of several searches are best simulated in one go.
+class Evaluation:
+    """Batches of several searches in one simulation, which adds up what any of them needs.
 
-    Each search gets what it would get alone.  On a GPU several simulations go on at the same
-    time, so that it has work while the host deals with the results of one; but a simulation
-    of very few trials is not worth its launch.
+    It begins at once, as far as the engine does.  Where cells are environments it goes on in
+    rounds of trials, with the children that may still beat their incumbents.
     """
-    groups: dict[Hashable, list[int]] = {}
-    for k, domain in enumerate(domains):
-        groups.setdefault(domain.group(), []).append(k)
-    found = []
-    for group in groups.values():
-        first = domains[group[0]]
-        size = len(group)
-        if first.backend == "cuda":
-            trials = first.trials if first.rivals is None else SPRINT
-            size = max(-(-TRIALS_IN_ONE_GO // (trials * batch)), 1)
-        found += [group[k : k + size] for k in range(0, len(group), size)]
-    return found
+
+    def __init__(self, domains: Sequence[Swarms], batches: Sequence[Batch]) -> None:
+        self.domains = domains
+        self.batches = batches
+        self.by_domain = [
+            domain.environments(len(batch.solutions.hidden), batch.environments)
+            for domain, batch in zip(domains, batches, strict=True)
+        ]
+        stops = np.cumsum([len(some) for some in self.by_domain]).tolist()
+        self.slices = [
+            slice(stop - len(some), stop) for some, stop in zip(self.by_domain, stops, strict=True)
+        ]
+        self.networks = Networks.joined([batch.solutions.networks() for batch in batches])
+        self.environments = [env for some in self.by_domain for env in some]
+        seeds = [domain.trials_seed for domain in domains]
+        self.seeds = [seed for seed, some in zip(seeds, self.by_domain, strict=True) for _ in some]
+        self.trials = domains[0].trials
+        count = len(self.networks)
+        self.fitness = np.zeros((count, self.trials))
+        self.incumbents_by_trial = np.full((count, self.trials), np.nan)
+        self.incumbents = np.full(count, -np.inf)
+        self.most = np.full(count, np.inf)  # the largest fitness of a trial
+        for here, some, domain, batch in zip(
+            self.slices, self.by_domain, domains, batches, strict=True
+        ):
+            if batch.incumbents is not None:
+                self.incumbents[here] = batch.incumbents
+                self.most[here] = [domain.task.most(env) for env in some]
+                if domain.race:
+                    self.incumbents_by_trial[here] = domain.incumbents_by_trial(batch)
+        self.race = any(domain.race for domain in domains)
+        self.active = np.arange(count)  # children that are not stopped
+        self.done = 0  # trials simulated of them
+        self.bounds = np.full(count, np.inf)  # what stopped children could have reached
+        self._begin_round()
+
+    def _begin_round(self) -> None:
+        active, first = self.active, self.domains[0]
+        self.stop = next_stop(
+            self.fitness[active].sum(1), self.most[active], self.incumbents[active], self.race,
+            self.done, self.trials,
+        )  # fmt: skip
+        job = Job(
+            controllers=self.networks.take(active) if self.done else self.networks,
+            environments=[self.environments[k] for k in active],
+            faults=[None] * len(active),
+            seeds=[self.seeds[k] for k in active],
+            trials=self.stop - self.done,
+            cycles=round(first.seconds / CYCLE),
+            start=None,
+            noise=PROXIMITY_NOISE,
+            skipped=self.done,
+        )
+        tasks = list(dict.fromkeys(domain.task for domain in self.domains))
+        sums = list(dict.fromkeys(name for one in self.domains for name in one.algorithm.sums))
+        threads = first.threads or cores()
+        self.pending = Pending(job, tasks, sums, threads, None, first.backend)
+
+    def _end_round(self) -> None:
+        """Wait for the end of a round, and stop children that have lost."""
+        self.outcome = self.pending.outcome()
+        for here, domain in zip(self.slices, self.domains, strict=True):
+            mask = self._active_in(here)
+            fitness = self.outcome.fitness[domain.task.name][mask]
+            self.fitness[self.active[mask], self.done : self.stop] = fitness
+        self.done = self.stop
+        if self.done < self.trials:
+            active = self.active
+            sums = self.fitness[active].sum(1)
+            self.bounds[active] = upper_bounds(sums, self.most[active], self.done, self.trials)
+            may_win = self.bounds[active] >= self.incumbents[active]
+            if self.race:
+                lost = lost_race(
+                    self.fitness[active, : self.done],
+                    self.incumbents_by_trial[active, : self.done],
+                )
+                behind = active[lost]
+                self.bounds[behind] = np.minimum(self.bounds, self.incumbents)[behind]
+                may_win &= ~lost
+            self.active = active[may_win]
+
+    def _remember_trials(self, objective: np.ndarray) -> None:
+        """Let races know the fitness, trial by trial, of children that may become incumbents."""
+        for domain, here, batch in zip(self.domains, self.slices, self.batches, strict=True):
+            if domain.race and batch.cells is not None:
+                rows = self.active[self._active_in(here)]
+                cells = batch.cells[rows - here.start]
+                domain.incumbents.update(cells, objective[rows], self.fitness[rows])
+
+    def _active_in(self, here: slice) -> np.ndarray:
+        """Return which of the active children belong to one search."""
+        mask: np.ndarray = (self.active >= here.start) & (self.active < here.stop)
+        return mask
+
+    @property
+    def _finished(self) -> bool:
+        return self.done == self.trials or not len(self.active)
+
+    def ready(self) -> bool:
+        """Return True if `results()` will not block, or if nothing happens until it is called."""
+        if self.domains[0].backend != "cuda" or self._finished:
+            return True
+        while self.pending.ready():
+            self._end_round()
+            if self._finished:
+                return True
+            self._begin_round()
+        return False
+
+    def results(self) -> list[Evaluated]:
+        """Wait for its end; return what each search would get alone.
+
+        Of children that are stopped the largest objective that they could have reached, or in a
+        race no more than they would have had to beat.
+        """
+        while not self._finished:
+            self._end_round()
+            if not self._finished:
+                self._begin_round()
+        objective = self.bounds.copy()
+        if self.done == self.trials:
+            objective[self.active] = self.fitness[self.active].mean(1)
+            self._remember_trials(objective)
+        found = []
+        for domain, some, here in zip(self.domains, self.by_domain, self.slices, strict=True):
+            describe = domain.algorithm.describe
+            # Where there are behaviours to describe, nobody is stopped.
+            behaviour = None if describe is None else describe(self.outcome.part(here), some)
+            found.append((objective[here], behaviour))
+        return found

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
-from qed.archive.examples import EXAMPLE
+from qed.archive.stored import EXAMPLE
 from qed.explore.sources import Shown
 from qed.explore.starts import DIGITS
 from qed.explore.state import Scene

@@ -13,7 +13,7 @@ import numpy as np
 
 from qed.archive.archive import Archive
 from qed.archive.cvt import Centroids
-from qed.archive.examples import EXAMPLE, examples
+from qed.archive.stored import EXAMPLE, examples
 from qed.cli.info import opened
 from qed.controller.genome import from_controllers
 from qed.controller.network import Controller
@@ -192,7 +192,7 @@ def alone(path: Path, kit: Kit) -> Shown:
     archive = Archive(Centroids(kit.known.places), {"settings": settings})
     rows = np.arange(len(kit.controllers))
     places = kit.known.places.astype(np.float32)
-    archive.place(rows, from_controllers(kit.controllers), kit.known.normal, places)
+    archive.fill_cells(rows, from_controllers(kit.controllers), kit.known.normal, places)
     return Shown(f"{kit.task}, {path.stem}", "", archive, replace(kit, cells=rows), str(path))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from qed.evolution.run import ARCHIVE, evaluations_done
+from qed.evolution.folder import ARCHIVE, evaluations_done
 from qed.study import cost, paths, work
 from qed.study.cost import KNOWN, KNOWN_CPU, Engine
 from qed.study.pace import Pace

@@ -10,7 +10,7 @@ from qed import limits
 from qed.definitions import Definition, Some, defined, known, one_each
 from qed.errors import InputError, choice, whole
 from qed.evolution.algorithms import Algorithm
-from qed.evolution.swarm_run import Settings
+from qed.evolution.swarms import Swarms
 from qed.recovery.protocol import INDEPENDENT, PROTOCOLS
 from qed.streams import stream
 from qed.swarm.environment import Attributes
@@ -153,18 +153,17 @@ class Plan:
         """Return the seed of a replicate's runs, which the runs join with task and algorithm."""
         return stream("study", self.seed, replicate)
 
-    def settings(self, name: Name) -> Settings:
-        """Return the settings of a run."""
-        return Settings(
+    def swarms(self, name: Name, threads: int | None = None, backend: str = "cpu") -> Swarms:
+        """Return what a run evolves."""
+        return Swarms(
             task=name.task,
             algorithm=name.algorithm,
-            evaluations=self.evaluations,
-            initial=self.initial,
-            batch=self.batch,
             trials=self.trials,
             seconds=self.seconds,
             seed=self.seed_of(name.replicate),
             race=self.races(name.algorithm),
+            threads=threads,
+            backend=backend,
         )
 
     def recovery_seed(self, name: Name) -> int:

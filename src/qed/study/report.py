@@ -117,7 +117,7 @@ def all_tables(results: Results) -> list[Table]:
 def maps(results: Results, folder: Path) -> tuple[list[tuple[str, Path]], list[str]]:
     """Draw each algorithm's map of the first task; also return why a map could not be drawn."""
     from qed.archive.archive import Archive
-    from qed.evolution.run import ARCHIVE
+    from qed.evolution.folder import ARCHIVE
     from qed.view.maps import draw as draw_map
 
     drawn, why_not = [], []

@@ -22,7 +22,7 @@ from typing import Any
 import pandas as pd
 
 from qed.errors import InputError
-from qed.evolution.run import PROGRESS as PROGRESS_OF_A_RUN
+from qed.evolution.folder import PROGRESS as PROGRESS_OF_A_RUN
 from qed.files import write
 from qed.study import beyond, kinds, paths, work
 from qed.study.plan import Name, Plan
@@ -145,7 +145,7 @@ def collect(study: Path, plan: Plan) -> list[Name]:
     tables = {
         "runs": _runs(study, finished),
         "recoveries": _of_each(study, finished, lambda here: work.recoveries_of(here, plan)),
-        "progress": _of_each(study, finished, lambda here: pd.read_csv(here / PROGRESS_OF_A_RUN)),
+        "progress": _of_each(study, finished, _progress_of),
     }
     _add_performance(tables["runs"], tables["recoveries"])
     paths.tables(study).mkdir(exist_ok=True)
@@ -154,6 +154,10 @@ def collect(study: Path, plan: Plan) -> list[Name]:
         write(paths.table(study, name), text)
     _collect_beyond(study, plan, finished)
     return finished
+
+
+def _progress_of(run: Path) -> pd.DataFrame:
+    return pd.read_csv(run / PROGRESS_OF_A_RUN).rename(columns={"filled": "coverage"})
 
 
 def _collect_beyond(study: Path, plan: Plan, names: Sequence[Name]) -> None:

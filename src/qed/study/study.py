@@ -26,7 +26,7 @@ from qed import __version__, speed
 from qed.definitions import defined
 from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import Algorithm
-from qed.evolution.run import forget_checkpoints
+from qed.evolution.folder import remove_checkpoints
 from qed.files import disk, unfinished, write
 from qed.study import beyond, paths, work
 from qed.study.board import BEYOND, BREAK, EVOLVE, TRY, Board, Part, Watch
@@ -170,7 +170,7 @@ class Study:
             return []
         if part.stage == EVOLVE:
             for name in part.names:  # a kill may have left them
-                forget_checkpoints(paths.run(self.folder, name))
+                remove_checkpoints(paths.run(self.folder, name))
             return [Part(TRY, (name,)) for name in part.names]
         if part.stage == TRY:
             return [Part(BREAK, part.names, k) for k in range(len(work.batches(self.plan)))]

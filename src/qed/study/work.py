@@ -20,12 +20,12 @@ from typing import Any
 
 import pandas as pd
 
-from qed.archive import files
+from qed import files
 from qed.archive.archive import Archive
 from qed.errors import StoppedError
+from qed.evolution import Run, run_side_by_side
 from qed.evolution.algorithms import ALGORITHMS
-from qed.evolution.run import ARCHIVE, CONFIG, drive
-from qed.evolution.swarm_run import SwarmRun
+from qed.evolution.folder import ARCHIVE, CONFIG
 from qed.files import disk, write
 from qed.recovery import metrics
 from qed.recovery.projection import project
@@ -68,10 +68,14 @@ def evolve(
         here = paths.run(study, name)
         if not (here / ARCHIVE).exists():
             there = (here / CONFIG).exists()
-            settings = plan.settings(name)
-            runs.append(SwarmRun(settings, here, resume=there, threads=threads, backend=backend))
+            swarms = plan.swarms(name, threads, backend)
+            run = Run(
+                here, swarms, evaluations=plan.evaluations, initial=plan.initial,
+                batch=plan.batch, resume=there,
+            )  # fmt: skip
+            runs.append(run)
     total = sum(run.search.evaluations for run in runs)
-    for _ in drive(runs):
+    for _ in run_side_by_side(runs):
         if tell is not None:
             tell(sum(run.search.done for run in runs) / total)
 
@@ -104,7 +108,7 @@ def reevaluate(
     }
     arrays = {"fitness": normal.fitness, "apart": normal.apart, "cell": archive.occupied}
     with disk(here):
-        files.write(here / paths.NORMAL, header, arrays)
+        files.write_arrays(here / paths.NORMAL, header, arrays)
 
 
 def recover(
@@ -148,7 +152,7 @@ def recover(
 def normal_of(here: Path) -> tuple[dict[str, Any], Normal, list[int]]:
     """Return what is known of a run's map in the normal environment, and its solutions' cells."""
     try:
-        header, arrays = files.read(here / paths.NORMAL, FORMAT, VERSION)
+        header, arrays = files.read_arrays(here / paths.NORMAL, FORMAT, VERSION)
         cells = arrays["cell"].tolist()
         return header, Normal(arrays["fitness"], arrays["apart"], header["fresh"]), cells
     except (OSError, KeyError, ValueError) as error:

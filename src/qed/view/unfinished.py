@@ -25,7 +25,7 @@ def whole(out: str | Path) -> Iterator[Path]:
     path = Path(out)
     with _said_plainly(path):
         _check(path)
-        with files.whole(path) as fresh:
+        with files.atomic_write(path) as fresh:
             yield fresh
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import qed
-from qed.archive import files
+from qed import files
 from qed.errors import InputError
 from qed.recovery.kit import stored
 from qed.recovery.kit.kit import Kit, places_in
@@ -81,11 +81,11 @@ def changed(tmp_path, kit, header=None, arrays=None, without=()):
     """Write a kit's file with something else in it; return its path."""
     path = tmp_path / "hostile.npz"
     kit.save(path)
-    told, held = files.read(path, stored.FORMAT, stored.VERSION)
+    told, held = files.read_arrays(path, stored.FORMAT, stored.VERSION)
     held = {
         name: array for name, array in {**held, **(arrays or {})}.items() if name not in without
     }
-    files.write(path, {**told, **(header or {})}, held)
+    files.write_arrays(path, {**told, **(header or {})}, held)
     return path
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.archive import files
+from qed import files
 from qed.errors import InputError
 
 FORMAT, VERSION = "qed-kit-notebook", 1
@@ -27,7 +27,7 @@ class Notebook:
         self._pages: dict[str, np.ndarray] = {}
         self._written = time.monotonic()
         if path is not None and path.exists():
-            header, pages = files.read(path, FORMAT, VERSION)
+            header, pages = files.read_arrays(path, FORMAT, VERSION)
             if header.get("settings") != self._settings:
                 raise InputError(
                     f"{path} holds what was simulated with other settings; remove it, or name "
@@ -50,5 +50,5 @@ class Notebook:
         """Write the file."""
         if self._path is not None and self._pages:
             header = {"format": FORMAT, "version": VERSION, "settings": self._settings}
-            files.write(self._path, header, self._pages)
+            files.write_arrays(self._path, header, self._pages)
             self._written = time.monotonic()

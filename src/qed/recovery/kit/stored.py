@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import qed
-from qed.archive import files
-from qed.archive.examples import EXAMPLE, kit_file, kits
+from qed import files
+from qed.archive.stored import EXAMPLE, kit_file, kits
 from qed.controller.network import Controller
 from qed.errors import choice, number, whole
 from qed.recovery.kit.kit import Kit
@@ -74,14 +74,14 @@ def save(kit: Kit, path: str | Path) -> None:
         "library": dict(kit.library),
         "findings": dict(kit.findings),
     }
-    files.write(path, header, arrays_of(kit))
+    files.write_arrays(path, header, arrays_of(kit))
 
 
 def load(path: str | Path) -> Kit:
     """Return the kit of a file, or raise ValueError that says what is wrong with it."""
     if str(path).startswith(EXAMPLE):
         choice("name", str(path).removeprefix(EXAMPLE), kits())
-    header, arrays = files.read(kit_file(path), FORMAT, VERSION)
+    header, arrays = files.read_arrays(kit_file(path), FORMAT, VERSION)
     try:
         return _rebuilt(header, arrays)
     except (ValueError, TypeError, KeyError) as error:

@@ -1,4 +1,4 @@
-"""The nearest of some points, exactly, at about the cost of one matrix product."""
+"""The nearest of some points, exactly, and mini-batch k-means that rests on it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from qed.archive.space import MAX_CELLS, as_measures
+from qed.archive.grid import MAX_CELLS, as_measures
 
 _ROWS = 256  # measures searched at a time
 _PAIRS = 4096  # distances decided exactly at a time
+SMALL = 0.01  # of the largest cluster's points: a smaller cluster is reassigned
+POINTS_BETWEEN = 10  # points a cluster between two reassignments
 
 
 class Nearest:
@@ -46,11 +48,10 @@ class Nearest:
     def find(self, measures: Any) -> np.ndarray:
         """Return the nearest point (int64, (n,)) of each row of measures (n, dimensions)."""
         rows = as_measures(measures, self.dimensions)
-        parts = [self._of_a_few(rows[k : k + _ROWS]) for k in range(0, len(rows), _ROWS)]
+        parts = [self._find_few(rows[k : k + _ROWS]) for k in range(0, len(rows), _ROWS)]
         return np.concatenate([np.empty(0, np.int64), *parts])
 
-    def _of_a_few(self, rows: np.ndarray) -> np.ndarray:
-        """Return the nearest point of a few rows."""
+    def _find_few(self, rows: np.ndarray) -> np.ndarray:
         moved = rows - self._middle
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             score = moved.astype(np.float32) @ self._moved
@@ -90,3 +91,64 @@ class Nearest:
             apart = rows[row[part]].astype(np.float64) - self.points[cell[part]]
             distances[part] = (apart**2).sum(1)
         return distances
+
+
+class MiniBatchMeans:
+    """Mini-batch k-means: centres, and how many points each stands for.
+
+    It does what scikit-learn's ``MiniBatchKMeans.partial_fit`` does (with ``batch_size`` the size
+    of the batches), with two differences.  The nearest centre is found exactly, so that the
+    centres are the same on every machine, to the bit; scikit-learn's follow the rounding of the
+    machine's matrix products.  And the first centres are random points instead of those of
+    k-means++: where points have hundreds of dimensions they are all about equally far apart, and
+    k-means++ chooses as good as uniformly among them.
+
+    Without the reassignment of small clusters, several times as many centroids lie near the
+    uniform policy, where evolved behaviours are (`attracting` in
+    `benchmarks/results/centroids.json`).
+    """
+
+    def __init__(self, centres: np.ndarray, reassign: bool = True) -> None:
+        self.centres = np.array(centres, np.float32)
+        self.members = np.zeros(len(centres), np.int64)
+        self.reassign = reassign
+        self._seen = 0  # points since small clusters were last reassigned
+
+    def step(self, points: np.ndarray, chance: np.random.RandomState) -> None:
+        """Let the centres follow a batch of points (n, dimensions)."""
+        due = self.reassign and self._reassign_now(len(points))
+        self._move(points)
+        if due:
+            self._reassign(points, chance)
+
+    def _reassign_now(self, points: int) -> bool:
+        """Return whether small clusters are to be reassigned: at first, and then now and then."""
+        self._seen += points
+        if self._seen >= POINTS_BETWEEN * len(self.centres) or not self.members.all():
+            self._seen = 0
+            return True
+        return False
+
+    def _move(self, points: np.ndarray) -> None:
+        """Move each centre to the mean of the points it stands for, the new ones included."""
+        nearest = Nearest(self.centres).find(points)
+        order = np.argsort(nearest, kind="stable")
+        cells, starts, counts = np.unique(nearest[order], return_index=True, return_counts=True)
+        sums = np.add.reduceat(points[order], starts, axis=0, dtype=np.float64)
+        before = self.members[cells]
+        self.members[cells] += counts
+        means = (self.centres[cells] * before[:, None] + sums) / self.members[cells][:, None]
+        self.centres[cells] = means
+
+    def _reassign(self, points: np.ndarray, chance: np.random.RandomState) -> None:
+        """Put the centres of small clusters on random points, at most on half of them.
+
+        Such a centre then counts as much as the smallest of the others: it moves a little
+        slower than a single point would, and is not at once small again.
+        """
+        small = self.members < SMALL * self.members.max()
+        small[np.argsort(self.members, kind="stable")[len(points) // 2 :]] = False
+        count = np.count_nonzero(small)
+        if count:
+            self.centres[small] = points[chance.choice(len(points), count, replace=False)]
+            self.members[small] = self.members[~small].min()

@@ -1,21 +1,28 @@
-"""Children that cannot win are given up, and the archive is the same."""
+"""Children that cannot win are stopped early, and the archive is the same."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from swarm_runs import swarm_run
 
 import qed
 from qed.errors import InputError
-from qed.evolution import evaluation
-from qed.evolution.giving_up import ROUND, ROUNDING, Rivals, behind, hopes, next_stop
-from qed.evolution.run import drive
-from qed.evolution.swarm_run import Settings, SwarmRun
+from qed.evolution import run_side_by_side, swarms
+from qed.evolution.early_stopping import (
+    ROUND,
+    ROUNDING,
+    IncumbentTrials,
+    lost_race,
+    next_stop,
+    upper_bounds,
+)
+from qed.evolution.swarms import Swarms
 from qed.swarm.job import Job
 from qed.swarm.simulate import Pending
 from qed.swarm.tasks import TASKS
@@ -29,18 +36,18 @@ CROWD = [(1.0, 1.0), (0.2, 0.2), (1.8, 0.2), (0.2, 1.8), (1.8, 1.8)]
     st.floats(0.0, 1.0),
     st.integers(0, 20),
 )
-def test_nobody_reaches_more_than_is_hoped_for(fitness, more, done) -> None:
+def test_nobody_reaches_more_than_the_upper_bound(fitness, more, done) -> None:
     most = np.full(5, max(more, fitness.max()))
-    hoped = hopes(fitness[:, :done].sum(1), most, done, 20)
-    assert (fitness.mean(1) <= hoped + 1e-12).all()
+    bounds = upper_bounds(fitness[:, :done].sum(1), most, done, 20)
+    assert (fitness.mean(1) <= bounds + 1e-12).all()
 
 
 def test_a_child_has_lost_when_perfect_trials_could_not_save_it() -> None:
     sums, most = np.array([3.0, 3.0]), np.ones(2)
-    hoped = hopes(sums, most, done=30, trials=50)
-    assert hoped == pytest.approx((3 + 20 * (1 + ROUNDING)) / 50)
-    assert hoped[0] < 0.461
-    assert hoped[0] > 0.46
+    bounds = upper_bounds(sums, most, done=30, trials=50)
+    assert bounds == pytest.approx((3 + 20 * (1 + ROUNDING)) / 50)
+    assert bounds[0] < 0.461
+    assert bounds[0] > 0.46
 
 
 def test_a_round_ends_only_where_somebody_may_have_lost() -> None:
@@ -57,7 +64,7 @@ def test_a_round_ends_only_where_somebody_may_have_lost() -> None:
     assert race == [6, 12, 24, 36, 50]
 
 
-def evolved(settings: Settings) -> tuple[qed.Archive, int]:
+def evolved(settings: dict[str, Any]) -> tuple[qed.Archive, int]:
     """Return an archive, and how many trials were simulated for it."""
     simulated = 0
 
@@ -68,9 +75,9 @@ def evolved(settings: Settings) -> tuple[qed.Archive, int]:
             super().__init__(job, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation, "Pending", Counting)
-        run = SwarmRun(settings, threads=1)
-        for _ in drive([run]):
+        patch.setattr(swarms, "Pending", Counting)
+        run = swarm_run(**settings, threads=1)
+        for _ in run_side_by_side([run]):
             pass
     return run.archive, simulated
 
@@ -79,9 +86,9 @@ def evolved(settings: Settings) -> tuple[qed.Archive, int]:
 def test_archives_are_the_same_with_and_without(task: str, monkeypatch) -> None:
     few = qed.Attributes({"robots": (5, 10), "arena": (1.5, 2.5)})  # few cells: many contests
     algorithm = qed.Algorithm("few", cells=few)
-    settings = Settings(task, algorithm, **SMALL)
+    settings = {"task": task, "algorithm": algorithm, **SMALL}
     archive, simulated = evolved(settings)
-    monkeypatch.setattr(evaluation, "next_stop", lambda *a: a[-1])
+    monkeypatch.setattr(swarms, "next_stop", lambda *a: a[-1])
     whole, every_trial = evolved(settings)
     assert archive.equal(whole)
     assert every_trial == 320 * 50
@@ -92,7 +99,7 @@ def test_archives_are_the_same_with_and_without(task: str, monkeypatch) -> None:
 
 
 def test_behaviours_need_all_trials() -> None:
-    _, simulated = evolved(Settings("aggregation", "hbd", **SMALL))
+    _, simulated = evolved({"task": "aggregation", "algorithm": "hbd", **SMALL})
     assert simulated == 320 * 50
 
 
@@ -127,26 +134,27 @@ def test_a_child_loses_a_race_three_standard_errors_behind() -> None:
     lead = np.array([-3.1, -2.9, 2.0, -9.0]) * error
     rivals[3] = np.nan  # nobody to race against
     fitness = rivals + noise + lead[:, None]
-    assert behind(fitness, rivals).tolist() == [True, False, False, False]
+    assert lost_race(fitness, rivals).tolist() == [True, False, False, False]
 
 
-def test_rivals_are_the_incumbents_of_an_archive() -> None:
-    rivals, cells = Rivals(), np.array([3, 5, 3, 3])
+def test_trials_are_those_of_the_incumbents_of_an_archive() -> None:
+    incumbents, cells = IncumbentTrials(), np.array([3, 5, 3, 3])
     fitness = np.arange(12.0).reshape(4, 3)
-    rivals.learn(cells, np.array([0.4, 0.2, 0.6, 0.5]), fitness)
-    found = rivals.find(np.array([3, 5, 5, 7]), np.array([0.6, 0.2, 0.3, -np.inf]), 3)
+    incumbents.update(cells, np.array([0.4, 0.2, 0.6, 0.5]), fitness)
+    found = incumbents.look_up(np.array([3, 5, 5, 7]), np.array([0.6, 0.2, 0.3, -np.inf]), 3)
     assert (found[:2] == fitness[[2, 1]]).all()  # the best of a cell
     assert np.isnan(found[2:]).all()  # another incumbent, and none
 
 
-def raced(**changes) -> Settings:
+def raced(**changes: Any) -> dict[str, Any]:
     few = qed.Attributes({"robots": (5, 10), "arena": (1.5, 2.5)})
-    return Settings("aggregation", qed.Algorithm("few", cells=few), race=True, **SMALL | changes)
+    few_cells = qed.Algorithm("few", cells=few)
+    return {"task": "aggregation", "algorithm": few_cells, "race": True, **SMALL, **changes}
 
 
 def test_a_race_takes_fewer_trials_and_finds_a_good_archive() -> None:
     archive, simulated = evolved(raced())
-    whole, every_trial = evolved(replace(raced(), race=False))
+    whole, every_trial = evolved(raced(race=False))
     assert simulated < 0.8 * every_trial
     assert archive.mean > whole.mean - 0.02
     assert archive.header["settings"]["race"]
@@ -155,19 +163,19 @@ def test_a_race_takes_fewer_trials_and_finds_a_good_archive() -> None:
 
 def test_a_race_is_resumed_to_the_bit(tmp_path) -> None:
     whole, _ = evolved(raced())
-    steps = drive([SwarmRun(raced(), tmp_path / "run", threads=1)], every=1e9)
+    steps = run_side_by_side([swarm_run(**raced(), folder=tmp_path / "run", threads=1)], every=1e9)
     for _ in range(3):
         next(steps)
     steps.close()
-    run = SwarmRun(raced(), tmp_path / "run", resume=True, threads=1)
+    run = swarm_run(**raced(), folder=tmp_path / "run", resume=True, threads=1)
     assert 0 < run.search.done < run.search.evaluations
-    for _ in drive([run]):
+    for _ in run_side_by_side([run]):
         pass
     assert run.archive.equal(whole)
 
 
 def test_a_race_needs_cells_that_are_known_beforehand() -> None:
     with pytest.raises(InputError, match="race is for algorithms whose cells are environments"):
-        Settings("aggregation", "hbd", race=True)
+        Swarms("aggregation", "hbd", race=True)
     with pytest.raises(InputError, match="race must be True or False, got 'yes'"):
-        Settings("aggregation", race="yes")
+        Swarms("aggregation", race="yes")

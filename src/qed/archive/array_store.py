@@ -1,4 +1,4 @@
-"""Solutions as named columns, one row a cell.
+"""The arrays of an archive: solutions as named columns, one row a cell; and who gets a cell.
 
 A batch of solutions is an array whose first axis is the solution, or a mapping or a NamedTuple of
 such arrays.  Widths may differ from batch to batch: what is narrower is filled up with zeros.
@@ -11,7 +11,49 @@ from typing import Any
 
 import numpy as np
 
-from qed.archive.files import KINDS
+from qed.files import KINDS
+
+REJECTED, IMPROVED, NEW = 0, 1, 2  # what became of a solution
+
+
+def contest(
+    cells: np.ndarray, objective: np.ndarray, filled: np.ndarray, incumbents: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return each row's status, and the rows that hold a cell in the end.
+
+    Strictly better wins, the first of equals stays, in a batch as one by one.  Sorted by cell,
+    with the elite first if there is one and then the rows in order, a row is better if its rank
+    is above all before it in its cell.  Ranks of later cells are lifted above those of earlier
+    cells, so that one running maximum serves all cells.
+    """
+    held = np.unique(cells)
+    held = held[filled[held]]
+    place = np.concatenate([held, cells])
+    order = np.argsort(place, kind="stable")
+    place = place[order]
+    rank = np.unique(np.concatenate([incumbents[held], objective]), return_inverse=True)[1]
+    first = np.diff(place, prepend=-1) > 0
+    lifted = np.cumsum(first) * len(place) + rank[order]
+    better = np.diff(np.maximum.accumulate(lifted), prepend=-1) > 0
+    status = np.empty(len(place), np.int64)
+    status[order] = np.where(better, np.where(first, NEW, IMPROVED), REJECTED)
+    steps = np.flatnonzero(better)
+    last = np.diff(place[steps], append=-1) != 0
+    winners = order[steps[last]] - len(held)
+    return status[len(held) :], winners[winners >= 0]
+
+
+def as_objective(objective: Any) -> np.ndarray:
+    """Return objectives as float64 (n,), none of them NaN."""
+    try:
+        values = np.asarray(objective, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("objective must be an array of numbers") from None
+    if values.ndim != 1:
+        raise ValueError(f"objective must have shape (n,), got {values.shape}")
+    if np.isnan(values).any():
+        raise ValueError(f"objective[{np.flatnonzero(np.isnan(values))[0]}] is NaN")
+    return values
 
 
 class Columns:
@@ -27,7 +69,7 @@ class Columns:
         """Names of the columns."""
         return tuple(self.tables or ())
 
-    def checked(self, solutions: Any, count: int) -> dict[str, np.ndarray]:
+    def check(self, solutions: Any, count: int) -> dict[str, np.ndarray]:
         """Return so many solutions as arrays that fit the columns, or raise ValueError."""
         batch = {name: np.asarray(column) for name, column in _items(solutions).items()}
         for name, column in batch.items():
@@ -69,10 +111,10 @@ class Columns:
             widths = tuple(map(max, column.shape[1:], table.shape[1:]))
             self.tables[name] = _padded(table, widths)
 
-    def adopt(self, solutions: Any) -> None:
-        """Give solutions back as these are from now on, or raise ValueError if they do not fit."""
+    def set_container(self, solutions: Any) -> None:
+        """Return solutions as these are from now on, or raise ValueError if they do not fit."""
         count = len(next(iter(_items(solutions).values()), ()))
-        self.checked(solutions, count)
+        self.check(solutions, count)
         self.container = _container(solutions)
 
     def put(self, rows: np.ndarray, batch: dict[str, np.ndarray]) -> None:
