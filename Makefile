@@ -39,7 +39,7 @@ explore: .venv/usable  ## install, and open the explorer with the archives that 
 # While the simulator is compiled for the site, types are checked and tests run that do not need it;
 # the other tests then find it compiled, and the site built.
 EARLY = $(patsubst %,tests/%.py,swarm/test_cuda swarm/test_cuda_laws swarm/laws/test_law_parity \
-  study/test_figures study/test_report study/test_statements study/test_markdown study/test_browser \
+  study/test_figures study/test_report paper/test_statements study/test_markdown study/test_browser \
   study/test_tables study/test_pace archive/test_archive archive/test_ribs)
 test: .venv/installed  ## install what is needed and run all checks and tests
 	@$(MAKE) --no-print-directory --jobs=4 lint types docs early

@@ -14,6 +14,7 @@ from browser import Browser
 from qed.study import report
 from qed.study.figures import FIGURES, draw
 from qed.study.plan import PRESETS
+from qed.study.tables import tables
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def test_the_page_loads_whole_and_without_complaint(
     assert all(complete and width >= 500 for complete, width in images)
     loaded = browser.evaluate("performance.getEntriesByType('resource').map(r => r.name)")
     assert [name for name in loaded if not name.startswith("data:")] == []
-    for table in report.all_tables(results):
+    for table in tables(results):
         rows = f"document.querySelectorAll('#{table.name} tbody tr').length"
         assert browser.evaluate(rows) == len(table.frame)
         shown = browser.evaluate(f"document.querySelector('#{table.name} table').innerText")

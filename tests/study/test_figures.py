@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from scipy.stats import gaussian_kde
 
-from qed.study import charts, figures, signatures
+from qed.paper import signatures
+from qed.study import charts, figures
 from qed.study.figures import FIGURES, draw
 from qed.study.plan import PRESETS
 from qed.study.results import Results
@@ -41,7 +42,7 @@ LABELS = {
     "diversity-impact": (f"impact {PART}", "distance from the\nnormal behaviour (0 to 1)"),
     "fault-kinds": ("robots with a fault of this kind (of ten)", f"impact\n{PART}", "wheel faults"),
     "tasks": (f"impact\n{PART}", f"resilience\n{PART}"),
-    "luck": ("gain of recovery\n(fraction of the empirical maximum)",),
+    "selection-bias": ("gain of recovery\n(fraction of the empirical maximum)",),
     "beyond": ("search trials", f"mean regret\n{PART}", "controller kept"),
 }
 
@@ -101,8 +102,8 @@ def test_without_any_recovery_all_figures_are_still_drawn(tmp_path: Path) -> Non
 
 
 def progress(rows: list[tuple[str, int, int, int]]) -> pd.DataFrame:
-    """Return the progress of QED: task, replicate, evaluations, coverage."""
-    table = pd.DataFrame(rows, columns=["task", "replicate", "evaluations", "coverage"])
+    """Return the progress of QED: task, replicate, evaluations, filled cells."""
+    table = pd.DataFrame(rows, columns=["task", "replicate", "evaluations", "filled"])
     return table.assign(algorithm="qed", best=0.5, mean=0.4, qd_score=1.0)
 
 
@@ -138,10 +139,10 @@ def test_the_papers_coverage_is_marked_at_the_right_edge() -> None:
 
 def test_a_run_that_wrote_less_often_keeps_its_last_value() -> None:
     table = progress([("a", 1, 10, 5), ("a", 1, 30, 9), ("a", 2, 10, 7), ("a", 2, 20, 8)])
-    curves = charts.curves(table, "qed", "coverage")
+    curves = charts.curves(table, "qed", "filled")
     assert curves[("a", 1)].tolist() == [5, 5, 9]
     assert curves[("a", 2)].tolist() == [7, 8, 8]
-    assert charts.curves(table, "qed", "coverage", "b").empty
+    assert charts.curves(table, "qed", "filled", "b").empty
 
 
 def test_boxes_stand_at_the_medians_and_every_map_is_a_point() -> None:
@@ -152,10 +153,10 @@ def test_boxes_stand_at_the_medians_and_every_map_is_a_point() -> None:
         for line in axes.lines
         if line.get_color() == "black" and line.get_linewidth() == 1.6
     ]
-    by_algorithm = results.runs.groupby("algorithm")["best_performance"]
+    by_algorithm = results.runs.groupby("algorithm")["best_relative_performance"]
     assert medians == pytest.approx([by_algorithm.median()[name] for name in results.algorithms])
     points = np.concatenate([dots.get_offsets()[:, 1] for dots in axes.collections])  # type: ignore[index]
-    assert sorted(points) == pytest.approx(sorted(results.runs["best_performance"]))
+    assert sorted(points) == pytest.approx(sorted(results.runs["best_relative_performance"]))
 
 
 def test_impact_stands_at_the_number_of_broken_robots() -> None:

@@ -11,12 +11,12 @@ import pandas as pd
 import publish_study
 import pytest
 
+from qed.paper.statements import judged
+from qed.paper.verdicts import sentence
 from qed.study import figures, markdown
 from qed.study.figures import FIGURES
-from qed.study.report import all_tables
 from qed.study.results import Results
-from qed.study.statements import judged
-from qed.study.verdicts import sentence
+from qed.study.tables import tables
 
 RESULTS = made_up.results()
 
@@ -49,7 +49,7 @@ def test_every_row_of_a_table_has_all_its_cells(page: Path) -> None:
 
 def test_tables_and_verdicts_are_those_of_the_study(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    for table in all_tables(RESULTS):
+    for table in tables(RESULTS):
         assert table.markdown().strip() in text
         assert (page.parent / "study" / f"{table.name}.csv").read_text() == table.csv()
     assert sentence(judged(RESULTS)) in text

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from qed.paper import numbers
 from qed.recovery.search.strategies import EXHAUSTIVE, LEARNED, MAP, PORTFOLIO, RANDOM
-from qed.study import paper
 from qed.study.beyond import BEST, BUDGETS, KEEP, PLAYBOOK, TEAM
 from qed.study.charts import LABEL, PART, TICK
 from qed.study.layout import Row, Table, plain
@@ -104,7 +104,7 @@ def sentences(results: Results) -> list[str]:
         "search, as a fraction of the normal performance, both on fresh trials."
     ]
     for task, algorithm, own in _groups(results):
-        if task != paper.ALL:
+        if task != numbers.ALL:
             continue
         kept, one, ten = (
             _mean(own[(own["way"] == way) & (own["trials"] == trials)]["regret"])
@@ -125,7 +125,7 @@ def sentences(results: Results) -> list[str]:
     return [
         *told,
         "Regret below 0 means better than the exhaustive search, which selects on "
-        f"{trials} and so in part by luck.",
+        f"{trials} and so with selection bias.",
     ]
 
 
@@ -187,8 +187,8 @@ def _has_teams(results: Results) -> bool:
 def _groups(results: Results) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield the rows of each task, all tasks together first, and algorithm."""
     data = results.beyond
-    for task in (paper.ALL, *results.tasks):
-        there = data if task == paper.ALL else data[data["task"] == task]
+    for task in (numbers.ALL, *results.tasks):
+        there = data if task == numbers.ALL else data[data["task"] == task]
         for algorithm in results.algorithms:
             own = there[there["algorithm"] == algorithm]
             if len(own):

@@ -12,9 +12,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from qed.study import kinds, paper, statistics
-from qed.study.luck import gains, measured
+from qed.paper import numbers
+from qed.study import statistics
 from qed.study.results import Results
+from qed.study.selection_bias import gains, measured
+from qed.study.work import KINDS
 
 # Okabe and Ito's colours, told apart by the colour-blind too.
 SPARE = ("#56B4E9", "#E69F00", "#000000", "#8C6D31", "#7F7F7F")  # for a user's algorithms
@@ -49,7 +51,7 @@ def coverage(results: Results) -> Figure:
     axes = figure.subplots()
     ends: dict[str, float] = {}
     for name in results.algorithms:
-        runs = curves(results.progress, name, "coverage")
+        runs = curves(results.progress, name, "filled")
         mean = runs.mean(axis=1)
         # Of one replicate there is no SD; then there is no band.
         spread = runs.T.groupby(level="task").std(ddof=1).mean()
@@ -58,7 +60,7 @@ def coverage(results: Results) -> Figure:
             mean.index, (mean - spread).clip(lower=0.9), mean + spread, color=COLOURS[name],
             alpha=0.22, lw=0,
         )  # fmt: skip
-        theirs = paper.value("coverage, cells", algorithm=name)
+        theirs = numbers.value("coverage, cells", algorithm=name)
         if theirs:
             ends[name] = theirs[0]
     axes.margins(x=0)
@@ -113,10 +115,10 @@ def best_performance(results: Results) -> Figure:
     ticks = []
     for place, name in enumerate(results.algorithms):
         own = results.runs[results.runs["algorithm"] == name]
-        values = own["best_performance"].dropna()
+        values = own["best_relative_performance"].dropna()
         _box(axes, values, place, 0.55, COLOURS[name], dots=True)
         for task, marker in zip(results.tasks, _markers(results.tasks), strict=True):
-            dots = own.loc[own["task"] == task, "best_performance"]
+            dots = own.loc[own["task"] == task, "best_relative_performance"]
             axes.scatter(
                 place + rng.uniform(-0.18, 0.18, len(dots)), dots, marker=marker, s=34,
                 color=COLOURS[name], edgecolor="black", lw=0.6, zorder=3,
@@ -137,7 +139,7 @@ def best_performance(results: Results) -> Figure:
 def evolution(results: Results) -> Figure:
     """Draw best and mean fitness and coverage over evaluations, task by task."""
     tasks = results.tasks
-    rows = {"best": "best fitness", "mean": "mean fitness", "coverage": "filled cells"}
+    rows = {"best": "best fitness", "mean": "mean fitness", "filled": "filled cells"}
     size = (max(2.3 * len(tasks) + 1.0, 5.2), 7.4)
     figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(3, len(tasks), sharex=True, squeeze=False)
@@ -149,14 +151,14 @@ def evolution(results: Results) -> Figure:
                 if runs.empty:
                     continue
                 mean, spread = runs.mean(axis=1), runs.std(axis=1, ddof=1)
-                lower = (mean - spread).clip(lower=0.9) if metric == "coverage" else mean - spread
+                lower = (mean - spread).clip(lower=0.9) if metric == "filled" else mean - spread
                 axes.plot(mean.index, mean, color=COLOURS[name], lw=1.9)
                 axes.fill_between(mean.index, lower, mean + spread, color=COLOURS[name],
                                   alpha=0.22, lw=0)  # fmt: skip
             _dress(axes, "", label if column == 0 else "")
             axes.xaxis.set_major_formatter(_count)
             axes.locator_params(axis="x", nbins=3)
-            if metric == "coverage":
+            if metric == "filled":
                 _logarithmic(axes)
         grid[0, column].set_title(task, fontsize=LABEL)
     for axes in grid[2, 1:]:
@@ -172,7 +174,7 @@ def faults(results: Results) -> Figure:
     figure = Figure(figsize=(11.0, 4.4), layout="constrained")
     grid = figure.subplots(1, 3, sharey=True)
     names = results.algorithms
-    for axes, (kind, column) in zip(grid, kinds.KINDS.items(), strict=True):
+    for axes, (kind, column) in zip(grid, KINDS.items(), strict=True):
         data = results.recoveries.dropna(subset=["impact"])
         for k, name in enumerate(names):
             impacts = data[data["algorithm"] == name].groupby(column)["impact"]
@@ -206,7 +208,7 @@ def tasks(results: Results) -> Figure:
     rng = np.random.default_rng(1)
     for axes, metric in zip(grid, ("impact", "resilience"), strict=True):
         for column, task in enumerate(there):
-            span = paper.value("range of impact, percent drop", task)
+            span = numbers.value("range of impact, percent drop", task)
             if span and metric == "impact":
                 axes.fill_between([column - 0.45, column + 0.45], -span[0] / 100, -span[1] / 100,
                                   color="0.9", lw=0, zorder=0)  # fmt: skip
@@ -220,7 +222,7 @@ def tasks(results: Results) -> Figure:
                 if dots:
                     axes.scatter(place + rng.uniform(-0.3, 0.3, len(values)) * width, values,
                                  s=12, color=COLOURS[name], alpha=0.7, lw=0, zorder=3)  # fmt: skip
-                theirs = paper.value("resilience", task, name) if metric == "resilience" else None
+                theirs = numbers.value("resilience", task, name) if metric == "resilience" else None
                 if theirs:
                     axes.plot(place, theirs[0], marker="D", ms=6, mfc="white", mec="black",
                               zorder=4)  # fmt: skip
@@ -236,7 +238,7 @@ def tasks(results: Results) -> Figure:
     return figure
 
 
-def luck(results: Results) -> Figure:
+def selection_bias(results: Results) -> Figure:
     """Draw what recovery wins on fresh trials, and what it claims to, task by task."""
     names, there = results.algorithms, results.tasks
     figure = Figure(figsize=(max(1.9 * len(there) + 1.4, 5.2), 4.6), layout="constrained")

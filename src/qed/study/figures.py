@@ -8,7 +8,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from qed.study import beyond_report, charts, signatures
+from qed.paper import signatures
+from qed.study import beyond_report, charts
 from qed.study.paths import FIGURES as FOLDER
 from qed.study.results import Results
 
@@ -151,13 +152,13 @@ FIGURES: list[Chart] = [
         "median resilience. Nearer to 0 is better.",
     ),
     Chart(
-        "luck",
-        "Luck: selection bias in the gain of recovery",
-        charts.luck,
+        "selection-bias",
+        "Selection bias in the gain of recovery",
+        charts.selection_bias,
         "Gain of the recovery solution over the normal best, both with the fault. Boxes: fresh "
         "trials, drawn as in the figure of best performance. Diamonds: median on the selection "
-        "trials, as in the paper. The height of a diamond above its box's median line is luck. "
-        "{points} recoveries in all.",
+        "trials, as in the paper. The height of a diamond above its box's median line is selection "
+        "bias. {points} recoveries in all.",
     ),
     Chart(
         beyond_report.FIGURE,

@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 
 from qed.files import write as write_whole
-from qed.study import beyond_report, luck, verdicts
+from qed.paper import verdicts
+from qed.paper.statements import judged
+from qed.study import beyond_report, selection_bias
 from qed.study.figures import DPI, draw
 from qed.study.paths import FIGURES
-from qed.study.report import all_tables
 from qed.study.results import TABLES, Results
-from qed.study.statements import judged
 from qed.study.summary import (
     cells_sentence,
     protocol_sentence,
@@ -20,6 +20,7 @@ from qed.study.summary import (
     scale_sentence,
     sentences,
 )
+from qed.study.tables import tables
 
 STUDY = "study"  # name of the page, and of the folder beside it
 RAW = ("runs", "recoveries")  # progress.csv is long, and only figures need it
@@ -33,7 +34,7 @@ def write(study: Path, target: Path, results: Results | None = None, name: str =
     results = results or Results.load(study)
     beside = target / name
     beside.mkdir(parents=True, exist_ok=True)
-    made, found = all_tables(results), judged(results)
+    made, found = tables(results), judged(results)
     for table in made:
         write_whole(beside / f"{table.name}.csv", table.csv())
     write_whole(
@@ -57,8 +58,8 @@ def write(study: Path, target: Path, results: Results | None = None, name: str =
         _scale(results),
         "## The paper's statements, checked",
         verdicts.markdown(found, results),
-        "## Luck: selection bias in recovery",
-        "\n".join(f"- {text}" for text in luck.sentences(results)) or "Not measured.",
+        "## Selection bias in recovery",
+        "\n".join(f"- {text}" for text in selection_bias.sentences(results)) or "Not measured.",
         *_beyond(results),
         "## Tables",
         *(f"{table.markdown()}\n[CSV]({name}/{table.name}.csv)" for table in made),

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import qed
 from qed.files import write as write_whole
-from qed.study import beyond_report, least, luck, paths, verdicts
+from qed.paper import verdicts
+from qed.paper.statements import Judged, judged
+from qed.study import beyond_report, paths, selection_bias
 from qed.study.figures import Drawn, draw
+from qed.study.layout import Table
 from qed.study.plan import Name
 from qed.study.results import TABLES, Results
-from qed.study.statements import Judged, judged
 from qed.study.summary import (
     cells_sentence,
     protocol_sentence,
@@ -25,7 +27,7 @@ from qed.study.summary import (
     scale_sentence,
     sentences,
 )
-from qed.study.tables import Table, tables
+from qed.study.tables import tables
 from qed.study.words import many
 
 WIDE = 9.0  # a figure this wide (inch) is scrolled on a phone, where its text would be too small
@@ -33,7 +35,7 @@ PIXELS = 96  # CSS pixels to an inch
 TITLES = {
     "scale": "Scale and protocol",
     "verdicts": "The paper's statements, checked",
-    "luck": "Luck: selection bias in recovery",
+    "selection-bias": "Selection bias in recovery",
     "beyond": "Beyond the paper: few trials, playbooks, teams",
     "tables": "Tables",
     "figures": "Figures",
@@ -56,7 +58,7 @@ DEFINITIONS = {
     "Recovered performance": "R as a fraction of the empirical maximum. R is the fitness, with the "
     "fault, of the solution selected for that fault.",
     "Resilience": "(R - N) / N: the relative loss that remains after recovery.",
-    "Luck": "The selection bias of recovery: the fraction of the gain on selection trials that "
+    "Selection bias": "The fraction of the gain on selection trials that "
     "fresh trials do not confirm.",
     "Distance": "How much the recovery solution's behaviour differs from the normal best's, both "
     "in the normal environment: total variation distance between their action distributions, "
@@ -73,7 +75,7 @@ def write(folder: Path, results: Results | None = None) -> Path:
     """Write tables, figures and the page of a study into its folder; return the page."""
     results = results or Results.load(folder)
     finished = not results.runs.empty
-    made = all_tables(results) if finished else []
+    made = tables(results) if finished else []
     found = judged(results) if finished else []
     paths.tables(folder).mkdir(parents=True, exist_ok=True)
     for table in made:
@@ -88,7 +90,7 @@ def write(folder: Path, results: Results | None = None) -> Path:
     shown = {
         "scale": _scale(results),
         "verdicts": verdicts.html(found, results) + _more("statements") if found else "",
-        "luck": _paragraphs(luck.sentences(results)),
+        "selection-bias": _paragraphs(selection_bias.sentences(results)),
         "beyond": _paragraphs(beyond_report.sentences(results))
         + "".join(map(_table, (table for table in made if table.name == beyond_report.TABLE)))
         + "".join(shown_figure for name, shown_figure in figures if name == beyond_report.FIGURE),
@@ -100,18 +102,6 @@ def write(folder: Path, results: Results | None = None) -> Path:
     told = sentences(results, {table.name: table.frame for table in made})
     write_whole(folder / paths.REPORT, _page(results, shown, told, found))
     return folder / paths.REPORT
-
-
-def all_tables(results: Results) -> list[Table]:
-    """Return the tables of the report, in its order."""
-    made = tables(results)
-    more = [
-        least.table(results),
-        luck.luck_table(results) if luck.measured(results) else None,
-        beyond_report.table(results),
-    ]
-    there = {table.name for table in made}
-    return [*made, *(table for table in more if table is not None and table.name not in there)]
 
 
 def maps(results: Results, folder: Path) -> tuple[list[tuple[str, Path]], list[str]]:

@@ -24,7 +24,7 @@ import pandas as pd
 from qed.errors import InputError
 from qed.evolution.folder import PROGRESS as PROGRESS_OF_A_RUN
 from qed.files import write
-from qed.study import beyond, kinds, paths, work
+from qed.study import beyond, paths, work
 from qed.study.plan import Name, Plan
 
 RUNS = (
@@ -32,14 +32,14 @@ RUNS = (
     "algorithm",
     "replicate",
     "cells",  # of the map, filled or not
-    "coverage",  # cells filled
+    "filled",  # of them
     "best",  # fitness of the normal best in the normal environment, on fresh trials
     "claimed_best",  # on the trials that chose it: the highest fitness of a solution
     "mean",  # mean fitness of all solutions there
-    "best_performance",  # as a part of the task's empirical maximum, the highest best
-    "claimed_best_performance",  # as a part of the highest claimed best
-    "average_performance",  # the mean, as a part of the empirical maximum
-    "projected_coverage",  # cells of SPIRIT space that the map's solutions fill
+    "best_relative_performance",  # as a part of the task's empirical maximum, the highest best
+    "claimed_best_relative_performance",  # as a part of the highest claimed best
+    "average_relative_performance",  # the mean, as a part of the empirical maximum
+    "projected_filled",  # cells of SPIRIT space that the map's solutions fill
     "diversity",  # mean distance between those cells' centroids, 0 to 1
     "solution_diversity",  # mean distance between the best solutions of those cells
 )
@@ -49,19 +49,19 @@ RECOVERIES = (
     "replicate",
     "fault",  # number of the combined fault within its replicate
     "faults",  # what is broken, robot by robot: "PMIN,LW-H,..."
-    *kinds.COLUMNS.values(),  # robots with such a fault
+    *work.KINDS_AND_ANY.values(),  # robots with such a fault
     "normal",  # fitness of the normal best in the normal environment, on fresh trials
     "broken",  # its fitness with the fault, on fresh trials
     "recovered",  # fitness of the solution chosen for that fault, on fresh trials
     "impact",  # (broken - normal) / normal
     "resilience",  # (recovered - normal) / normal; may be below the impact
-    "performance",  # recovered as a part of the task's empirical maximum
+    "relative_performance",  # recovered as a part of the task's empirical maximum
     "claimed_normal",  # the same six on the trials that chose, as in the paper
     "claimed_broken",
     "claimed_recovered",
     "claimed_impact",
     "claimed_resilience",
-    "claimed_performance",
+    "claimed_relative_performance",
     "distance",  # from the normal best's behaviour to the recovery's, 0 to 1
     "normal_cell",
     "recovery_cell",
@@ -71,7 +71,7 @@ PROGRESS = (
     "algorithm",
     "replicate",
     "evaluations",
-    "coverage",
+    "filled",  # cells
     "best",  # in the environments of evolution
     "mean",
     "qd_score",
@@ -91,6 +91,20 @@ BEYOND = (
 TABLES = {"runs": RUNS, "recoveries": RECOVERIES, "progress": PROGRESS}
 
 
+def with_new_names(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with today's names of columns: until version 0.2 some had others.
+
+    Filled cells were called coverage, fractions of the empirical maximum performance.
+    """
+    names = {} if "filled" in table else {"coverage": "filled"}
+    names |= {"projected_coverage": "projected_filled"}
+    for column in table:
+        stem, word, rest = str(column).partition("performance")
+        if word and not rest and not stem.endswith("relative_"):
+            names[column] = f"{stem}relative_performance"
+    return table.rename(columns=names)
+
+
 @dataclass(frozen=True)
 class Results:
     """The tables of a study, and the settings that made it."""
@@ -108,7 +122,9 @@ class Results:
         """Return the results of a study's folder."""
         try:
             settings = tomllib.loads((folder / paths.SETTINGS).read_text(encoding="utf-8"))["study"]
-            tables = {name: pd.read_csv(paths.table(folder, name)) for name in TABLES}
+            tables = {
+                name: with_new_names(pd.read_csv(paths.table(folder, name))) for name in TABLES
+            }
             if paths.table(folder, "beyond").exists():
                 tables["beyond"] = pd.read_csv(paths.table(folder, "beyond"))
         except (OSError, KeyError, ValueError) as error:
@@ -142,10 +158,14 @@ def collect(study: Path, plan: Plan) -> list[Name]:
     finished = [name for name in plan.runs() if not list(work.missing(study, plan, name))]
     if not finished:
         return []
+
+    def progress_of(here: Path) -> pd.DataFrame:
+        return with_new_names(pd.read_csv(here / PROGRESS_OF_A_RUN))
+
     tables = {
         "runs": _runs(study, finished),
         "recoveries": _of_each(study, finished, lambda here: work.recoveries_of(here, plan)),
-        "progress": _of_each(study, finished, _progress_of),
+        "progress": _of_each(study, finished, progress_of),
     }
     _add_performance(tables["runs"], tables["recoveries"])
     paths.tables(study).mkdir(exist_ok=True)
@@ -154,10 +174,6 @@ def collect(study: Path, plan: Plan) -> list[Name]:
         write(paths.table(study, name), text)
     _collect_beyond(study, plan, finished)
     return finished
-
-
-def _progress_of(run: Path) -> pd.DataFrame:
-    return pd.read_csv(run / PROGRESS_OF_A_RUN).rename(columns={"filled": "coverage"})
 
 
 def _collect_beyond(study: Path, plan: Plan, names: Sequence[Name]) -> None:
@@ -178,13 +194,13 @@ def _add_performance(runs: pd.DataFrame, recoveries: pd.DataFrame) -> None:
     """
     for best, pairs in {
         "best": (
-            (runs, "best", "best_performance"),
-            (runs, "mean", "average_performance"),
-            (recoveries, "recovered", "performance"),
+            (runs, "best", "best_relative_performance"),
+            (runs, "mean", "average_relative_performance"),
+            (recoveries, "recovered", "relative_performance"),
         ),
         "claimed_best": (
-            (runs, "claimed_best", "claimed_best_performance"),
-            (recoveries, "claimed_recovered", "claimed_performance"),
+            (runs, "claimed_best", "claimed_best_relative_performance"),
+            (recoveries, "claimed_recovered", "claimed_relative_performance"),
         ),
     }.items():
         highest = runs.groupby("task")[best].max()
@@ -200,11 +216,11 @@ def _runs(study: Path, names: Sequence[Name]) -> pd.DataFrame:
             {
                 **name._asdict(),
                 "cells": header["cells"],
-                "coverage": len(cells),
+                "filled": len(cells),
                 "best": normal.fresh,
                 "claimed_best": float(normal.fitness.max()),
                 "mean": float(normal.fitness.mean()),
-                "projected_coverage": header["projected_coverage"],
+                "projected_filled": header["projected_coverage"],
                 "diversity": header["diversity"],
                 "solution_diversity": header["solution_diversity"],
             }

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
-from qed.study import paper
+from qed.paper.numbers import ALL
 from qed.study.layout import Key, Row
 from qed.study.results import Results
 
-TASK = Key("Task", "task", lambda name: "All tasks" if name == paper.ALL else name.capitalize())
-ALGORITHM = Key("Algorithm", "algorithm", lambda name: "All" if name == paper.ALL else name.upper())
+TASK = Key("Task", "task", lambda name: "All tasks" if name == ALL else name.capitalize())
+ALGORITHM = Key("Algorithm", "algorithm", lambda name: "All" if name == ALL else name.upper())
 
 
 def by_algorithm(results: Results, frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 
 from qed.evolution.algorithms import cells_in_words
-from qed.study import least, luck, paper
-from qed.study.plan import PRESETS
+from qed.paper import least, numbers
+from qed.paper.numbers import PAPER
+from qed.study import selection_bias
 from qed.study.results import Results
 from qed.study.words import listed, many
-
-PAPER = PRESETS["paper"]
-QED = "qed"
 
 
 class Size(NamedTuple):
@@ -60,7 +58,7 @@ def sentences(results: Results, frames: Mapping[str, pd.DataFrame]) -> list[str]
     return [
         *told,
         *_significance(frames.get("table-s3a")),
-        *luck.sentence(results),
+        *selection_bias.sentence(results),
         *_coverage(results),
     ]
 
@@ -106,8 +104,8 @@ def _significance(frame: pd.DataFrame | None) -> list[str]:
 def _coverage(results: Results) -> list[str]:
     """Tell how many cells the maps fill."""
     parts = []
-    for name, mean in means(results, "coverage").items():
-        theirs = paper.value("coverage, cells", algorithm=name)
+    for name, mean in means(results, "filled").items():
+        theirs = numbers.value("coverage, cells", algorithm=name)
         beside = f" (paper: {theirs[0]:,.0f})" if theirs else ""
         parts.append(f"{mean:,.0f} with {name.upper()}{beside}")
     return [f"Filled cells per map, of 4,096, on average: {listed(parts)}."] if parts else []

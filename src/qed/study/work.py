@@ -32,14 +32,24 @@ from qed.recovery.projection import project
 from qed.recovery.protocol import streams
 from qed.recovery.recover import search
 from qed.recovery.trials import Normal, Trials
-from qed.study import kinds, paths
+from qed.study import paths
 from qed.study.plan import Name, Plan
+from qed.swarm.faults import Faults, kinds
 from qed.swarm.job import Ready
+
+# Kinds of faults, and the columns that count the robots with such a fault.
+KINDS = {
+    "proximity": "proximity_faults",
+    "range-and-bearing": "rab_faults",
+    "wheel": "wheel_faults",
+}
+ANY = "any"
+KINDS_AND_ANY = {**KINDS, ANY: "any_faults"}
 
 FORMAT, VERSION = "qed-normal", 2
 FAULTS_A_BATCH = 10
 COLUMNS = (
-    "fault", "faults", *kinds.COLUMNS.values(),
+    "fault", "faults", *KINDS_AND_ANY.values(),
     "normal", "broken", "recovered", "impact", "resilience",
     "claimed_normal", "claimed_broken", "claimed_recovered", "claimed_impact",
     "claimed_resilience", "distance", "normal_cell", "recovery_cell",
@@ -137,7 +147,7 @@ def recover(
             (
                 k,
                 ",".join(fault),
-                *kinds.counts(fault),
+                *count_faults(fault),
                 *_five(found.normal, found.broken, found.performance),
                 *_five(found.claimed_normal, found.claimed_broken, found.claimed),
                 found.distance,
@@ -147,6 +157,11 @@ def recover(
         )
     with disk(here):
         write(target, csv_text(COLUMNS, rows))
+
+
+def count_faults(faults: Faults) -> tuple[int, ...]:
+    """Return how many robots have a fault of each kind, and any: the order of the columns."""
+    return *kinds(faults), len(faults) - faults.names.count("NONE")
 
 
 def normal_of(here: Path) -> tuple[dict[str, Any], Normal, list[int]]:

@@ -1,4 +1,4 @@
-"""How much of what recovery claims to win back is the winner's luck: gains, a table, and words."""
+"""The selection bias of recovery: gains on selection trials that fresh trials do not confirm."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import math
 import numpy as np
 import pandas as pd
 
-from qed.study import paper
+from qed.paper import numbers
 from qed.study.layout import Row, Table, plain
 from qed.study.results import Results
 from qed.study.rows import ALGORITHM, TASK, many
 
-COLUMNS = ("task", "algorithm", "n", "claimed_gain", "gain", "luck")
+COLUMNS = ("task", "algorithm", "n", "claimed_gain", "gain", "selection_bias")
+BIAS = "selection_bias"
 NEEDED = ("claimed_broken", "claimed_recovered")
 
 
@@ -36,18 +37,18 @@ def gains(results: Results) -> pd.DataFrame:
     )
 
 
-def luck(results: Results) -> pd.DataFrame:
+def bias(results: Results) -> pd.DataFrame:
     """Return claimed and fresh gains by recovery: over all tasks first, then task by task.
 
     A gain is what the recovery has above the normal best, both with the fault, as a part of the
-    task's empirical maximum; its columns are medians.  ``luck`` is the part of all that is
-    claimed that fresh trials do not show: 0 is none, 1 all of it, more if recovery does harm; NaN
-    if nothing is claimed.
+    task's empirical maximum; its columns are medians.  ``selection_bias`` is the part
+    of all that is claimed that fresh trials do not show: 0 is none, 1 all of it, more if recovery
+    does harm; NaN if nothing is claimed.
     """
     all_gains = gains(results)
     rows = []
-    for task in (paper.ALL, *results.tasks):
-        there = all_gains if task == paper.ALL else all_gains[all_gains["task"] == task]
+    for task in (numbers.ALL, *results.tasks):
+        there = all_gains if task == numbers.ALL else all_gains[all_gains["task"] == task]
         for algorithm in results.algorithms:
             own = there[there["algorithm"] == algorithm]
             if len(own):
@@ -56,42 +57,43 @@ def luck(results: Results) -> pd.DataFrame:
 
 
 def _told(gains: pd.DataFrame) -> tuple[float, float, float]:
-    """Return the median claimed and fresh gain, and the part of the claimed ones that is luck."""
+    """Return the median claimed and fresh gain, and the selection bias."""
     claimed, fresh = gains["claimed"], gains["fresh"]
     total = float(claimed.sum())
     part = 1.0 - float(fresh.sum()) / total if total > 0.0 else math.nan
     return float(claimed.median()), float(fresh.median()), part
 
 
-def luck_table(results: Results) -> Table:
-    """Return how much of the recoveries is luck, as a table."""
-    frame = luck(results)
+def bias_table(results: Results) -> Table:
+    """Return the selection bias of the recoveries, as a table."""
+    frame = bias(results)
     return Table(
-        "table-luck",
-        "Luck: selection bias in the gain of recovery",
+        "table-selection-bias",
+        "Selection bias in the gain of recovery",
         "Gain is the recovery solution's fitness minus the normal best's, both with the fault, as "
         "a fraction of the task's empirical maximum. Columns are medians on the selection trials "
-        "(claimed) and on fresh trials. Luck is the fraction of the summed claimed gains that "
-        "fresh trials do not confirm: 0 is none, 1 is all, above 1 recovery did harm. "
+        "(claimed) and on fresh trials. Selection bias is the fraction of the summed "
+        "claimed gains that fresh trials do not confirm: 0 is none, 1 is all, above 1 "
+        "recovery did harm. "
         f"{many('recovery', frame.to_dict('records'))} per row.",
         frame,
         (TASK, ALGORITHM),
         (
             plain("Claimed gain", "claimed_gain", 3),
             plain("Fresh gain", "gain", 3),
-            plain("Luck", "luck"),
+            plain("Selection bias", "selection_bias"),
         ),
     )
 
 
 def sentences(results: Results) -> list[str]:
-    """Tell for each algorithm how much of its recovery is luck, over all tasks."""
+    """Say for each algorithm how much of its gain is selection bias, over all tasks."""
     if not measured(results):
         return []
-    frame = luck(results)
+    frame = bias(results)
     told = []
-    for row in frame[frame["task"] == paper.ALL].to_dict("records"):
-        by_task = frame[(frame["algorithm"] == row["algorithm"]) & (frame["task"] != paper.ALL)]
+    for row in frame[frame["task"] == numbers.ALL].to_dict("records"):
+        by_task = frame[(frame["algorithm"] == row["algorithm"]) & (frame["task"] != numbers.ALL)]
         told.append(_sentence(row, by_task))
     return told
 
@@ -101,37 +103,37 @@ def _sentence(row: Row, by_task: pd.DataFrame) -> str:
         f"{row['algorithm'].upper()}: recovery gains a median of {row['claimed_gain']:.1%} of the "
         f"task's empirical maximum on the selection trials, and {row['gain']:.1%} on fresh trials"
     )
-    if not math.isfinite(row["luck"]):
+    if not math.isfinite(row[BIAS]):
         return f"{told}."
-    told += f". Of the summed claimed gains, {part(row['luck'])} is luck"
-    known = by_task[np.isfinite(by_task["luck"].to_numpy(float))]
+    told += f". Of the summed claimed gains, {part(row[BIAS])} is selection bias"
+    known = by_task[np.isfinite(by_task[BIAS].to_numpy(float))]
     if len(known) > 1:
-        most, least = known.loc[known["luck"].idxmax()], known.loc[known["luck"].idxmin()]
-        told += f": most in {most['task']} ({part(most['luck'])}), least in {least['task']} "
-        told += f"({part(least['luck'])})"
+        most, least = known.loc[known[BIAS].idxmax()], known.loc[known[BIAS].idxmin()]
+        told += f": most in {most['task']} ({part(most[BIAS])}), least in {least['task']} "
+        told += f"({part(least[BIAS])})"
     return f"{told}."
 
 
-def part(luck: float) -> str:
-    """Return a part that is luck, in words: none and all of it are bounds."""
-    if luck <= 0.0:
+def part(bias: float) -> str:
+    """Return a selection bias in words: none and all of it are bounds."""
+    if bias <= 0.0:
         return "none"
-    return "all" if luck >= 1.0 else f"{luck:.0%}"
+    return "all" if bias >= 1.0 else f"{bias:.0%}"
 
 
 def sentence(results: Results) -> list[str]:
-    """Tell the range of luck over the algorithms, all tasks together."""
+    """Say the range of selection bias over the algorithms, all tasks together."""
     if not measured(results):
         return []
-    frame = luck(results)
-    frame = frame[(frame["task"] == paper.ALL) & np.isfinite(frame["luck"].to_numpy(float))]
+    frame = bias(results)
+    frame = frame[(frame["task"] == numbers.ALL) & np.isfinite(frame[BIAS].to_numpy(float))]
     if frame.empty:
         return []
-    shares = {str(row["algorithm"]): float(row["luck"]) for row in frame.to_dict("records")}
+    shares = {str(row["algorithm"]): float(row[BIAS]) for row in frame.to_dict("records")}
     low, high = (pick(shares, key=lambda name: shares[name]) for pick in (min, max))
     told = f"{part(shares[low])} ({low.upper()})"
     told += f" to {part(shares[high])} ({high.upper()})" if low != high else ""
     return [
         "Selected solutions are measured on fresh trials. On the selection trials, as in the "
-        f"paper, recovery seems to gain more: {told} of that gain is luck (selection bias)."
+        f"paper, recovery seems to gain more: {told} of that gain is selection bias."
     ]

@@ -7,8 +7,8 @@ from dataclasses import replace
 import made_up
 import pytest
 
-from qed.study import verdicts
-from qed.study.statements import DIFFERS, HOLDS, STATEMENTS, UNCHECKED, Judged
+from qed.paper import verdicts
+from qed.paper.statements import DIFFERS, HOLDS, STATEMENTS, UNCHECKED, Judged
 
 RESULTS = made_up.results()
 COVERAGE = next(s for s in STATEMENTS if s.id == "coverage-qed")
@@ -50,7 +50,7 @@ def test_the_papers_way_stands_beside_where_it_reads_differently(
 
 
 def test_reasons_and_words_are_escaped_and_minus_signs_true() -> None:
-    odd = replace(COVERAGE, says="<b>odd</b> & more.", theirs="-0.12 to x-2")
+    odd = replace(COVERAGE, statement="<b>odd</b> & more.", paper="-0.12 to x-2")
     judged = [told(statement=odd, verdict=DIFFERS, reasons=("p<0.05 | *",))]
     page = verdicts.html(judged, RESULTS)
     assert "&lt;b&gt;odd&lt;/b&gt; &amp; more." in page

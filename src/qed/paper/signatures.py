@@ -12,9 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from qed.study import paper, statistics
+from qed.paper import numbers
+from qed.paper.measures import STRONGEST, in_signatures
+from qed.study import statistics
 from qed.study.results import Results
-from qed.study.tables import STRONGEST
 
 GRID = 100  # cells of the density along each axis
 FEWEST = 5  # points below which a density would only show the kernel
@@ -54,8 +55,7 @@ class Window:
 def kept(recoveries: pd.DataFrame, algorithm: str) -> tuple[pd.DataFrame, int]:
     """Return an algorithm's recoveries that the signatures show, and how many are left out."""
     own = recoveries[recoveries["algorithm"] == algorithm]
-    numbers = own[["impact", "resilience", "distance"]].to_numpy(float)
-    shown = own[np.isfinite(numbers).all(1) & (numbers[:, 0] >= STRONGEST)]
+    shown = in_signatures(own)
     return shown, len(own) - len(shown)
 
 
@@ -138,7 +138,7 @@ def _slope(x: pd.Series, y: pd.Series, metric: str, algorithm: str) -> str:
     """Return the regression's slope, with the paper's."""
     ours = statistics.fit(x, y).slope
     told = "slope unknown" if math.isnan(ours) else f"slope {ours:.2f}"
-    theirs = paper.value(metric, algorithm=algorithm)
+    theirs = numbers.value(metric, algorithm=algorithm)
     told += f" (paper {theirs[0]:.2f})" if theirs else ""
     return told.replace("-", "\N{MINUS SIGN}")
 

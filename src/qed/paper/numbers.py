@@ -1,4 +1,4 @@
-"""What the paper reports, to put beside what a study finds."""
+"""What the paper prints, to put beside what a study finds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from qed.study.plan import PRESETS
+
+PAPER = PRESETS["paper"]
+QED = "qed"
+BASELINES = tuple(str(name) for name in PAPER.algorithms if name != QED)
 ALL = "all"  # tasks, or algorithms, together
 
 
@@ -19,13 +24,18 @@ class Entry(NamedTuple):
     note: str
 
 
+def rows(name: str) -> list[dict[str, str]]:
+    """Return the rows of a CSV file of this package."""
+    text = files("qed.paper").joinpath(name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
 @lru_cache(maxsize=1)
 def _entries() -> dict[tuple[str, str, str], tuple[Entry, ...]]:
-    """Return the paper's numbers by metric, task and algorithm."""
-    text = files("qed.study").joinpath("paper.csv").read_text(encoding="utf-8")
     found: dict[tuple[str, str, str], tuple[Entry, ...]] = {}
-    for row in csv.DictReader(text.splitlines()):
-        key = _key(row["metric"], row["task"], row["algorithm"])
+    for row in rows("numbers.csv"):
+        # The paper writes algorithms in capitals, we do not.
+        key = row["metric"], row["task"], row["algorithm"].lower()
         entry = Entry(_number(row["value"]), _number(row["spread"]), row["note"])
         found[key] = (*found.get(key, ()), entry)
     return found
@@ -33,7 +43,7 @@ def _entries() -> dict[tuple[str, str, str], tuple[Entry, ...]]:
 
 def entries(metric: str, task: str = ALL, algorithm: str = ALL) -> tuple[Entry, ...]:
     """Return what the paper says of a metric: mostly one number, none, or the ends of a range."""
-    return _entries().get(_key(metric, task, algorithm), ())
+    return _entries().get((metric, task, algorithm.lower()), ())
 
 
 def value(metric: str, task: str = ALL, algorithm: str = ALL) -> tuple[float, float] | None:
@@ -42,11 +52,5 @@ def value(metric: str, task: str = ALL, algorithm: str = ALL) -> tuple[float, fl
     return (found[0].value, found[0].spread) if found else None
 
 
-def _key(metric: str, task: str, algorithm: str) -> tuple[str, str, str]:
-    """Return what a number is found by; the paper writes algorithms in capitals, we do not."""
-    return metric, task, algorithm.lower()
-
-
 def _number(text: str) -> float:
-    """Return a number of the file: that below which it is, if that is all that is printed."""
     return float(text.removeprefix("<")) if text else math.nan

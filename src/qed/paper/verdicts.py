@@ -7,17 +7,9 @@ from html import escape
 
 import pandas as pd
 
+from qed.paper.statements import DIFFERS, HOLDS, IN_TABLES, IN_WORDS, UNCHECKED, Judged, count
 from qed.study.plan import PRESETS
 from qed.study.results import Results
-from qed.study.statements import (
-    DIFFERS,
-    HOLDS,
-    IN_TABLES,
-    IN_WORDS,
-    UNCHECKED,
-    Judged,
-    count,
-)
 from qed.study.words import many
 
 MINUS, NO_BREAK = "\N{MINUS SIGN}", "\N{NO-BREAK SPACE}"
@@ -32,11 +24,11 @@ def frame(judged: list[Judged]) -> pd.DataFrame:
             "id": each.statement.id,
             "group": each.statement.group,
             "where": each.statement.where,
-            "statement": each.statement.says,
+            "statement": each.statement.statement,
             "how": each.statement.how,
-            "tolerance": each.statement.tolerance.words,
-            "why_tolerance": each.statement.tolerance.why,
-            "paper": each.statement.theirs,
+            "tolerance": each.statement.tolerance,
+            "why_tolerance": each.statement.why_tolerance,
+            "paper": each.statement.paper,
             "ours": each.ours,
             "verdict": each.verdict,
             "the_papers_way": each.claimed,
@@ -142,8 +134,8 @@ def _html_group(name: str, title: str, folded: bool, judged: list[Judged]) -> st
     left = [each for each in judged if each.verdict == UNCHECKED]
     if left:
         items = "".join(
-            f"<li>{escape(each.statement.says)} <small>Paper: {_numbers(each.statement.theirs)}. "
-            f"Not checkable: {escape(each.ours)}.</small></li>\n"
+            f"<li>{escape(each.statement.statement)} <small>Paper: "
+            f"{_numbers(each.statement.paper)}. Not checkable: {escape(each.ours)}.</small></li>\n"
             for each in left
         )
         shown = f"{many(len(left), 'statement')} not checkable here"
@@ -167,7 +159,7 @@ def _html_row(each: Judged) -> str:
     said = each.statement
     fine = f"<small>{escape(_fine(each))}</small>" + (
         f"<details><summary>How</summary><small>{escape(said.how)} Reason for the tolerance: "
-        f"{escape(said.tolerance.why)}.</small></details>"
+        f"{escape(said.why_tolerance)}.</small></details>"
     )
     ours = _numbers(each.ours) + "".join(
         f"<small>on selection trials: {_numbers(told)}</small>" for told in _beside(each)
@@ -176,16 +168,16 @@ def _html_row(each: Judged) -> str:
     verdict = f'<span class="{CLASSES[each.verdict]}">{escape(each.verdict)}</span>{why}'
     return (
         f'<tr id="{escape(said.id)}" class="{CLASSES[each.verdict]}-row">'
-        f"<td>{escape(said.says)}{fine}</td>"
+        f"<td>{escape(said.statement)}{fine}</td>"
         f'<td data-label="This study">{ours}</td>'
-        f'<td data-label="Paper">{_numbers(said.theirs)}</td>'
+        f'<td data-label="Paper">{_numbers(said.paper)}</td>'
         f'<td data-label="Verdict">{verdict}</td></tr>\n'
     )
 
 
 def _fine(each: Judged) -> str:
     """Return where the paper makes a statement, and what counts as holding."""
-    return f"{each.statement.where}: {each.statement.tolerance.words}."
+    return f"{each.statement.where}: {each.statement.tolerance}."
 
 
 def _beside(each: Judged) -> list[str]:
@@ -240,9 +232,12 @@ def _markdown_table(judged: list[Judged]) -> list[str]:
         ours = each.ours + "".join(f"<br>on selection trials: {told}" for told in _beside(each))
         verdict = each.verdict if each.verdict != DIFFERS else f"**{DIFFERS}**"
         why = "".join(f"<br>{_plain(reason)}" for reason in each.reasons)
-        cells = (each.statement.says, ours, each.statement.theirs)
+        cells = (each.statement.statement, ours, each.statement.paper)
         if each.verdict == UNCHECKED:
-            cells, why = (each.statement.says, "", each.statement.theirs), f": {_plain(each.ours)}"
+            cells, why = (
+                (each.statement.statement, "", each.statement.paper),
+                f": {_plain(each.ours)}",
+            )
         lines.append(f"| {' | '.join(map(_plain, cells))} | {verdict}{why} |")
     return lines
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from qed.study.least import least, sentences, table
+from qed.paper.least import least, sentences, table
 from qed.study.plan import PRESETS
 from qed.study.results import Results
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from qed.paper import numbers
 from qed.recovery.search.strategies import STRATEGIES
-from qed.study import paper
 from qed.study.beyond import BUDGETS
 from qed.study.plan import PRESETS, Plan
 from qed.study.results import BEYOND, PROGRESS, Results
@@ -22,7 +22,7 @@ IMPACT = {"qed": -0.23, "hbd": -0.25, "sdbc": -0.24, "spirit": -0.25}
 SLOPE = {"qed": 0.17, "hbd": 0.19, "sdbc": 0.19, "spirit": 0.30}
 COVERAGE = {"qed": 4094, "hbd": 1091, "sdbc": 130, "spirit": 127}
 HIGHEST = 0.85  # empirical maximum of every task
-LUCK = 0.02  # by which the trials that chose a winner flatter it, as a part of its fitness
+BIAS = 0.02  # by which the trials that chose a winner flatter it, as a part of its fitness
 
 
 def results(plan: Plan | None = None, seed: int = 1) -> Results:
@@ -35,8 +35,8 @@ def results(plan: Plan | None = None, seed: int = 1) -> Results:
         filled = int(COVERAGE[name.algorithm] * rng.uniform(0.97, 1.0))
         runs.append(
             run(
-                name, best, 0.7 * best, coverage=filled,
-                projected_coverage=int(rng.integers(20, 60)),
+                name, best, 0.7 * best, filled=filled,
+                projected_filled=int(rng.integers(20, 60)),
                 diversity=rng.uniform(0.14, 0.17), solution_diversity=rng.uniform(0.58, 0.63),
             )
         )  # fmt: skip
@@ -64,11 +64,13 @@ def results(plan: Plan | None = None, seed: int = 1) -> Results:
 
 def run(name: Any, best: float, mean: float, highest: float = HIGHEST, **more: Any) -> dict:
     """Return a row of runs.csv."""
-    claimed = (1 + LUCK) * best
+    claimed = (1 + BIAS) * best
     return {
         **name._asdict(), "cells": 4096, "best": best, "mean": mean,
-        "best_performance": best / highest, "average_performance": mean / highest,
-        "claimed_best": claimed, "claimed_best_performance": best / highest, **more,
+        "best_relative_performance": best / highest,
+        "average_relative_performance": mean / highest,
+        "claimed_best": claimed, "claimed_best_relative_performance": best / highest,
+        **more,
     }  # fmt: skip
 
 
@@ -79,18 +81,18 @@ def recovery(
     """Return a row of recoveries.csv, the paper's way a little luckier than fresh trials."""
     kinds = [f[0] for f in faults]
     broken, recovered = normal * (1 + impact), normal * (1 + resilience)
-    claimed_normal, claimed_recovered = (1 + LUCK) * normal, (1 + LUCK) * recovered
+    claimed_normal, claimed_recovered = (1 + BIAS) * normal, (1 + BIAS) * recovered
     return {
         **name._asdict(), "fault": fault, "faults": ",".join(faults),
         "proximity_faults": kinds.count("P"), "rab_faults": list(faults).count("ROFS"),
         "wheel_faults": sum(FAULTS[f].left < 1 or FAULTS[f].right < 1 for f in faults),
         "any_faults": sum(f != "NONE" for f in faults),
         "normal": normal, "broken": broken, "recovered": recovered, "impact": impact,
-        "resilience": resilience, "performance": recovered / highest,
+        "resilience": resilience, "relative_performance": recovered / highest,
         "claimed_normal": claimed_normal, "claimed_broken": broken,
         "claimed_recovered": claimed_recovered, "claimed_impact": broken / claimed_normal - 1,
         "claimed_resilience": claimed_recovered / claimed_normal - 1,
-        "claimed_performance": recovered / highest, **more,
+        "claimed_relative_performance": recovered / highest, **more,
     }  # fmt: skip
 
 
@@ -135,7 +137,7 @@ def like_paper(plan: Plan | None = None, seed: int = 1) -> Results:
     rng = np.random.default_rng(seed)
 
     def printed(metric: str, task: str, algorithm: str) -> tuple[float, float]:
-        found = paper.value(metric, task, algorithm)
+        found = numbers.value(metric, task, algorithm)
         assert found
         return found
 
@@ -149,7 +151,7 @@ def like_paper(plan: Plan | None = None, seed: int = 1) -> Results:
         filled = printed("coverage, cells", "all", algorithm)[0]
         projected = printed("projected coverage, cells", "all", algorithm)[0]
         runs.append(
-            run(name, best, average, 1.0, coverage=filled, projected_coverage=projected,
+            run(name, best, average, 1.0, filled=filled, projected_filled=projected,
                 diversity=0.15, solution_diversity=0.61)
         )  # fmt: skip
         centre = printed("resilience", task, algorithm)[0]
@@ -166,8 +168,8 @@ def like_paper(plan: Plan | None = None, seed: int = 1) -> Results:
                 recovery_cell=0,
                 distance=float(np.clip(0.3 + farther * (impact + away), 0, 1)),
             )  # fmt: skip
-            row["performance"] = left + best * (resilience - centre)
-            row["claimed_performance"] = row["performance"]
+            row["relative_performance"] = left + best * (resilience - centre)
+            row["claimed_relative_performance"] = row["relative_performance"]
             recoveries.append(row)
         progress += going(plan, name, int(filled), best + (0.05 if algorithm == "qed" else 0.0))
     return Results(

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import pytest
 
-from qed.study.paper import entries, value
+from qed.paper.numbers import entries, value
 from qed.study.plan import PRESETS
 
 TASKS, ALGORITHMS = PRESETS["paper"].tasks, PRESETS["paper"].algorithms
@@ -81,7 +81,7 @@ def test_tables_are_whole():
 
 
 def test_no_number_hides_another():
-    text = files("qed.study").joinpath("paper.csv").read_text(encoding="utf-8")
+    text = files("qed.paper").joinpath("numbers.csv").read_text(encoding="utf-8")
     keys = [(r["metric"], r["task"], r["algorithm"]) for r in csv.DictReader(text.splitlines())]
     twice = {key for key in keys if keys.count(key) > 1}
     assert twice == {("behavioural diversity of a map", "all", "all")}

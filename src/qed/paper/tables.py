@@ -1,0 +1,244 @@
+"""The paper's tables, and those of what it tells in its text, with the paper's numbers beside ours.
+
+Columns that start with ``paper_`` are the paper's.  Tables S2 and S3 exist twice: from fresh trials
+of the selected controllers, and, with "-claimed" in their names, as in the paper from the trials
+that selected them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from qed.paper import numbers
+from qed.paper.measures import STRONGEST
+from qed.paper.numbers import QED
+from qed.study.layout import Key, Row, Table, effects, known, plain, significance, span, spread
+from qed.study.results import Results
+from qed.study.rows import ALGORITHM, TASK, beside, by_algorithm, many
+from qed.study.statistics import (
+    LARGE,
+    cliffs_delta,
+    effect,
+    fit,
+    mean_sd,
+    median_iqr,
+    rank_sum_p,
+    stars,
+)
+
+FRESH, CLAIMED = "", "claimed_"  # what columns of the results begin with
+ON = {
+    FRESH: "Measured on fresh trials, which were not used to select the solutions.",
+    CLAIMED: "Measured on the selection trials, as in the paper; this overestimates the selected "
+    "solutions.",
+}
+PART = "Performance is a fraction of the task's empirical maximum, the best fitness in this study."
+
+
+def maps_table(results: Results) -> Table:
+    """Table S1."""
+    shown = {
+        "best_relative_performance": "Best performance",
+        "average_relative_performance": "Average performance",
+        "coverage": "Coverage",
+    }
+    rows = []
+    for task in results.tasks:
+        for algorithm, runs in by_algorithm(results, results.runs[results.runs["task"] == task]):
+            row: Row = {"task": task, "algorithm": algorithm, "n": len(runs)}
+            for stem, heading in shown.items():
+                values = runs["filled"] / runs["cells"] if stem == "coverage" else runs[stem]
+                row |= beside(
+                    stem, "sd", mean_sd(values), numbers.value(heading.lower(), task, algorithm)
+                )
+            rows.append(row)
+    return Table(
+        "table-s1",
+        "Table S1: maps in the normal environment",
+        f"Mean ± SD over {many('replicate', rows)} (paper: 5). {PART} Best is the normal "
+        "best's performance on fresh trials, average the mean over a map's solutions, coverage the "
+        "fraction of its cells that are filled.",
+        pd.DataFrame(rows),
+        (TASK, ALGORITHM),
+        tuple(spread(heading, stem, "sd") for stem, heading in shown.items()),
+    )
+
+
+def recovery_tables(results: Results, trials: str) -> list[Table]:
+    """Tables S2, S3a and S3b, from fresh trials or as claimed."""
+    return [
+        _recovery(results, trials),
+        _comparison(results, "s3a", "resilience", "resilience", trials),
+        _comparison(results, "s3b", "recovered performance", "relative_performance", trials),
+    ]
+
+
+def _named(number: str, title: str, trials: str) -> tuple[str, str]:
+    """Return the name and the title of one of the paper's tables."""
+    if trials == CLAIMED:
+        title += ", on selection trials"
+        return f"table-{number}-claimed", f"Table {number.capitalize()}: {title}"
+    return f"table-{number}", f"Table {number.capitalize()}: {title}"
+
+
+def _recovery(results: Results, trials: str) -> Table:
+    """Table S2."""
+    shown = {
+        "impact": "Impact",
+        "relative_performance": "Recovered performance",
+        "resilience": "Resilience",
+    }
+    rows = []
+    for algorithm, recoveries in by_algorithm(results, results.recoveries):
+        row: Row = {"algorithm": algorithm, "n": len(recoveries)}
+        for stem, heading in shown.items():
+            found = numbers.value(heading.lower(), algorithm=algorithm)
+            row |= beside(stem, "iqr", median_iqr(recoveries[trials + stem]), found)
+        rows.append(row)
+    return Table(
+        *_named("s2", "impact of faults, and recovery", trials),
+        f"Median ± IQR over all tasks and faults: {many('recovery', rows)} per algorithm "
+        f"(paper: 1250). Impact and resilience are relative changes of performance, before and "
+        f"after recovery. {PART} {ON[trials]}",
+        pd.DataFrame(rows),
+        (ALGORITHM,),
+        tuple(spread(heading, stem, "iqr") for stem, heading in shown.items()),
+    )
+
+
+def _comparison(results: Results, number: str, metric: str, stem: str, trials: str) -> Table:
+    """Table S3: QED against each baseline on a metric of the recoveries."""
+    rows: list[Row] = []
+    for task in results.tasks:
+        there = dict(by_algorithm(results, results.recoveries[results.recoveries["task"] == task]))
+        if QED in there:
+            ours = there.pop(QED)[trials + stem]
+            rows += [
+                _compared(task, baseline, metric, stem, ours, recoveries[trials + stem])
+                for baseline, recoveries in there.items()
+            ]
+    made = sum(known(row["p"]) for row in rows)
+    for row in rows:
+        row["stars"] = stars(row["p"], max(made, 1))
+    sizes = [{"n": row[column]} for row in rows for column in ("n_qed", "n")]
+    return Table(
+        *_named(number, f"{metric}, QED against the others", trials),
+        f"Median ± IQR over {many('recovery', sizes)} per task and algorithm (paper: 250). "
+        f"Significance: Wilcoxon rank-sum test; * and ** mark p below 0.05/{made} and "
+        f"0.001/{made}, Bonferroni's correction for all comparisons (paper: 15). "
+        "The effect is Cliff's δ, positive where QED is better, bold where large. "
+        f"{PART + ' ' if stem == 'relative_performance' else ''}{ON[trials]}",
+        pd.DataFrame(rows),
+        (TASK, Key("Against", "baseline", str.upper)),
+        (
+            spread(f"QED's {metric}", f"qed_{stem}", "iqr", printed=1),
+            spread("The other's", stem, "iqr", printed=1),
+            significance("Significance"),
+            effects("Effect"),
+        ),
+    )
+
+
+def _compared(task: str, baseline: str, metric: str, stem: str, ours: Any, theirs: Any) -> Row:
+    """Return a row of table S3, all but the stars, which depend on how many rows there are."""
+    delta = cliffs_delta(ours, theirs)
+    p_found = numbers.entries(f"{metric}: p against QED", task, baseline)
+    delta_found = numbers.entries(f"{metric}: Cliff's delta of QED over it", task, baseline)
+    # The paper's note on p ends with its stars, or "no".
+    marked = p_found[0].note.rpartition(": ")[2].replace("no", "") if p_found else ""
+    bold = LARGE if any(found.note == LARGE for found in delta_found) else f"not {LARGE}"
+    return {
+        "task": task,
+        "baseline": baseline,
+        "n_qed": len(ours),
+        "n": len(theirs),
+        **beside(f"qed_{stem}", "iqr", median_iqr(ours), numbers.value(metric, task, QED)),
+        **beside(stem, "iqr", median_iqr(theirs), numbers.value(metric, task, baseline)),
+        "p": rank_sum_p(ours, theirs),
+        "stars": "",
+        "paper_p_at_most": p_found[0].value if p_found else math.nan,
+        "paper_stars": marked,
+        "delta": delta,
+        "effect": effect(delta),
+        "paper_delta": delta_found[0].value if delta_found else math.nan,
+        "paper_effect": bold if delta_found else "",
+    }
+
+
+def coverage_table(results: Results) -> Table:
+    """What the paper tells of maps in its text."""
+    shown = {"filled": "Coverage, cells", "projected_filled": "Projected coverage, cells"}
+    diverse = {"diversity": "Diversity of cells", "solution_diversity": "Diversity of solutions"}
+    ends = [entry.value for entry in numbers.entries("behavioural diversity of a map")]
+    rows = []
+    for algorithm, runs in by_algorithm(results, results.runs):
+        row: Row = {"algorithm": algorithm, "n": len(runs)}
+        for stem, heading in shown.items():
+            found = numbers.value(heading.lower(), algorithm=algorithm)
+            row |= beside(stem, "sd", mean_sd(runs[stem]), found)
+        for stem in diverse:
+            row[stem], row[f"{stem}_sd"] = mean_sd(runs[stem])
+            if stem == "solution_diversity":
+                row[f"paper_{stem}_low"], row[f"paper_{stem}_high"] = min(ends), max(ends)
+        rows.append(row)
+    return Table(
+        "maps",
+        "Coverage and diversity of the maps",
+        f"Mean ± SD over the maps of all tasks: {many('map', rows)} per algorithm (paper: 25). "
+        "Coverage is the number of filled cells of a map; projected coverage the number of "
+        "SPIRIT's cells that its solutions fill. Diversity is the mean distance, 0 to 1, between "
+        "the centroids of these cells, and between the best solutions in them.",
+        pd.DataFrame(rows),
+        (ALGORITHM,),
+        (
+            *(spread(heading, stem, "sd", digits=0) for stem, heading in shown.items()),
+            *(
+                spread(heading, stem, "sd")._replace(
+                    paper=span(stem) if stem == "solution_diversity" else None
+                )
+                for stem, heading in diverse.items()
+            ),
+        ),
+    )
+
+
+def slopes_table(results: Results) -> Table:
+    """What the paper tells of its signatures in its text."""
+    rows = []
+    for relation, column in (("resilience", "resilience"), ("diversity", "distance")):
+        for algorithm, recoveries in by_algorithm(results, results.recoveries):
+            kept = recoveries[recoveries["impact"] >= STRONGEST]
+            line = fit(kept["impact"], kept[column])
+            found = numbers.value(f"slope of {relation} on impact", algorithm=algorithm)
+            rows.append(
+                {
+                    "of": f"{relation} on impact",
+                    "algorithm": algorithm,
+                    "n": line.n,
+                    "left_out": int((recoveries["impact"] < STRONGEST).sum()),
+                    "slope": line.slope,
+                    "paper_slope": found[0] if found else math.nan,
+                    "intercept": line.intercept,
+                    "r": line.r,
+                }
+            )
+    return Table(
+        "slopes",
+        "Slopes of resilience and diversity on impact",
+        f"Least-squares lines over the recoveries of all tasks, {many('point', rows)} each "
+        "(paper: about 1000); r is the Pearson correlation. Faults that cost more than half the "
+        "performance are left out, as in the paper. Diversity is the distance between the "
+        "behaviours before and after recovery, 0 to 1.",
+        pd.DataFrame(rows),
+        (Key("Slope of", "of", str.capitalize), ALGORITHM),
+        (
+            plain("Slope", "slope", paper=True),
+            plain("Intercept", "intercept"),
+            plain("r", "r"),
+            plain("n", "n", 0),
+            plain("Left out", "left_out", 0),
+        ),
+    )
