@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 
 from qed.archive.cvt import Centroids, SpiritCells, SpiritRecipe, sdbc_centroids
-from qed.archive.grid import Categories, Environments, Grid
+from qed.archive.grid import Categories, Environments, Grid, Space
 from qed.definitions import Definition, digest_of, known
 from qed.descriptors import hbd, sdbc, spirit
 from qed.errors import InputError, number
 from qed.swarm import own
 from qed.swarm.environment import PAPER, Attributes, Environment, attributes_of
+from qed.swarm.faults import FAULTS, Faults
 from qed.swarm.own import Law
 from qed.swarm.simulate import Outcome
 
 Progress = Callable[[int, int], Any]
+Condition = tuple[Environment, Faults | None]  # under which a controller is evaluated
 # Seed points of the centroids: the paper's numbers, but fewer for small runs, which should not
 # wait minutes for them.  They matter: small SPIRIT runs fill a fifth more cells of the larger
 # number (benchmarks/centroids.py).
@@ -27,6 +29,62 @@ FULL_SDBC, SMALL_SDBC = 100_000, 20_000
 FULL_SPIRIT, SMALL_SPIRIT = 1_000_000, 100_000
 MOST_FEATURES = 6  # of a grid with 16 cells along each
 ROUNDING = 1e-4  # of a range: what single precision may add to a mean
+
+
+class Niches:
+    """Cells that mean nothing: a child's cell is drawn, and its environment is the normal one.
+
+    As many elites as with environments, but no diversity of environments: the control experiment
+    that tells the size of an archive from what its cells mean.
+    """
+
+    def __init__(self, count: int = 4096) -> None:
+        self.shape = (count,)
+
+    def space(self) -> Space:
+        """Return the cells."""
+        return Categories(self.shape)
+
+    def condition(self, options: Sequence[int]) -> Condition:
+        """Return the normal environment."""
+        return Environment(), None
+
+    def described(self) -> dict[str, Any]:
+        """Return how they are defined, as JSON can hold it."""
+        return {"niches": list(self.shape)}
+
+
+class BrokenRobots:
+    """Cells that are faults: two kinds of fault, and how many robots of ten have each.
+
+    Robots that have the first kind do not get the second.  All is in the normal environment.
+    """
+
+    kinds = tuple(FAULTS)
+    most = 7  # robots with a kind: 8 x 8 x 8 x 8 cells
+
+    def __init__(self) -> None:
+        self.shape = (len(self.kinds), 1 + self.most) * 2
+
+    def space(self) -> Space:
+        """Return the cells."""
+        kinds, numbers = list(self.kinds), list(range(1 + self.most))
+        return Environments(
+            {"kind": kinds, "broken": numbers, "other kind": kinds, "broken by it": numbers}
+        )
+
+    def condition(self, options: Sequence[int]) -> Condition:
+        """Return the normal environment and what is broken in it."""
+        normal = Environment()
+        first, broken, second, more = options
+        healthy = normal.robots - broken
+        more = min(more, healthy)
+        names = [self.kinds[first]] * broken + [self.kinds[second]] * more
+        return normal, Faults(names + ["NONE"] * (healthy - more))
+
+    def described(self) -> dict[str, Any]:
+        """Return how they are defined, as JSON can hold it."""
+        return {"broken": [*self.kinds, self.most]}
 
 
 class Algorithm(Definition):
@@ -74,6 +132,8 @@ class Algorithm(Definition):
     sums: tuple[str | Law, ...]  # what a simulation is asked to add up
     describe: Callable[[Outcome, Sequence[Environment]], np.ndarray] | None  # None: environments
     attributes: Attributes | None  # what environments are drawn from
+    # What is drawn for each child, and is its cell; None: cells are behaviours.
+    drawn: Attributes | Niches | BrokenRobots | None
     features: tuple[Law, ...]
     ranges: tuple[tuple[float, float], ...]
     made: dict[str, Any]  # what it was made of
@@ -115,6 +175,7 @@ class Algorithm(Definition):
             sums=laws,
             describe=_behaviour(about, laws, limits),
             attributes=None,
+            drawn=None,
             features=laws,
             ranges=limits,
             made=made,
@@ -136,9 +197,27 @@ class Algorithm(Definition):
             sums=(),
             describe=None,
             attributes=attributes,
+            drawn=attributes,
             features=(),
             ranges=(),
             made=made or {"cells": attributes},
+        )
+
+    @classmethod
+    def drawing(cls, name: str, meaning: str, drawn: Niches | BrokenRobots) -> Algorithm:
+        """Return an algorithm of QED whose cells are drawn, but are no environments."""
+        return cls._new(
+            name,
+            meaning,
+            digest_of("drawn", drawn.described()),
+            space=lambda evaluations, progress: drawn.space(),
+            sums=(),
+            describe=None,
+            attributes=None,
+            drawn=drawn,
+            features=(),
+            ranges=(),
+            made={},
         )
 
     @classmethod
@@ -159,6 +238,7 @@ class Algorithm(Definition):
             sums=sums,
             describe=describe,
             attributes=None,
+            drawn=None,
             features=(),
             ranges=(),
             made={},
@@ -166,8 +246,15 @@ class Algorithm(Definition):
 
     @property
     def environments(self) -> tuple[int, ...] | None:
-        """Number of options of each attribute, if a cell is an environment."""
-        return None if self.attributes is None else self.attributes.shape
+        """Number of options of each attribute, if the search draws a child's cell."""
+        return None if self.drawn is None else self.drawn.shape
+
+    def condition(self, options: tuple[int, ...]) -> Condition:
+        """Return the environment, and what is broken, of a child whose cell was drawn."""
+        if isinstance(self.drawn, Attributes):
+            return self.drawn.environment(options), None
+        assert self.drawn is not None
+        return self.drawn.condition(options)
 
     @property
     def robots(self) -> float:
@@ -325,6 +412,8 @@ ALGORITHMS: dict[str, Algorithm] = {
             ("spirit",),
             lambda outcome, environments: spirit.describe(outcome),
         ),
+        Algorithm.drawing("niches", "a cell means nothing (control experiment)", Niches()),
+        Algorithm.drawing("faults", "a cell is what is broken in the swarm", BrokenRobots()),
     )
 }
 Algorithm.built_in = MappingProxyType(ALGORITHMS)

@@ -16,7 +16,7 @@ from qed.controller.networks import Networks
 from qed.controller.variation import random_genomes, vary
 from qed.definitions import defined
 from qed.errors import InputError
-from qed.evolution.algorithms import Algorithm
+from qed.evolution.algorithms import Algorithm, Condition
 from qed.evolution.domain import Batch, Evaluated, Record
 from qed.evolution.early_stopping import (
     FIRST_ROUND_OF_RACE,
@@ -26,7 +26,7 @@ from qed.evolution.early_stopping import (
     upper_bounds,
 )
 from qed.streams import trials_stream
-from qed.swarm.environment import Attributes, Environment
+from qed.swarm.environment import Environment
 from qed.swarm.job import Job
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
 from qed.swarm.simulate import Pending, cores
@@ -123,12 +123,11 @@ class Swarms:
         """Seed of the trials: decides start poses and noise."""
         return trials_stream(self.task.name, self.algorithm.name, self.seed)
 
-    def environments(self, count: int, options: np.ndarray | None) -> list[Environment]:
-        """Return the environment of each solution, given by options of attributes."""
-        attributes = self.algorithm.attributes
-        if options is None or attributes is None:
-            return [Environment()] * count
-        return [_environment(attributes, tuple(row)) for row in options.tolist()]
+    def conditions(self, batch: Batch) -> list[Condition]:
+        """Return the environment of each solution of a batch, and what is broken there."""
+        if batch.environments is None:
+            return [(Environment(), None)] * len(batch.solutions.hidden)
+        return [_condition(self.algorithm, tuple(row)) for row in batch.environments.tolist()]
 
     @staticmethod
     def together(domains: Sequence[Swarms], batch: int) -> list[list[int]]:
@@ -193,8 +192,8 @@ class Swarms:
 
 
 @cache
-def _environment(attributes: Attributes, options: tuple[int, ...]) -> Environment:
-    return attributes.environment(options)
+def _condition(algorithm: Algorithm, options: tuple[int, ...]) -> Condition:
+    return algorithm.condition(options)
 
 
 class Evaluation:
@@ -207,10 +206,11 @@ class Evaluation:
     def __init__(self, domains: Sequence[Swarms], batches: Sequence[Batch]) -> None:
         self.domains = domains
         self.batches = batches
-        self.by_domain = [
-            domain.environments(len(batch.solutions.hidden), batch.environments)
-            for domain, batch in zip(domains, batches, strict=True)
+        conditions = [
+            domain.conditions(batch) for domain, batch in zip(domains, batches, strict=True)
         ]
+        self.by_domain = [[environment for environment, _ in some] for some in conditions]
+        self.faults = [faults for some in conditions for _, faults in some]
         stops = np.cumsum([len(some) for some in self.by_domain]).tolist()
         self.slices = [
             slice(stop - len(some), stop) for some, stop in zip(self.by_domain, stops, strict=True)
@@ -248,7 +248,7 @@ class Evaluation:
         job = Job(
             controllers=self.networks.take(active) if self.done else self.networks,
             environments=[self.environments[k] for k in active],
-            faults=[None] * len(active),
+            faults=[self.faults[k] for k in active],
             seeds=[self.seeds[k] for k in active],
             trials=self.stop - self.done,
             cycles=round(first.seconds / CYCLE),
