@@ -164,7 +164,7 @@ def test_study_dry_run_tells_what_a_folder_has_and_what_is_left(tmp_path):
         return " ".join(done.stdout.split())
 
     def left(words):
-        return re.search(r"About (.+) left on one", words)[1]
+        return re.search(r"About (.+) left on an NVIDIA", words)[1]
 
     assert "done 0 of 2 runs, 0 % of all evaluations 0 of 6 recoveries" in told()
     begun = left(told())
@@ -193,7 +193,7 @@ def test_study_dry_run_for_a_gpu_that_is_not_here(tmp_path):
     done = commands.run("study", *size, "--dry-run", "--backend", "cuda", "--out", folder)
     assert done.returncode == 0, done.stderr
     assert "No NVIDIA GPU can be used here:" in done.stdout
-    told = re.search(r"About (\d+) min on one NVIDIA H200", " ".join(done.stdout.split()))
+    told = re.search(r"About (\d+) min on an NVIDIA H200", " ".join(done.stdout.split()))
     assert told is not None
     assert 40 < int(told[1]) < 120
 

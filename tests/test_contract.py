@@ -12,10 +12,8 @@ import pytest
 import qed
 from qed.definitions import known
 from qed.evolution.algorithms import Algorithm
-from qed.study import cost
-from qed.study.cost import KNOWN_CPU, Engine, forecast
-from qed.study.kernels import kernels
 from qed.study.plan import PRESETS, Name
+from qed.study.workload import Workload, solutions
 from qed.swarm.faults import Fault
 from qed.swarm.measures import MEASURES, wanted
 from qed.swarm.own import of_package
@@ -34,7 +32,6 @@ HOW: dict[str, Any] = {"threads": 1, "backend": "cpu"}
 SMALL: dict[str, Any] = {
     **HOW, "evaluations": 40, "initial": 30, "batch": 10, "trials": 1, "seconds": 2.0
 }  # fmt: skip
-ENGINE = Engine("", "cpu", KNOWN_CPU)
 
 
 def shown(archive: qed.Archive, task: str, faults: qed.Faults, folder: Path) -> None:
@@ -60,8 +57,7 @@ def test_a_task_goes_everywhere(task: Task, tmp_path: Path) -> None:
     draw(again, tmp_path / "map.png")
     plan = PRESETS["quick"].changed(tasks=[task], algorithms="qed,hbd")
     assert plan.swarms(Name(task, "hbd", 1)).task == task
-    assert all(seconds > 0.0 for both in forecast(plan, ENGINE).values() for seconds in both)
-    assert bool(kernels(plan)) != task.own
+    assert all(steps > 0.0 for steps in Workload(plan).steps.values())
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
@@ -86,8 +82,8 @@ def test_an_algorithm_goes_everywhere(algorithm: Algorithm, tmp_path: Path) -> N
     assert (tmp_path / "map.png").stat().st_size > 10_000
     shown(again, "dispersion", qed.Faults.sample(10, 1), tmp_path)
     plan = PRESETS["quick"].changed(tasks="dispersion", algorithms=[algorithm])
-    assert 0.0 < cost.solutions(algorithm, plan.evaluations) <= archive.cells
-    assert all(seconds > 0.0 for both in forecast(plan, ENGINE).values() for seconds in both)
+    assert 0.0 < solutions(algorithm, plan.evaluations) <= archive.cells
+    assert all(steps > 0.0 for steps in Workload(plan).steps.values())
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)

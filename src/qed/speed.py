@@ -94,7 +94,7 @@ class Case:
         """Number of robot-steps."""
         return self.robots * self.trials * round(self.seconds / CYCLE)
 
-    def time(self, threads: int, backend: str = "cpu") -> float:
+    def time(self, threads: int) -> float:
         """Simulate once, and return the time it took (s)."""
         begin = perf_counter()
         simulate(
@@ -106,7 +106,7 @@ class Case:
             faults=self.faults,
             start=self.start,
             threads=threads,
-            backend=backend,
+            backend="cpu",
         )
         return perf_counter() - begin
 
@@ -124,20 +124,6 @@ class Case:
 def warm_up() -> None:
     """Compile or load the simulator, so that no measurement does."""
     Case([STILL], trials=1, seconds=CYCLE).time(threads=1)
-
-
-def kernel_speed(case: Case, wall: float = 1.0) -> float:
-    """Return the speed (robot-steps/s) of a case on the GPU, without what the host does.
-
-    The host's work is that of a trial of one cycle; where several simulations are under way, the
-    host does it while the GPU works.  It takes about ``wall`` s, or two simulations.
-    """
-    short = replace(case, seconds=CYCLE)
-    short.time(1, "cuda")  # compiles, draws places, sends them
-    walls: list[float] = []
-    while len(walls) < 2 or (sum(walls) < wall and len(walls) < 5):
-        walls.append(case.time(1, "cuda") - short.time(1, "cuda"))
-    return (case.robot_steps - short.robot_steps) / max(median(walls), SHORTEST)
 
 
 def thread_counts() -> list[int]:

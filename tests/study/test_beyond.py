@@ -14,7 +14,7 @@ import qed
 from qed.recovery.kit.prepare import Effort
 from qed.recovery.protocol import streams
 from qed.recovery.search.strategies import STRATEGIES
-from qed.study import beyond, beyond_report, board, cost, paths, report
+from qed.study import beyond, beyond_report, paths, report, workload
 from qed.study.beyond import BEST, BUDGETS, KEEP, PLAYBOOK, TEAM
 from qed.study.figures import FIGURES
 from qed.study.plan import PRESETS, Name
@@ -137,34 +137,33 @@ def test_a_run_without_it_is_still_reported(tmp_path, monkeypatch) -> None:
     study.claim()
     study.work()
     assert study.failures == ["patrolling-qed-1: beyond: ValueError: no kit today"]
-    assert study.board is not None
-    assert study.board.fraction == pytest.approx(1.0)
+    assert study.workload is not None
+    assert study.workload.fraction == pytest.approx(1.0)
     assert collect(study.folder, TINY) == [NAME]
 
 
 def test_it_waits_for_all_recoveries_and_comes_once(tmp_path) -> None:
     plan = TINY.changed(faults=12)
     study = Study(tmp_path, plan)
-    parts = [board.Part(board.BREAK, (NAME,), k) for k in range(2)]
+    parts = [workload.Part(workload.BREAK, (NAME,), k) for k in range(2)]
     here = paths.run(tmp_path, NAME)
     here.mkdir(parents=True)
     for file in ("archive.npz", paths.NORMAL, paths.recovery(0)):
         (here / file).touch()
     assert study._after(parts[0], None) == []
     (here / paths.recovery(1)).touch()
-    assert study._after(parts[1], None) == [board.Part(board.BEYOND, (NAME,))]
+    assert study._after(parts[1], None) == [workload.Part(workload.BEYOND, (NAME,))]
     assert study._after(parts[0], None) == []
 
 
-def test_its_cost_is_forecast() -> None:
-    engine = cost.Engine("", "cpu", cost.KNOWN_CPU)
+def test_it_is_forecast() -> None:
     plan = PRESETS["laptop"]
-    with_it, without = cost.forecast(plan, engine), cost.forecast(plan.changed(beyond=0), engine)
+    with_it, without = (
+        workload.Workload(each).forecast(1e7, 1e7, 1e7) for each in (plan, plan.changed(beyond=0))
+    )
     for algorithm in plan.algorithms:
         assert with_it[algorithm][0] == without[algorithm][0]
         assert with_it[algorithm][1] > 1.02 * without[algorithm][1]
-    assert cost.beyond(plan.changed(beyond=0), "qed") == 0.0
-    assert cost.beyond(plan, "qed") > cost.beyond(plan, "sdbc")
     assert PRESETS["quick"].beyond == 0
 
 

@@ -72,18 +72,18 @@ def test_every_number_follows_from_the_public_functions(undisturbed):
         seed=streams(seed).fresh,
     ).fitness["dispersion"].mean()  # fmt: skip
     run = results.runs.set_index(["task", "algorithm", "replicate"]).loc[tuple(name)]
-    assert run["coverage"] == len(archive)
+    assert run["filled"] == len(archive)
     assert run["best"] == best
     assert run["claimed_best"] == fitness.max()
     assert run["mean"] == pytest.approx(fitness.mean(), rel=1e-12)
     there = results.runs.query("task == 'dispersion'")
     highest, claimed_highest = there["best"].max(), there["claimed_best"].max()
-    assert run["best_performance"] == best / highest
-    assert run["claimed_best_performance"] == fitness.max() / claimed_highest
-    assert run["average_performance"] == pytest.approx(fitness.mean() / highest, rel=1e-12)
+    assert run["best_relative_performance"] == best / highest
+    assert run["claimed_best_relative_performance"] == fitness.max() / claimed_highest
+    assert run["average_relative_performance"] == pytest.approx(fitness.mean() / highest, rel=1e-12)
     space = ALGORITHMS["spirit"].space(60, None)
     nearest = np.unique(space.find(spirit.describe(outcome)))
-    assert run["projected_coverage"] == len(nearest)
+    assert run["projected_filled"] == len(nearest)
     faults = TINY.faults_of(2)[11]
     found = qed.recover(archive, "dispersion", faults, trials=2, fresh=3, seconds=10.0, seed=seed)
     key = ["task", "algorithm", "replicate", "fault"]
@@ -93,11 +93,11 @@ def test_every_number_follows_from_the_public_functions(undisturbed):
         "normal": found.normal, "broken": found.broken, "recovered": found.performance,
         "impact": found.impact, "resilience": found.resilience, "distance": found.distance,
         "normal_cell": found.normal_cell, "recovery_cell": found.cell,
-        "performance": found.performance / highest,
+        "relative_performance": found.performance / highest,
         "claimed_normal": found.claimed_normal, "claimed_broken": found.claimed_broken,
         "claimed_recovered": found.claimed, "claimed_impact": found.claimed_impact,
         "claimed_resilience": found.claimed_resilience,
-        "claimed_performance": found.claimed / claimed_highest,
+        "claimed_relative_performance": found.claimed / claimed_highest,
     }.items():  # fmt: skip
         assert row[column] == value, column
 

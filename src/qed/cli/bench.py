@@ -95,20 +95,14 @@ def measure(counts: list[int], seconds: float) -> Speeds:
 
 def estimates(found: Speeds, threads: int) -> dict[str, dict[str, float]]:
     """Return, for each preset, how long its evolution and its fault study take (s)."""
-    from qed.study import cost
     from qed.study.plan import PRESETS, Plan
+    from qed.study.workload import Workload
 
     def wait(plan: Plan) -> dict[str, float]:
-        many = plan.trials >= 20
-        normal, mixed = (NORMAL_MANY, ANY_MANY) if many else (NORMAL_FEW, ANY_FEW)
-        count = len(plan.tasks) * plan.replicates
-        evolving = breaking = 0.0
-        for name in plan.algorithms:
-            speed = found[mixed if name == "qed" else normal][threads]
-            evolving += count * cost.evolution(plan, name) / speed
-            tried = cost.normal(plan, name) + cost.recovery(plan, name)
-            breaking += count * tried / found[BROKEN][threads]
-        return {"evolution": evolving, "faults": breaking}
+        names = (NORMAL_MANY, ANY_MANY) if plan.trials >= 20 else (NORMAL_FEW, ANY_FEW)
+        speeds = [found[name][threads] for name in (*names, BROKEN)]
+        evolving, breaking = zip(*Workload(plan).forecast(*speeds).values(), strict=True)
+        return {"evolution": sum(evolving), "faults": sum(breaking)}
 
     return {preset: wait(plan) for preset, plan in PRESETS.items()}
 

@@ -15,9 +15,9 @@ from qed.cli import show
 from qed.cli.own import With, bring
 
 if TYPE_CHECKING:
-    from qed.study.board import Done
     from qed.study.plan import Plan
     from qed.study.study import Study
+    from qed.study.workload import Workload
 
 EVERY = 10.0  # s between lines when not on a terminal
 
@@ -123,7 +123,6 @@ def study(
     from qed import limits
     from qed.errors import choice
     from qed.study.executors import maker
-    from qed.study.kernels import compile_ahead
     from qed.study.plan import PRESETS
     from qed.study.study import Study, prepare
     from qed.swarm.backend import BACKENDS, chosen
@@ -157,9 +156,6 @@ def study(
     try:
         with show.waiting("making the archives' cells, once") as progress:
             prepare(plan, progress, engine)
-        if engine == "cuda" and executor is None:
-            with show.waiting("compiling for this GPU, once, a minute at most") as progress:
-                compile_ahead(plan, progress)
         with _display(whole_study.left) as watch:
             count = threads if threads or executor is None else 1
             whole_study.work(open_executor, count, watch, engine)
@@ -179,8 +175,8 @@ def study(
 def _print_plan(study: Study, backend: str) -> None:
     """Print what a study would do, and about how long the rest would take with an engine."""
     from qed.errors import InputError
-    from qed.study import cost
-    from qed.study.board import Board
+    from qed.study import workload
+    from qed.swarm.backend import problem
 
     plan, screen = study.plan, show.console()
     runs = len(list(plan.runs()))
@@ -188,7 +184,7 @@ def _print_plan(study: Study, backend: str) -> None:
         begun, refused = study.begun(), None
     except InputError as error:  # the plan is another one's there, and may still be looked at
         begun, refused = False, str(error)
-    done = Board(study.folder, plan, backend).done() if begun else None
+    load = workload.Workload(plan, study.folder if begun else None)
     screen.print(f"A study in {study.folder}:", style="bold", soft_wrap=True)
     for line in (
         f"tasks       {', '.join(plan.tasks)}",
@@ -201,10 +197,10 @@ def _print_plan(study: Study, backend: str) -> None:
         f"fresh       {plan.fresh} trials of the solutions that are chosen",
         f"beyond      {_beyond(plan)}",
         *(["race        qed's children; the times below are without it"] if plan.race else []),
-        *(_done(plan, done) if done else []),
+        *(_done(plan, load) if begun else []),
     ):
         screen.print(line, soft_wrap=True)
-    if done and done.whole:
+    if load.fraction == 1.0:
         screen.print("Nothing is left to simulate; the same command writes the report.")
         return
     table = show.table()
@@ -212,47 +208,53 @@ def _print_plan(study: Study, backend: str) -> None:
     for heading in ("runs", "solutions", "evolution", "recovery", "together"):
         table.add_column(heading, justify="right")
     total = 0.0
-    measured = cost.engine(plan, backend)
-    times = (
-        Board(study.folder, plan, measured).forecast() if done else cost.forecast(plan, measured)
-    )
-    for algorithm, (evolving, recovering) in times.items():
+    speeds = workload.H200 if backend == "cuda" else workload.speeds_here(plan)
+    for algorithm, (evolving, recovering) in load.forecast(*speeds).items():
         total += evolving + recovering
         table.add_row(
             algorithm,
             f"{runs // len(plan.algorithms)}",
-            f"about {cost.solutions(algorithm, plan.evaluations):,.0f}",
+            f"about {workload.solutions(algorithm, plan.evaluations):,.0f}",
             show.duration(evolving),
             show.duration(recovering),
             show.duration(evolving + recovering),
         )
-    if done:
+    if begun:
         screen.print("What is left takes:")
     screen.print(table)
-    about = f"About {show.duration(total)}{' left' if done else ''}"
-    if measured.missing is not None:
-        words = (
-            f"No NVIDIA GPU can be used here: {measured.missing}. {about} on one {measured.name}, "
-            "by speeds known of it."
-        )
-    elif backend == "cuda":
-        words = f"{about} on this GPU ({measured.name}), after compilation."
+    words = f"About {show.duration(total)}{' left' if begun else ''}"
+    if backend == "cuda":
+        why = problem()
+        words += " on an NVIDIA H200, at the speed of the runs of docs/results/study.md."
+        words = f"No NVIDIA GPU can be used here: {why.rstrip('.')}. {words}" if why else words
     else:
-        words = f"{about} with all cores of this machine, after the first compile."
+        words += " with all cores of this machine, after the first compile."
     screen.print(words, soft_wrap=True, markup=False)
     if refused:
         screen.print(f"This folder cannot be used: {refused}", soft_wrap=True, markup=False)
 
 
-def _done(plan: Plan, done: Done) -> list[str]:
+def _done(plan: Plan, load: Workload) -> list[str]:
     """Return what the folder of a study has already, in lines."""
-    runs, evolved = len(list(plan.runs())), 100 * done.evaluations
+    from qed.study import work
+    from qed.study.workload import BEYOND, BREAK, EVOLVE
+
+    runs, batches = len(list(plan.runs())), work.batches(plan)
+    ended = [part for part, left in load.left.items() if left == 0.0]
+    evolved = [
+        1.0 - left / load.steps[part] for part, left in load.left.items() if part.stage == EVOLVE
+    ]
+    recoveries = sum(len(batches[part.batch]) for part in ended if part.stage == BREAK)
+    stages = [part.stage for part in ended]
     lines = [
-        f"done        {done.runs} of {runs} runs, {evolved:.0f} % of all evaluations",
-        f"            {done.recoveries:,} of {plan.faults * runs:,} recoveries",
+        f"done        {stages.count(EVOLVE)} of {runs} runs, {100 * sum(evolved) / runs:.0f} % of "
+        "all evaluations",
+        f"            {recoveries:,} of {plan.faults * runs:,} recoveries",
     ]
     if plan.searched:
-        lines.append(f"            searches, playbooks and teams on {done.searches} of {runs} maps")
+        lines.append(
+            f"            searches, playbooks and teams on {stages.count(BEYOND)} of {runs} maps"
+        )
     return lines
 
 

@@ -29,10 +29,10 @@ from qed.evolution.algorithms import Algorithm
 from qed.evolution.folder import remove_checkpoints
 from qed.files import disk, unfinished, write
 from qed.study import beyond, paths, work
-from qed.study.board import BEYOND, BREAK, EVOLVE, TRY, Board, Part, Watch
 from qed.study.executors import Inline
 from qed.study.plan import Name, Plan
 from qed.study.results import collect
+from qed.study.workload import BEYOND, BREAK, EVOLVE, TRY, Part, Watch, Workload
 from qed.swarm.backend import chosen
 from qed.textfile import made_by, toml
 
@@ -66,7 +66,7 @@ class Study:
     plan: Plan
     preset: str = "own"
     failures: list[str] = field(default_factory=list)
-    board: Board | None = field(default=None, init=False, repr=False)
+    workload: Workload | None = field(default=None, init=False, repr=False)
     _handed: set[Part] = field(default_factory=set, init=False, repr=False)
 
     def begun(self) -> bool:
@@ -122,11 +122,11 @@ class Study:
         one task and algorithm evolve side by side.  On a GPU ("cuda") many runs do, of any task
         and algorithm.
         """
-        self.board = board = Board(self.folder, self.plan, backend, watch)
+        self.workload = load = Workload(self.plan, self.folder, watch)
         apart = open_executor is not None and backend == "cpu"
         groups = ((n,) for n in self.plan.runs()) if apart else _groups(self.plan, backend)
         waiting = [Part(EVOLVE, names) for names in groups]
-        executor = Inline(board.tell) if open_executor is None else open_executor()
+        executor = Inline(load.tell) if open_executor is None else open_executor()
         at_once = 1 if open_executor is None else MANY
         pending: dict[Future[None], Part] = {}
         replaced = 0
@@ -134,8 +134,7 @@ class Study:
             while waiting or pending:
                 while waiting and len(pending) < at_once:
                     part = waiting.pop(0)
-                    board.begin(part)
-                    board.pace.going([part.stage])
+                    load.now = part
                     given = (self.folder, self.plan, part, threads, backend)
                     pending[executor.submit(do, *given)] = part
                 ready, _ = wait(pending, LOOK, FIRST_COMPLETED)
@@ -149,10 +148,13 @@ class Study:
                     continue
                 for future in ready:
                     part = pending.pop(future)
-                    waiting[:0] = self._after(part, future.exception())
-                    board.end(part, future.exception() is None)
-                running = [part for future, part in pending.items() if future.running()]
-                board.look(pending.values(), running)
+                    error = future.exception()
+                    waiting[:0] = self._after(part, error)
+                    if error is None:
+                        load.end(part)
+                    elif len(part.names) == 1:
+                        load.fail(part)
+                load.look(pending.values())
         except BaseException:
             executor.shutdown(wait=False, cancel_futures=True)
             # Processes that still work are asked to save what they have.
@@ -184,7 +186,7 @@ class Study:
 
     def left(self) -> float | None:
         """Return how long the rest of the work takes (s), if that is known by now."""
-        return None if self.board is None else self.board.pace.seconds_left()
+        return None if self.workload is None else self.workload.seconds_left()
 
     def report(self) -> Path:
         """Write tables, figures and the report of what is finished, and return the report."""
