@@ -38,8 +38,10 @@ WAYS = ("reset", "goes on")
 def played(kit: Kit, faults: list[qed.Faults], how: Trials, seed: int) -> dict[str, Any]:
     """Return the steps of each search, by the way it was played."""
     most = BUDGETS[-1]
-    reset = simulated(kit, [kit.search() for _ in faults], faults, how, seed, most, stop=False)
-    lives = [Life(kit, kit.search(), fault, how, seed) for fault in faults]
+    reset = simulated(
+        kit, [kit.search(seed=0) for _ in faults], faults, how, seed, most, stop=False
+    )
+    lives = [Life(kit, kit.search(seed=0), fault, how, seed) for fault in faults]
     return {
         "reset": reset,
         "goes on": lived(lives, most, NOTICED, how.threads, stop=False),

@@ -79,7 +79,7 @@ def work(backend: str) -> None:
 
             swarms, start = [gathering()] * count, huddle(where, TRIALS)
         if name == "environments":
-            where = qed.Environment.sample(count)
+            where = qed.Environment.sample(count, seed=0)
         if name == "faults":
             faults = broken
         fitness = qed.simulate(

@@ -19,7 +19,6 @@ from qed.swarm.measures import MEASURES, wanted
 from qed.swarm.own import of_package
 from qed.swarm.tasks import Task
 from qed.view.look import sign_of
-from qed.view.maps import draw
 from qed.view.player import page
 from qed.view.replay import watch
 
@@ -54,7 +53,7 @@ def test_a_task_goes_everywhere(task: Task, tmp_path: Path) -> None:
     archive.save(tmp_path / "a.npz")
     again = qed.Archive.load(tmp_path / "a.npz")
     shown(again, task, qed.Faults.sample(10, 1), tmp_path)
-    draw(again, tmp_path / "map.png")
+    qed.draw_map(again, tmp_path / "map.png")
     plan = PRESETS["quick"].changed(tasks=[task], algorithms="qed,hbd")
     assert plan.swarms(Name(task, "hbd", 1)).task == task
     assert all(steps > 0.0 for steps in Workload(plan).steps.values())
@@ -77,8 +76,8 @@ def test_an_algorithm_goes_everywhere(algorithm: Algorithm, tmp_path: Path) -> N
     archive.save(tmp_path / "a.npz")
     again = qed.Archive.load(tmp_path / "a.npz")
     assert again.equal(archive)
-    assert ("definitions" in again.header) == algorithm.own
-    draw(again, tmp_path / "map.png")
+    assert ("definitions" in again.header) == algorithm.user_defined
+    qed.draw_map(again, tmp_path / "map.png")
     assert (tmp_path / "map.png").stat().st_size > 10_000
     shown(again, "dispersion", qed.Faults.sample(10, 1), tmp_path)
     plan = PRESETS["quick"].changed(tasks="dispersion", algorithms=[algorithm])

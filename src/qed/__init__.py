@@ -11,12 +11,14 @@ Start        start poses of your own
 Task         a task of your own, made of a law
 law          marks a function of a robot, or of a pair, in one cycle
 evolve       evolve an archive of controllers for a task
-Algorithm    what a cell of the archive is, with laws of your own;  Grid  its cells
-Archive      the best controller known for each cell
+Algorithm    what a cell of the archive is, with laws of your own;  Grid, Centroids  its cells
+Archive      the best controller known for each cell;  draw_map  a picture of it
 load_example an evolved archive that comes with QED
 recover      find the controller of an archive that works when robots break: a Recovery
-prepare      learn from simulated faults how to recover within ten trials
+replay       film a swarm before a fault, after it, and after recovery
+prepare      learn from simulated faults how to recover within ten trials;  Effort  how much
 Kit          what a swarm carries to recover by itself: ask and tell, no simulator
+InputError   an argument or a file is not valid
 """
 
 from __future__ import annotations
@@ -27,77 +29,67 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from qed.archive.archive import Archive
-    from qed.archive.grid import Grid
-    from qed.archive.stored import load_example
-    from qed.controller.network import Controller
-    from qed.controller.team import Team
-    from qed.evolution.algorithms import Algorithm
-    from qed.evolution.evolve import evolve
-    from qed.recovery.kit.kit import Kit
-    from qed.recovery.kit.prepare import prepare
-    from qed.recovery.recover import Recovery, recover
-    from qed.swarm.environment import Attributes, Environment
-    from qed.swarm.faults import Fault, Faults
-    from qed.swarm.own import law
-    from qed.swarm.simulate import Outcome, simulate
-    from qed.swarm.start import Start
-    from qed.swarm.tasks import Task
-    from qed.swarm.trace import Trace, trace
-    from qed.swarm.world import World
+    from qed.archive.archive import Archive as Archive
+    from qed.archive.cvt import Centroids as Centroids
+    from qed.archive.grid import Grid as Grid
+    from qed.archive.stored import load_example as load_example
+    from qed.controller.network import Controller as Controller
+    from qed.controller.team import Team as Team
+    from qed.errors import InputError as InputError
+    from qed.evolution.algorithms import Algorithm as Algorithm
+    from qed.evolution.evolve import evolve as evolve
+    from qed.recovery.kit.kit import Kit as Kit
+    from qed.recovery.kit.prepare import Effort as Effort
+    from qed.recovery.kit.prepare import prepare as prepare
+    from qed.recovery.recover import Recovery as Recovery
+    from qed.recovery.recover import recover as recover
+    from qed.swarm.environment import Attributes as Attributes
+    from qed.swarm.environment import Environment as Environment
+    from qed.swarm.faults import Fault as Fault
+    from qed.swarm.faults import Faults as Faults
+    from qed.swarm.own import law as law
+    from qed.swarm.simulate import Outcome as Outcome
+    from qed.swarm.simulate import simulate as simulate
+    from qed.swarm.start import Start as Start
+    from qed.swarm.tasks import Task as Task
+    from qed.swarm.trace import Trace as Trace
+    from qed.swarm.trace import trace as trace
+    from qed.swarm.world import World as World
+    from qed.view.maps import draw_map as draw_map
+    from qed.view.replay import replay as replay
 
 # Where each name lives; modules are imported when a name is first used.
 _HOMES = {
     "Algorithm": "qed.evolution.algorithms",
     "Archive": "qed.archive.archive",
-    "Controller": "qed.controller.network",
-    "Team": "qed.controller.team",
-    "Environment": "qed.swarm.environment",
     "Attributes": "qed.swarm.environment",
+    "Centroids": "qed.archive.cvt",
+    "Controller": "qed.controller.network",
+    "Effort": "qed.recovery.kit.prepare",
+    "Environment": "qed.swarm.environment",
     "Fault": "qed.swarm.faults",
     "Faults": "qed.swarm.faults",
     "Grid": "qed.archive.grid",
+    "InputError": "qed.errors",
     "Kit": "qed.recovery.kit.kit",
     "Outcome": "qed.swarm.simulate",
     "Recovery": "qed.recovery.recover",
     "Start": "qed.swarm.start",
+    "Task": "qed.swarm.tasks",
+    "Team": "qed.controller.team",
     "Trace": "qed.swarm.trace",
+    "World": "qed.swarm.world",
+    "draw_map": "qed.view.maps",
     "evolve": "qed.evolution.evolve",
+    "law": "qed.swarm.own",
     "load_example": "qed.archive.stored",
     "prepare": "qed.recovery.kit.prepare",
     "recover": "qed.recovery.recover",
+    "replay": "qed.view.replay",
     "simulate": "qed.swarm.simulate",
-    "Task": "qed.swarm.tasks",
-    "law": "qed.swarm.own",
-    "World": "qed.swarm.world",
     "trace": "qed.swarm.trace",
 }
-
-__all__ = [
-    "Algorithm",
-    "Archive",
-    "Attributes",
-    "Controller",
-    "Environment",
-    "Fault",
-    "Faults",
-    "Grid",
-    "Kit",
-    "Outcome",
-    "Recovery",
-    "Start",
-    "Task",
-    "Team",
-    "Trace",
-    "World",
-    "evolve",
-    "law",
-    "load_example",
-    "prepare",
-    "recover",
-    "simulate",
-    "trace",
-]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -50,7 +50,7 @@ def _executed(source: Source) -> list[Definition]:
         named: dict[tuple[str, str], Definition] = {}
         for one in vars(module).values():
             for each in one if isinstance(one, list | tuple) else (one,):
-                if isinstance(each, Definition) and each.own:
+                if isinstance(each, Definition) and each.user_defined:
                     _note(named, each, source)
         for (kind, name), one in named.items():
             brought.setdefault(kind, {})[name] = one
@@ -62,7 +62,7 @@ def _executed(source: Source) -> list[Definition]:
 def _note(named: dict[tuple[str, str], Definition], one: Definition, source: Source) -> None:
     """Take a definition, unless its name is taken by another one."""
     there = named.get((one.kind, one.name)) or brought.get(one.kind, {}).get(one.name)
-    if there is not None and there != one:
+    if there is not None and there.key != one.key:
         where = _origins[there].path if there in _origins else source.path
         raise InputError(
             f"--with: {source.path} defines the {one.kind} {one.name!r}, which {where} defines in "
@@ -107,7 +107,7 @@ def _line(error: BaseException, source: Source) -> str:
 
 def sent(one: Any) -> tuple[Any, ...]:
     """Return how to have a task or an algorithm again in another process (for ``__reduce__``)."""
-    if not one.own:
+    if not one.user_defined:
         return _named, (type(one), one.name)
     if one in _origins:
         return _from_file, (_origins[one], one.kind, one.name)

@@ -21,7 +21,8 @@ Some = TypeVar("Some", bound="Definition")
 class Definition(str):
     """A name, and what it stands for.
 
-    It equals its plain name, and another definition only if that is defined in the same way.
+    It equals its name, as any string does, so that it goes wherever its name goes.  Whether two of
+    one name are the same definition is told by ``key``.
     """
 
     kind: ClassVar[str]
@@ -56,11 +57,6 @@ class Definition(str):
         return there is None or there.digest != self.digest
 
     @property
-    def own(self) -> bool:
-        """To be removed."""
-        return self.user_defined
-
-    @property
     def name(self) -> str:
         """The plain name."""
         return str.__str__(self)
@@ -69,16 +65,10 @@ class Definition(str):
         """Return how it is defined, as JSON can hold it: what a file keeps, never executed."""
         return {"name": self.name, "digest": self.digest, "meaning": self.meaning}
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Definition):
-            same = type(self) is type(other) and self.digest == other.digest
-            return same and str.__eq__(self, other)
-        return str.__eq__(self, other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = str.__hash__
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Kind, name and digest: what tells it from all others."""
+        return self.kind, self.name, self.digest
 
     def __str__(self) -> str:
         return str.__str__(self)
@@ -141,7 +131,7 @@ def one_each(argument: str, given: list[Some]) -> list[Some]:
     """Return definitions without repetitions; InputError if a name has two definitions."""
     found: dict[str, Some] = {}
     for each in given:
-        if found.setdefault(each.name, each) != each:
+        if found.setdefault(each.name, each).key != each.key:
             raise InputError(
                 f"{argument}: there are two different definitions of {each.name!r}; give one of "
                 "them another name"

@@ -94,20 +94,20 @@ def test_a_plan_of_a_users_own():
     assert [str(name) for name in plan.runs()][::2] == [
         "gather-tidy-1", "gather-qed-1", "flocking-tidy-1", "flocking-qed-1"
     ]  # fmt: skip
-    assert [told.split(",")[0] for told in plan.own] == [
+    assert [told.split(",")[0] for told in plan.user_defined] == [
         "task gather", "algorithm tidy", "fault LIMP"
     ]  # fmt: skip
     for faults in plan.faults_of(1):
         assert faults.names.count("NONE") == 7
         assert set(faults) <= {"NONE", "LIMP", "PMIN"}
     assert pickle.loads(pickle.dumps(plan)) == plan
-    assert PRESETS["quick"].own == []
+    assert PRESETS["quick"].user_defined == []
 
 
 def test_a_plan_over_other_environments():
     plan = PRESETS["quick"].over("scripts")
-    assert [name.own for name in plan.algorithms] == [True, False, False, False]
+    assert [name.user_defined for name in plan.algorithms] == [True, False, False, False]
     assert plan.algorithms[0].attributes["arena"] == (3.0, 4.0, 5.0, 6.0)
     assert pickle.loads(pickle.dumps(plan)) == plan
-    assert plan != PRESETS["quick"]
+    assert plan.user_defined != PRESETS["quick"].user_defined
     assert PRESETS["quick"].over("paper") == PRESETS["quick"]

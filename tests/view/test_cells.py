@@ -136,7 +136,7 @@ SPACES = {
 def test_every_archive_has_a_picture(tmp_path: Path, kind: str, count: int) -> None:
     archive = filled(SPACES[kind], count)
     check_picture(archive)
-    path = maps.draw(archive, tmp_path / "map.png", dpi=50)
+    path = maps.draw_map(archive, tmp_path / "map.png", dpi=50)
     assert path.read_bytes().startswith(PNG)
 
 
@@ -182,4 +182,4 @@ def test_a_plane_shows_measures_with_their_names(tmp_path: Path) -> None:
     assert np.argwhere(np.isfinite(shown)).tolist() == [[0, 3]]
     assert figure.get_supxlabel() == "far"
     assert figure.get_supylabel() == "price in $x$ or $"
-    maps.draw(archive, tmp_path / "map.png")  # what looks like a formula is none
+    maps.draw_map(archive, tmp_path / "map.png")  # what looks like a formula is none

@@ -43,7 +43,7 @@ SPACES = {
 def test_every_kind_of_archive_has_a_picture(tmp_path: Path, kind: str, count: int) -> None:
     archive = filled(SPACES[kind], count)
     check_picture(archive)
-    path = maps.draw(archive, tmp_path / "map.png", dpi=50)
+    path = maps.draw_map(archive, tmp_path / "map.png", dpi=50)
     assert path.read_bytes().startswith(PNG)
 
 

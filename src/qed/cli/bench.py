@@ -68,13 +68,13 @@ def cases() -> dict[Name, Case]:
     from qed.swarm.faults import Faults
 
     networks = random_networks()
-    normal, various = Environment(), Environment.sample(BATCH)
+    normal, various = Environment(), Environment.sample(BATCH, seed=0)
     return {
         NORMAL_MANY: Case(networks, trials=50),
         NORMAL_FEW: Case(networks, trials=5),
         ANY_MANY: Case(networks, various, trials=50),
         ANY_FEW: Case(networks, various, trials=5),
-        BROKEN: Case(networks, trials=10, faults=Faults.sample(normal.robots)),
+        BROKEN: Case(networks, trials=10, faults=Faults.sample(normal.robots, seed=0)),
         CLUSTER: Case([gathering()] * BATCH, trials=50, start=huddle(normal, 50)),
     }
 

@@ -21,7 +21,7 @@ def map_(
 ) -> None:
     """Draw the filled cells of an archive and their fitness."""
     from qed.errors import InputError, StoppedError
-    from qed.view.maps import draw
+    from qed.view.maps import draw_map
 
     bring(files)
     archive, _, source = opened(path)
@@ -31,6 +31,6 @@ def map_(
     if len(archive) == 0:
         raise InputError(f"{source} is empty: there is nothing to draw yet")
     try:
-        typer.echo(draw(archive, target))
+        typer.echo(draw_map(archive, target))
     except OSError as error:
         raise StoppedError(f"cannot write {target}: {error.strerror}") from error

@@ -140,7 +140,8 @@ def study(
     choice("backend", backend, BACKENDS)
     open_executor = maker(executor)
     folder = out or Path("studies") / preset
-    name = preset if plan == PRESETS[preset] else f"{preset}, changed"
+    same = plan == PRESETS[preset] and not plan.user_defined
+    name = preset if same else f"{preset}, changed"
     whole_study = Study(folder, plan, name)
     if dry_run:
         # Where a GPU is asked for and there is none, the plan says so.

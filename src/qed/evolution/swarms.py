@@ -14,7 +14,7 @@ from qed.archive.grid import Space
 from qed.controller.genome import Genomes
 from qed.controller.networks import Networks
 from qed.controller.variation import random_genomes, vary
-from qed.definitions import defined
+from qed.definitions import defined, one_each
 from qed.errors import InputError
 from qed.evolution.algorithms import Algorithm, Condition
 from qed.evolution.domain import Batch, Evaluated, Record
@@ -155,7 +155,9 @@ class Swarms:
         # All swarms of a simulation add up the same things.  A CPU would lose time with what
         # only some of them need; a GPU gains more by having many swarms at once, but for
         # descriptors, which are much to add up and to bring back.
-        alike = self.algorithm.sums if self.backend == "cuda" else (self.task, self.algorithm)
+        alike = (
+            self.algorithm.sums if self.backend == "cuda" else (self.task.key, self.algorithm.key)
+        )
         return *same, alike, self.race
 
     @staticmethod
@@ -256,7 +258,7 @@ class Evaluation:
             noise=PROXIMITY_NOISE,
             skipped=self.done,
         )
-        tasks = list(dict.fromkeys(domain.task for domain in self.domains))
+        tasks = one_each("task", [domain.task for domain in self.domains])
         sums = list(dict.fromkeys(name for one in self.domains for name in one.algorithm.sums))
         threads = first.threads or cores()
         self.pending = Pending(job, tasks, sums, threads, None, first.backend)

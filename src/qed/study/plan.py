@@ -107,11 +107,11 @@ class Plan:
         return self.race and one.environments is not None
 
     @property
-    def own(self) -> list[str]:
+    def user_defined(self) -> list[str]:
         """The definitions of users that make the study, with their digests."""
         all_ = (*self.tasks, *self.algorithms, *self.among)
-        own = [one for one in all_ if isinstance(one, Definition) and one.own]
-        return [f"{one.kind} {one.name}, defined as {one.digest}" for one in own]
+        users = [one for one in all_ if isinstance(one, Definition) and one.user_defined]
+        return [f"{one.kind} {one.name}, defined as {one.digest}" for one in users]
 
     @classmethod
     def read(cls, table: Mapping[str, Any], source: str) -> Plan:

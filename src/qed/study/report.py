@@ -108,7 +108,7 @@ def maps(results: Results, folder: Path) -> tuple[list[tuple[str, Path]], list[s
     """Draw each algorithm's map of the first task; also return why a map could not be drawn."""
     from qed.archive.archive import Archive
     from qed.evolution.folder import ARCHIVE
-    from qed.view.maps import draw as draw_map
+    from qed.view.maps import draw_map
 
     drawn, why_not = [], []
     for algorithm in results.algorithms:

@@ -106,7 +106,12 @@ class Study:
     def _tables(self) -> dict[str, dict[str, Any]]:
         """Return what makes the study, as its file tells it."""
         plan = json.loads(json.dumps(asdict(self.plan)))
-        head = {"format": FORMAT, "preset": self.preset, **plan, "definitions": self.plan.own}
+        head = {
+            "format": FORMAT,
+            "preset": self.preset,
+            **plan,
+            "definitions": self.plan.user_defined,
+        }
         return {"study": head}
 
     def work(

@@ -90,7 +90,7 @@ class Environment:
 
     @classmethod
     def sample(
-        cls, count: int, seed: int = 0, attributes: str | Attributes = "paper"
+        cls, count: int, seed: int = 1, attributes: str | Attributes = "paper"
     ) -> list[Environment]:
         """Return environments with every option drawn independently and uniformly.
 
@@ -98,7 +98,7 @@ class Environment:
         ----------
         count : int
             How many.
-        seed : int, default 0
+        seed : int, default 1
             Decides the draws.
         attributes : str or Attributes, default "paper"
             The options to draw from.

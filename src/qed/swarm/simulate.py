@@ -12,7 +12,7 @@ import numpy as np
 from qed import limits
 from qed.controller.network import Controller
 from qed.controller.team import Team
-from qed.definitions import defined, one_each
+from qed.definitions import defined
 from qed.errors import InputError, choice
 from qed.swarm import robot
 from qed.swarm.backend import chosen
@@ -24,7 +24,7 @@ from qed.swarm.measures import wanted as wanted_sums
 from qed.swarm.own import Law
 from qed.swarm.start import Start
 from qed.swarm.sums import Sums, fitness, stacked
-from qed.swarm.tasks import TASKS, Task
+from qed.swarm.tasks import TASKS, Task, tasks_of
 
 
 @dataclass
@@ -88,10 +88,11 @@ def simulate(
     controllers: Controller | Team | Sequence[Controller | Team],
     environment: Environment | Sequence[Environment] | None = None,
     *,
-    tasks: str | Task | Sequence[str | Task] = (),
+    tasks: str | Task | Sequence[str | Task] | None = None,
+    task: str | Task | None = None,
     trials: int | None = None,
     seconds: float = 400.0,
-    seed: int = 0,
+    seed: int = 1,
     faults: Faults | Sequence[Faults | None] | None = None,
     start: Start | None = None,
     noise: float = robot.PROXIMITY_NOISE,
@@ -110,11 +111,13 @@ def simulate(
         One for all controllers, or one for each (default: the normal environment).
     tasks : str, Task, or a sequence of these
         The tasks to score, all in the same simulation.
+    task : str or Task
+        The same for a single one.
     trials : int, optional
         Trials of each controller (default: 50, or as many as ``start`` has).
     seconds : float, default 400.0
         Simulated time of a trial (s).
-    seed : int, default 0
+    seed : int, default 1
         Decides start poses, obstacles and noise; the same for every controller.
     faults : Faults or a sequence of Faults and None, optional
         One combined fault for all controllers, or one for each (default: all robots are healthy).
@@ -163,7 +166,7 @@ def simulate(
         controllers, environment, trials=trials, seconds=seconds, seed=seed, faults=faults,
         start=start, noise=noise,
     )  # fmt: skip
-    scored = one_each("tasks", [defined("tasks", one, Task) for one in _list(tasks)])
+    scored = tasks_of(task, tasks)
     wanted = [choice("descriptors", one, DESCRIPTORS) for one in _list(descriptors)]
     if not scored and not wanted:
         raise InputError(f"tasks must name at least one of {', '.join(TASKS)}; got none")

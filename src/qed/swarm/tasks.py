@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from qed.definitions import Definition, digest_of
+from qed.definitions import Definition, defined, digest_of, one_each
 from qed.errors import InputError
 from qed.swarm import own
 from qed.swarm.environment import Environment
@@ -44,7 +44,7 @@ class Task(Definition):
     Notes
     -----
     Laws are plain functions of numbers with the decorator ``@qed.law``; they are compiled for CPU
-    and GPU.  A task equals its name, and goes wherever the name of a task goes.
+    and GPU.  A task equals its name and goes wherever the name of a task goes.
 
     Examples
     --------
@@ -226,3 +226,14 @@ TASKS: dict[str, Task] = {
     )
 }
 Task.built_in = MappingProxyType(TASKS)
+
+
+def tasks_of(
+    task: str | Task | None, tasks: str | Task | Sequence[str | Task] | None
+) -> list[Task]:
+    """Return the tasks that the arguments ``task`` and ``tasks`` name, of which one is given."""
+    if task is not None and tasks is not None:
+        raise InputError("give task or tasks, not both")
+    argument, given = ("tasks", tasks) if task is None else ("task", [task])
+    each = [given] if isinstance(given, str) else list(given or ())
+    return one_each(argument, [defined(argument, one, Task) for one in each])

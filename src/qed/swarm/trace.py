@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,14 +10,13 @@ import numpy as np
 
 from qed.controller.network import Controller
 from qed.controller.team import Team
-from qed.definitions import defined
 from qed.errors import InputError
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.job import checked
 from qed.swarm.start import Start
-from qed.swarm.tasks import Task
+from qed.swarm.tasks import TASKS, Task, tasks_of
 
 
 @dataclass
@@ -87,9 +87,10 @@ def trace(
     controller: Controller | Team,
     environment: Environment | None = None,
     *,
-    task: str | Task = "patrolling",
+    task: str | Task | None = None,
+    tasks: str | Task | Sequence[str | Task] | None = None,
     seconds: float = 400.0,
-    seed: int = 0,
+    seed: int = 1,
     trial: int = 0,
     faults: Faults | None = None,
     start: Start | None = None,
@@ -107,9 +108,11 @@ def trace(
         Where the swarm is (default: the normal environment).
     task : str or Task, default "patrolling"
         What ``Trace.score`` is of.
+    tasks : str, Task, or a sequence of one
+        The same, as ``simulate`` takes it.
     seconds : float, default 400.0
         Simulated time (s).
-    seed : int, default 0
+    seed : int, default 1
         Decides start poses, obstacles and noise.
     trial : int, default 0
         Which of the trials with this seed.
@@ -147,7 +150,10 @@ def trace(
         controller, environment, trials=trials, seconds=seconds, seed=seed, faults=faults,
         start=start, noise=noise,
     )  # fmt: skip
-    seen = engine.watch(job, trial, defined("task", task, Task))
+    scored = tasks_of(task, tasks) or [TASKS["patrolling"]]
+    if len(scored) > 1:
+        raise InputError(f"a trace scores one task; got {', '.join(scored)}")
+    seen = engine.watch(job, trial, scored[0])
     return replace(seen, parts=parts_of(controller))
 
 

@@ -35,7 +35,7 @@ class World:
         Where the swarm is (default: the normal environment).
     task : str or Task, default "patrolling"
         What ``run`` scores.
-    seed : int, default 0
+    seed : int, default 1
         Decides start poses, obstacles and noise.
     faults : Faults, optional
         A fault per robot (default: all robots are healthy); may be set at any time.
@@ -65,7 +65,7 @@ class World:
         self,
         environment: Environment | None = None,
         task: str | Task = "patrolling",
-        seed: int = 0,
+        seed: int = 1,
         *,
         faults: Faults | None = None,
         start: Start | None = None,
@@ -195,7 +195,7 @@ class World:
         if not isinstance(controller, Controller | Team):
             kind = type(controller).__name__
             raise InputError(f"controller must be a qed.Controller or a qed.Team, got {kind}")
-        given = {"seed": 0, "start": None, "noise": robot.PROXIMITY_NOISE, **more}
+        given = {"seed": 1, "start": None, "noise": robot.PROXIMITY_NOISE, **more}
         job = checked(
             controller, self.environment, trials=1, seconds=robot.CYCLE, faults=faults, **given
         )

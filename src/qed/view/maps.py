@@ -58,8 +58,29 @@ HBD = (
 )
 
 
-def draw(archive: Archive, path: str | Path, dpi: int = 150) -> Path:
-    """Draw an archive to an image file, by the kind of its cells; return the file."""
+def draw_map(archive: Archive, path: str | Path, dpi: int = 150) -> Path:
+    """Draw the filled cells of an archive and their fitness.
+
+    Parameters
+    ----------
+    archive : Archive
+        Of any domain; what its cells are decides what is drawn.
+    path : str or Path
+        The image file, png, pdf or svg.
+    dpi : int, default 150
+        Pixels to an inch.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import qed
+    >>> qed.draw_map(qed.load_example("patrolling"), "map.png").name
+    'map.png'
+    """
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 

@@ -209,18 +209,48 @@ def replay(
     sensors: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Show recoveries in a film (mp4 or gif) or in a page for the browser (html).
+    """Film a swarm before a fault, after it, and after recovery, from the same start.
 
     Parameters
     ----------
-    found : from ``qed.recover``, or an entry for each archive (1 to 8), all of one task and fault
-    out : the file; its ending tells what it becomes
-    environment, seconds, seed, trial, algorithm : as in ``watch``
-    speed : times real time; default: so that a film lasts about 20 s
-    fps : frames of a film in a second; default: 25 for mp4 and 10 for gif
-    size : side of a pane of a film (pixels); default: by the number of archives
-    trails, sensors : draw them too; in a browser they can be switched at any time
-    progress : called with the frames drawn so far, and all
+    found : Recovery, or a sequence of qed.view.replay.Entry
+        From ``qed.recover``; or an entry for each archive (1 to 8), all of one task and fault.
+    out : str or Path
+        The file: a film (mp4 or gif), or a page for the browser (html).
+    environment : Environment, optional
+        The one it was searched in (default: the normal environment).
+    seconds : float, default 400.0
+        Simulated time of the trial (s).
+    seed, trial : int, default 1 and 0
+        Decide the start poses, the same for all, and the noise.
+    algorithm : str, optional
+        Made the archive, to be named in the film, if ``found`` is a recovery.
+    speed : float, optional
+        Times real time (default: so that a film lasts about 20 s).
+    fps : int, optional
+        Frames in a second (default: 25 for mp4, 10 for gif).
+    size : int, optional
+        Side of a pane in pixels (default: by the number of archives).
+    trails, sensors : bool, default False
+        Draw them too; in a browser they can be switched at any time.
+    progress : callable, optional
+        Called with the frames drawn so far, and all.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import qed
+    >>> archive = qed.evolve(
+    ...     "patrolling", evaluations=60, initial=20, trials=1, seconds=5.0
+    ... )
+    >>> broken = qed.Faults.sample(robots=10, seed=7)
+    >>> found = qed.recover(archive, "patrolling", broken, trials=2, fresh=2, seconds=5.0)
+    >>> qed.replay(found, "film.html", seconds=5.0).name
+    'film.html'
     """
     from qed.view.film import Film, kind
 

@@ -106,7 +106,7 @@ class Kit:
         self,
         strategy: str = LEARNED,
         *,
-        seed: int = 0,
+        seed: int = 1,
         present: Controller | None = None,
         state: Mapping[str, Any] | None = None,
         diagnoses: Faults | Sequence[str] | None = None,
@@ -118,7 +118,7 @@ class Kit:
         ----------
         strategy : {"learned", "map", "portfolio", "random", "exhaustive"}
             "learned" is from simulated faults, "map" is map-based Bayesian optimisation.
-        seed : int, default 0
+        seed : int, default 1
             Decides what "random" tries.
         present : Controller, optional
             The controller that the swarm runs (default: the normal best).

@@ -46,7 +46,7 @@ def validated(
         field.race(f"best-{k}", rows, fault, CHOOSE, [kit.present])
         for k, fault in enumerate(faults)
     ]
-    searches = [kit.search() for _ in faults]
+    searches = [kit.search(seed=0) for _ in faults]
 
     def world(step: int, going: Sequence[int], tried: Sequence[int]) -> np.ndarray:
         swarms = [

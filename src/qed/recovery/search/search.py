@@ -106,7 +106,7 @@ class Search(Generic[Arm]):
         present: int,
         digest: str,
         name: str = LEARNED,
-        seed: int = 0,
+        seed: int = 1,
     ) -> None:
         self.controllers: Sequence[Arm] = controllers
         self.strategy = choice("strategy", name, STRATEGIES)
