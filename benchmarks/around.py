@@ -94,11 +94,11 @@ class Stopwatch:
 def watched() -> Iterator[Stopwatch]:
     """Measure all steps of the simulations that are made meanwhile."""
     watch = Stopwatch()
-    places = watch.timed("placing", packing.Ground.find, within="packing")
+    places = watch.timed("placing", packing.StartTables.find, within="packing")
     with ExitStack() as stack:
         for where, name, replaced in (
             (front, "checked", watch.timed("checking", front.checked)),
-            (packing.Ground, "find", lambda *given: places(*given)),
+            (packing.StartTables, "find", lambda *given: places(*given)),
             (engine, "packed", watch.timed("packing", engine.packed)),
             (engine, "launch", watch.timed("sending", engine.launch)),
             (engine, "ready", watch.launching(engine.ready)),

@@ -22,7 +22,7 @@ import qed.swarm.cpu.bits
 import qed.swarm.laws
 from qed.compile import LAWS
 from qed.swarm import robot
-from qed.swarm.cpu.layout import Segment
+from qed.swarm.cpu.layout import SegmentFields
 from qed.swarm.laws.bodies import between_ends
 from qed.swarm.laws.geometry import EDGES, FAR
 
@@ -174,29 +174,31 @@ EDGE = Some(tuple(tuple(edge) for edge in EDGES))
 
 CASES: dict[str, Kind] = {
     "bits.index": Whole(0, 2**31 - 1) | Whole(0, 2**31 - 1, int),
-    "bits.span": args(Table(3, len(Segment._fields)), Whole(0, 2, int)),
+    "bits.span": args(Table(3, len(SegmentFields._fields)), Whole(0, 2, int)),
     "bits.whole": Whole(0, 2**20, int),
     "chance.draw": args(WORD, Whole(0, 10**6, int), Whole(0, 127, int)),
     "chance.high_noise": WORD,
     "chance.low_noise": WORD,
     "chance.mix": WORD,
-    "contact.drive": args(*[VELOCITY] * 4),
+    "contact.limit_drive": args(*[VELOCITY] * 4),
     "contact.fixed": Real(-100.0, 100.0),
-    "contact.hold": args(
+    "contact.solve_contact": args(
         VELOCITY, VELOCITY, SPIN, LEVER, LEVER, PRESSED, VELOCITY, SHARE | some(0.0), SHARE
     ),
     "contact.nearer_wall": args(PLACE, SIDE),
-    "contact.pair_share": args(LEVER, LEVER),
-    "contact.patience": args(Whole(1, 63), Whole(1, 63)),
-    "contact.press": args(PRESSED, SHARE, VELOCITY),
-    "contact.pulled": args(VELOCITY, VELOCITY, SPIN, VELOCITY, VELOCITY, SPIN, WHEEL, WHEEL, SPIN),
+    "contact.pair_effective_mass": args(LEVER, LEVER),
+    "contact.relaxation": args(Whole(1, 63), Whole(1, 63)),
+    "contact.normal_impulse": args(PRESSED, SHARE, VELOCITY),
+    "contact.solve_drive": args(
+        VELOCITY, VELOCITY, SPIN, VELOCITY, VELOCITY, SPIN, WHEEL, WHEEL, SPIN
+    ),
     "contact.coupling": args(*[LEVER] * 8),
-    "contact.push": args(VELOCITY, VELOCITY, PRESSED, VELOCITY, SHARE | some(0.0), SHARE),
+    "contact.solve_point": args(VELOCITY, VELOCITY, PRESSED, VELOCITY, SHARE | some(0.0), SHARE),
     "contact.remembered": args(CORNER, CORNER, CORNER, PRESSED, PRESSED),
-    "contact.rub": args(VELOCITY, SHARE, VELOCITY, Real(0.0, 0.5)),
-    "contact.share": LEVER,
-    "contact.spinning": args(SPIN, SPIN, *[LEVER] * 4),
-    "contact.torque": args(LEVER, LEVER, PRESSED, VELOCITY),
+    "contact.tangent_impulse": args(VELOCITY, SHARE, VELOCITY, Real(0.0, 0.5)),
+    "contact.effective_mass": LEVER,
+    "contact.point_velocity": args(SPIN, SPIN, *[LEVER] * 4),
+    "contact.angular_impulse": args(LEVER, LEVER, PRESSED, VELOCITY),
     "describing.action": args(WHEEL, WHEEL),
     "describing.midpoint_distances": args(PLACE, PLACE, SIDE),
     "describing.turn_feature": args(TURN, Real(2.5, 100.0)),

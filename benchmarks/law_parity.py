@@ -22,7 +22,7 @@ from law_cases import BY_NAME, CASES, Columns, draw, parts
 from numba import cuda, njit
 
 from qed import compile as compiling
-from qed.swarm.cuda import available, obstacles, proximity, touching
+from qed.swarm.cuda import available, pairs, proximity, statics
 from qed.swarm.cuda.device import ROUGHLY, SIMULATED, device, stage
 
 STEP = 2.0**-23  # between single-precision numbers, relative to them
@@ -67,11 +67,11 @@ TOLERANCES = {
     "chance.low_noise": EXACT,
     "chance.mix": EXACT,
     "contact.fixed": EXACT,
-    "contact.hold": TURNING,
+    "contact.solve_contact": TURNING,
     "contact.nearer_wall": EXACT,
-    "contact.push": TURNING,
+    "contact.solve_point": TURNING,
     "contact.remembered": EXACT,
-    "contact.torque": TURNING,
+    "contact.angular_impulse": TURNING,
     "describing.action": EXACT,
     "describing.wheel_bin": EXACT,
     "bodies.ahead": JUMPING,
@@ -108,13 +108,13 @@ TOLERANCES = {
 @stage
 def beyond(dx, dy, c, s, other_c, other_s):  # type: ignore[no-untyped-def]
     """Look at all faces at once; the engine's lanes share them."""
-    return touching.beyond(dx, dy, c, s, other_c, other_s, 0, touching.FACE_COUNT)
+    return pairs.beyond(dx, dy, c, s, other_c, other_s, 0, pairs.FACE_COUNT)
 
 
 # For laws about all faces of a body the GPU engine has loops of its own.
 LOOPS = {
     "bodies.beyond": beyond,
-    "bodies.body_point": obstacles.body_point,
+    "bodies.body_point": statics.body_point,
     "rays.ray_body": proximity.meets_body,
 }
 

@@ -25,7 +25,7 @@ class Point:
 
     def __init__(self, arm, lever, inside, kept):
         self.arm, self.lever, self.inside = arm, lever, inside
-        self.press, self.rub = kept if inside else (ZERO, ZERO)
+        self.pn, self.pt = kept if inside else (ZERO, ZERO)
 
 
 class Fixed:
@@ -41,7 +41,7 @@ class Fixed:
         """Begin with the impulses of the last sub-step."""
         me, (fx, fy) = self.me, self.force()
         me.vx, me.vy = me.vx - fx, me.vy - fy
-        me.spin -= sum((law.torque(p.arm, p.lever, p.press, p.rub) for p in self.points), ZERO)
+        me.spin -= sum((law.angular_impulse(p.arm, p.lever, p.pn, p.pt) for p in self.points), ZERO)
 
     def hold(self):
         """Stop what closes in, point by point."""
@@ -49,9 +49,9 @@ class Fixed:
         vn, vt = along(me.vx, me.vy, nx, ny)
         for point in self.points:
             if point.inside:
-                shares = law.share(point.lever), law.share(point.arm)
-                vn, vt, me.spin, point.press, point.rub = law.hold(
-                    vn, vt, me.spin, point.arm, point.lever, point.press, point.rub, *shares
+                masses = law.effective_mass(point.lever), law.effective_mass(point.arm)
+                vn, vt, me.spin, point.pn, point.pt = law.solve_contact(
+                    vn, vt, me.spin, point.arm, point.lever, point.pn, point.pt, *masses
                 )
         me.vx, me.vy = vn * nx - vt * ny, vn * ny + vt * nx
 
@@ -69,30 +69,30 @@ class Pair:
     def push(self):
         """Renew the impulses from the present velocities; return their change, as a force."""
         me, you = self.me, self.you
-        before = [(point.press, point.rub) for point in self.points]
+        before = [(point.pn, point.pt) for point in self.points]
         speeds = along(me.vx - you.vx, me.vy - you.vy, *self.normal)
         one, two = self.points
         self.push_at(one, *speeds)
-        dp, dr = one.press - before[0][0], one.rub - before[0][1]
+        dp, dr = one.pn - before[0][0], one.pt - before[0][1]
         press_stops, rub_stops, press_slows, rub_slows = law.coupling(*one.levers, *two.levers)
         closing = speeds[0] - (press_stops * dp + rub_stops * dr)
         sliding = speeds[1] - (press_slows * dp + rub_slows * dr)
         self.push_at(two, closing, sliding)
-        dp = sum((p.press - press for p, (press, _) in zip(self.points, before, strict=True)), ZERO)
-        dr = sum((p.rub - rub for p, (_, rub) in zip(self.points, before, strict=True)), ZERO)
+        dp = sum((p.pn - pn for p, (pn, _) in zip(self.points, before, strict=True)), ZERO)
+        dr = sum((p.pt - pt for p, (_, pt) in zip(self.points, before, strict=True)), ZERO)
         nx, ny = self.normal
         return dp * nx - dr * ny, dp * ny + dr * nx
 
     def push_at(self, point, closing, sliding):
         """Renew the impulses at a point whose robots close in and slide like this."""
         if point.inside:
-            shares = (
-                law.pair_share(point.lever, point.other_lever) * self.part,
-                law.pair_share(point.arm, point.other_arm) * self.part,
+            masses = (
+                law.pair_effective_mass(point.lever, point.other_lever) * self.part,
+                law.pair_effective_mass(point.arm, point.other_arm) * self.part,
             )
-            more, farther = law.spinning(self.me.turn, self.you.turn, *point.levers)
-            point.press, point.rub = law.push(
-                closing + more, sliding + farther, point.press, point.rub, *shares
+            more, farther = law.point_velocity(self.me.turn, self.you.turn, *point.levers)
+            point.pn, point.pt = law.solve_point(
+                closing + more, sliding + farther, point.pn, point.pt, *masses
             )
 
 
@@ -104,9 +104,9 @@ def along(vx, vy, nx, ny):
 def force(normal, points):
     """Return the sum of the impulses at some points."""
     nx, ny = normal
-    press = sum((point.press for point in points), ZERO)
-    rub = sum((point.rub for point in points), ZERO)
-    return press * nx - rub * ny, press * ny + rub * nx
+    pn = sum((point.pn for point in points), ZERO)
+    pt = sum((point.pt for point in points), ZERO)
+    return pn * nx - pt * ny, pn * ny + pt * nx
 
 
 def move(world):
@@ -120,7 +120,7 @@ def move(world):
         pairs = touching_pairs(world)
         fixed = {me: touching_fixed(world, me) for me in world.robots}
         solve(world.robots, pairs, fixed)
-        world.kept = {key: (point.press, point.rub) for key, point in world.points.items()}
+        world.kept = {key: (point.pn, point.pt) for key, point in world.points.items()}
         free = [me for me in free if not fixed[me]]
         free = [me for me in free if not any(me in (pair.me, pair.you) for pair in pairs)]
     for me in world.robots:
@@ -153,7 +153,7 @@ def advance(me, side):
     me.y = motion.within(me.y + motion.LAG * me.vy, side)
     me.heading = geometry.wrap(me.heading + motion.LAG * me.rate)
     me.c, me.s = geometry.cos_sin(me.heading)
-    me.vx, me.vy, me.spin = me.vx + me.jx, me.vy + me.jy, me.rate + me.gear
+    me.vx, me.vy, me.spin = me.vx + me.jx, me.vy + me.jy, me.rate + me.angular_drive
     me.rate = me.turn
 
 
@@ -164,7 +164,7 @@ def glide(me, side):
     y = me.old_y + motion.LAG * (me.old_vy - part * (me.ty - me.old_vy))
     me.x = motion.within(x + motion.DRIVE * me.tx, side)
     me.y = motion.within(y + motion.DRIVE * me.ty, side)
-    me.vx, me.vy, me.jx, me.jy, me.gear = me.tx, me.ty, ZERO, ZERO, ZERO
+    me.vx, me.vy, me.jx, me.jy, me.angular_drive = me.tx, me.ty, ZERO, ZERO, ZERO
 
 
 def touching_pairs(world):
@@ -186,7 +186,7 @@ def touching_pairs(world):
             )
     members = [me for pair in pairs for me in (pair.me, pair.you)]
     for pair in pairs:
-        pair.part = law.patience(members.count(pair.me), members.count(pair.you))
+        pair.part = law.relaxation(members.count(pair.me), members.count(pair.you))
     return pairs
 
 
@@ -257,9 +257,9 @@ def add(robots, pairs, forces):
 
 
 def pull(me):
-    """Let the drive pull towards its target with the force it has, and the gear turn it back."""
-    jx, jy = law.drive(me.jx, me.jy, me.tx - me.vx, me.ty - me.vy)
+    """Let the drive move it to its target with the force it has, and turn it back."""
+    jx, jy = law.limit_drive(me.jx, me.jy, me.tx - me.vx, me.ty - me.vy)
     me.vx, me.vy = me.vx + (jx - me.jx), me.vy + (jy - me.jy)
     me.jx, me.jy = jx, jy
-    me.gear += me.turn - me.spin
+    me.angular_drive += me.turn - me.spin
     me.spin = me.turn

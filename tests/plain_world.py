@@ -41,7 +41,7 @@ class Robot:
         self.heading = f32((float(pose[2]) + math.pi) % (2 * math.pi) - math.pi)
         self.c, self.s = cos_sin(self.heading)
         self.vx = self.vy = self.turn = ZERO  # velocity and turn rate
-        self.jx = self.jy = self.gear = ZERO  # impulses of drive and gear
+        self.jx = self.jy = self.angular_drive = ZERO  # impulses of drive and angular drive
         self.wheels = (ZERO, ZERO)  # left and right command (m/s)
         self.neurons = {}  # values by node; missing ones are 0
 

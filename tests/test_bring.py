@@ -12,7 +12,7 @@ import pytest
 from qed import bring, definitions
 from qed.errors import InputError
 from qed.speed import STILL, warm_up
-from qed.swarm.cpu import own as engine
+from qed.swarm.cpu import user_defined as engine
 from qed.swarm.simulate import simulate
 
 OWN = Path(__file__).with_name("own_swarm.py")

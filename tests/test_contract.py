@@ -16,8 +16,8 @@ from qed.study.plan import PRESETS, Name
 from qed.study.workload import Workload, solutions
 from qed.swarm.faults import Fault
 from qed.swarm.measures import MEASURES, wanted
-from qed.swarm.own import of_package
 from qed.swarm.tasks import Task
+from qed.swarm.user_defined import of_package
 from qed.view.look import sign_of
 from qed.view.player import page
 from qed.view.replay import watch

@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from qed.swarm.environment import Environment as Environment
     from qed.swarm.faults import Fault as Fault
     from qed.swarm.faults import Faults as Faults
-    from qed.swarm.own import law as law
     from qed.swarm.simulate import Outcome as Outcome
     from qed.swarm.simulate import simulate as simulate
     from qed.swarm.start import Start as Start
     from qed.swarm.tasks import Task as Task
     from qed.swarm.trace import Trace as Trace
     from qed.swarm.trace import trace as trace
+    from qed.swarm.user_defined import law as law
     from qed.swarm.world import World as World
     from qed.view.maps import draw_map as draw_map
     from qed.view.replay import replay as replay
@@ -81,7 +81,7 @@ _HOMES = {
     "World": "qed.swarm.world",
     "draw_map": "qed.view.maps",
     "evolve": "qed.evolution.evolve",
-    "law": "qed.swarm.own",
+    "law": "qed.swarm.user_defined",
     "load_example": "qed.archive.stored",
     "prepare": "qed.recovery.kit.prepare",
     "recover": "qed.recovery.recover",

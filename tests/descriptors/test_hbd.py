@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import qed
 from qed.descriptors import hbd
-from qed.swarm.cpu.survey import survey
+from qed.swarm.cpu.history import survey
 
 NORMAL = qed.Environment()
 CELLS = 37 * 37

@@ -21,7 +21,7 @@ from qed.swarm.cuda import engine as gpu
 from qed.swarm.faults import FAULTS
 from qed.swarm.job import checked
 from qed.swarm.measures import MEASURES, wanted
-from qed.swarm.own import checked as checked_law
+from qed.swarm.user_defined import checked as checked_law
 
 ALL = tuple(MEASURES)
 CENTRE = 0.5  # of the arena's side

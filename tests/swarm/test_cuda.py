@@ -6,20 +6,8 @@ import pytest
 import qed
 from qed.errors import InputError
 from qed.swarm.cuda import engine, packing
+from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.engine import warps_of_a_block
-from qed.swarm.cuda.layout import (
-    LANES,
-    N_LIVE,
-    N_OWN,
-    W_CENTRES,
-    W_LISTED,
-    W_NETWORK,
-    W_OUT,
-    W_PLACE,
-    W_ROBOTS,
-    W_TRIALS,
-)
-from qed.swarm.cuda.places import arrange, rows_of
 from qed.swarm.job import checked
 from qed.swarm.measures import PATROLLING, VISITS
 
@@ -72,11 +60,11 @@ def job(environments, trials, **more):
 
 def test_every_trial_of_every_controller_is_in_one_warp():
     environments = [qed.Environment(robots=n) for n in (1, 5, 7, 10, 20, 32)]
-    tables = packing.packed(job(environments, 50), slice(0, 6), packing.Ground(), False)
+    tables = packing.packed(job(environments, 50), slice(0, 6), packing.StartTables(), False)
     seen = []
     for warp in tables.warps:
-        assert warp[W_TRIALS] * warp[W_ROBOTS] <= LANES
-        seen += range(warp[W_OUT], warp[W_OUT] + warp[W_TRIALS])
+        assert warp[L.W_TRIALS] * warp[L.W_ROBOTS] <= L.LANES
+        seen += range(warp[L.W_OUT], warp[L.W_OUT] + warp[L.W_TRIALS])
     assert sorted(seen) == list(range(6 * 50))
     assert tables.trials == 300
 
@@ -89,19 +77,19 @@ def test_the_dearest_worlds_come_first():
     )
     given = job([quiet, blocked, loud], 2)
     given.controllers[:] = given.controllers[:1] * 3
-    tables = packing.packed(given, slice(0, 3), packing.Ground(), False)
-    assert tables.warps[:, W_NETWORK].tolist() == [1, 1, 2, 2, 0, 0]
+    tables = packing.packed(given, slice(0, 3), packing.StartTables(), False)
+    assert tables.warps[:, L.W_NETWORK].tolist() == [1, 1, 2, 2, 0, 0]
 
 
 def test_start_places_are_sent_once():
-    ground = packing.Ground()
-    first = packing.packed(job([qed.Environment()] * 3, 4), slice(0, 3), ground, False)
-    rows = len(ground.keys)
-    again = packing.packed(job([qed.Environment()] * 5, 4), slice(0, 5), ground, False)
-    assert rows == len(ground.keys) == 4 * 10
-    assert set(first.warps[:, W_PLACE]) == set(again.warps[:, W_PLACE])
-    packing.packed(job([qed.Environment(robots=5)], 4), slice(0, 1), ground, False)
-    assert len(ground.keys) == rows + 4 * 5
+    starts = packing.StartTables()
+    first = packing.packed(job([qed.Environment()] * 3, 4), slice(0, 3), starts, False)
+    rows = len(starts.keys)
+    again = packing.packed(job([qed.Environment()] * 5, 4), slice(0, 5), starts, False)
+    assert rows == len(starts.keys) == 4 * 10
+    assert set(first.warps[:, L.W_PLACE]) == set(again.warps[:, L.W_PLACE])
+    packing.packed(job([qed.Environment(robots=5)], 4), slice(0, 1), starts, False)
+    assert len(starts.keys) == rows + 4 * 5
 
 
 def test_every_warp_has_room_for_its_pairs_cells_and_obstacles():
@@ -109,15 +97,15 @@ def test_every_warp_has_room_for_its_pairs_cells_and_obstacles():
         qed.Environment(robots=robots, obstacles=obstacles)
         for robots, obstacles in ((1, 0), (5, 6), (10, 0), (20, 2), (32, 31))
     ]
-    tables = packing.packed(job(environments, 50), slice(0, 5), packing.Ground(), False)
-    stride = arrange(tables, patrols=True, counts=True)
+    tables = packing.packed(job(environments, 50), slice(0, 5), packing.StartTables(), False)
+    stride = packing.arrange(tables, patrols=True, counts=True)
     for warp in tables.warps:
-        robots = int(warp[W_ROBOTS])
-        at_once = LANES // robots
+        robots = int(warp[L.W_ROBOTS])
+        at_once = L.LANES // robots
         pairs = at_once * robots * (robots - 1) // 2
-        obstacles = environments[warp[W_NETWORK]].obstacles
-        listed, near, work, counts, patrol, centres = warp[W_LISTED : W_CENTRES + 1]
-        assert listed >= LANES * (rows_of(False) + 2 * 2)  # two neurons at least
+        obstacles = environments[warp[L.W_NETWORK]].obstacles
+        listed, near, work, counts, patrol, centres = warp[L.W_LISTED : L.W_CENTRES + 1]
+        assert listed >= L.LANES * (L.rows_of(False) + 2 * 2)  # two neurons at least
         assert near - listed >= pairs
         assert work - near >= pairs
         assert counts - work >= max(pairs, 255)
@@ -131,19 +119,19 @@ def test_a_team_shares_its_neurons_those_with_the_most_links_first():
     lone = qed.Controller([(9, 16, 1.0)], [0.0, 0.0])
     large = qed.Controller([(k, 18, 1.0) for k in range(6)] + [(18, 17, 1.0)], [0.0] * 3)
     given.controllers[:] = [qed.Team([lone, large, lone]), lone]
-    tables = packing.packed(given, slice(0, 2), packing.Ground(), False)
+    tables = packing.packed(given, slice(0, 2), packing.StartTables(), False)
     assert tables.with_teams
     assert tables.first.tolist() == [0, 3]  # the second swarm has a network for each robot too
     links = np.diff(tables.stops)
     assert links.tolist() == [8] + [4] * 6 + [4] * 4
-    row, robot = np.divmod(tables.owners, LANES)
+    row, robot = np.divmod(tables.owners, L.LANES)
     assert (row[0], robot[0]) == (2, 1)  # the hidden neuron
     assert sorted(zip(robot[:7], row[:7], strict=True)) == [
         (0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1),
     ]  # fmt: skip
     cone, proximity = 1 << 9, 0b111111
-    assert tables.networks[:, N_OWN].tolist() == [cone, proximity, cone, cone, cone]
-    assert tables.networks[:, N_LIVE].tolist() == [cone | proximity] * 3 + [cone] * 2
+    assert tables.networks[:, L.N_READS].tolist() == [cone, proximity, cone, cone, cone]
+    assert tables.networks[:, L.N_LIVE].tolist() == [cone | proximity] * 3 + [cone] * 2
 
 
 def test_visits_that_cannot_be_counted_are_refused():

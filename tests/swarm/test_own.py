@@ -15,7 +15,7 @@ import pytest
 import qed
 from qed.errors import InputError
 from qed.swarm.laws.scoring import FLOCK_RANGE
-from qed.swarm.own import PAIR, ROBOT, checked
+from qed.swarm.user_defined import PAIR, ROBOT, checked
 
 SWARMS = [qed.Controller.random(k) for k in range(3)]
 MIXED = [

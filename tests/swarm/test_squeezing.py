@@ -4,9 +4,9 @@ import numba
 import numpy as np
 import pytest
 
-from qed.swarm.cpu import squeezing
+from qed.swarm.cpu import bits
+from qed.swarm.cpu.bits import squeeze
 from qed.swarm.cpu.layout import VECTOR
-from qed.swarm.cpu.squeezing import squeeze
 from qed.vectors import has, has_fast_wide_vectors
 
 WORDS = [0, 1, 1 << (VECTOR - 1), (1 << VECTOR) - 1, 0b1010011000001111, 0x00FF, 0xFF00]
@@ -19,15 +19,15 @@ def chosen(row, at, to, word):
 
 @numba.njit
 def by_table(row, at, to, word):
-    squeezing._by_table(row, at, to, word)
+    bits._by_table(row, at, to, word)
 
 
 @numba.njit
 def by_instruction(row, at, to, word):
-    squeezing._by_instruction(row, at, to, word)
+    bits._by_instruction(row, at, to, word)
 
 
-one_by_one = numba.njit(squeezing._one_by_one)
+one_by_one = numba.njit(bits._one_by_one)
 
 
 ways = [

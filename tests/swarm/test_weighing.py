@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from qed.swarm.cpu.layout import VECTOR
-from qed.swarm.cpu.weighing import weigh
+from qed.swarm.cpu.network import weigh
 
 
 @numba.njit

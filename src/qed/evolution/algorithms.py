@@ -13,11 +13,11 @@ from qed.archive.grid import Categories, Environments, Grid, Space
 from qed.definitions import Definition, digest_of, known
 from qed.descriptors import hbd, sdbc, spirit
 from qed.errors import InputError, number
-from qed.swarm import own
+from qed.swarm import user_defined
 from qed.swarm.environment import PAPER, Attributes, Environment, attributes_of
 from qed.swarm.faults import FAULTS, Faults
-from qed.swarm.own import Law
 from qed.swarm.simulate import Outcome
+from qed.swarm.user_defined import Law
 
 Progress = Callable[[int, int], Any]
 Condition = tuple[Environment, Faults | None]  # under which a controller is evaluated
@@ -163,7 +163,7 @@ class Algorithm(Definition):
                 f"{about}: give features=[law, ...] and ranges=[(low, high), ...], or "
                 "cells=qed.Attributes({...})"
             )
-        laws = tuple(own.checked(one, f"{about}, features") for one in made["features"])
+        laws = tuple(user_defined.checked(one, f"{about}, features") for one in made["features"])
         limits = _ranges(about, ranges, laws)
         space = _space(about, cells, len(laws))
         told = ", ".join(law.name for law in laws)

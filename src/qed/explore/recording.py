@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qed import limits
+from qed.controller.inputs import CONSTANT
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.swarm import robot
@@ -19,7 +20,7 @@ from qed.swarm.world import World, _go_on
 
 # What tasks add up, and where robots were last, goes on when a new block begins.
 BOOKS = (layout.AGGREGATION, layout.DISPERSION, layout.FLOCKING)
-INPUTS = layout.SENSORS + robot.CONES
+INPUTS = CONSTANT
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,10 @@ class Watched(World):
         """Do as ``run`` does, and return what every robot did in every cycle."""
         cycles = round(limits.seconds(seconds) / robot.CYCLE)
         swarm = self._checked(controller, self._faults)
-        self._world = replace(self._world, networks=swarm.networks, faults=self._faults)
+        self._segment = replace(self._segment, networks=swarm.networks, faults=self._faults)
         wants = wanted([self.task.sums])
         announce_compilation()
-        block = build([self._world], wants, all_inputs=True)
+        block = build([self._segment], wants, all_inputs=True)
         if self._block is not None:
             _go_on(self._block, block)
             _keep_books(self._block, block)
@@ -70,7 +71,7 @@ class Watched(World):
             bodies[t] = block.f[body]
             # Hidden neurons are written to one of two sets of rows, by turns.
             minds[t] = block.a[mind[cycle & 1]]
-            [sums] = results(block, [self._world], cycle, wants.laws)
+            [sums] = results(block, [self._segment], cycle, wants.laws)
             score[t] = self.task.fitness(sums, cycle, self.environment)[0]
         moved = bodies.reshape(cycles, 5, -1).transpose(1, 0, 2)
         thought = minds.reshape(cycles, INPUTS + block.hidden, -1).transpose(1, 0, 2)

@@ -10,16 +10,14 @@ from qed.swarm.laws.describing import fine_side
 
 # Columns: side (m), top speed (m/s), squared radii (m2), ranges (m), how near is near (m), half
 # width of the proximity noise, obstacles, fine cells along a side.
-(L_SIDE, L_SPEED, L_NEAR2, L_RAB2, L_RAB, L_RANGE, L_MARGIN, L_NOISE, L_OBSTACLES, L_FINE) = range(
-    10
-)
-LIMITS = 10
+SIDE, SPEED, NEAR2, RAB2, RAB, RANGE, MARGIN, NOISE, OBSTACLES, FINE = range(10)
+COLUMNS = 10
 
 
 @lru_cache(maxsize=10_000)
-def limits(env: Environment, noise: float) -> tuple[float, ...]:
+def row(env: Environment, noise: float) -> tuple[float, ...]:
     """Return the row of an environment."""
-    row = (
+    found = (
         env.arena,
         env.max_speed,
         near_radius(env.proximity_range, env.max_speed) ** 2,
@@ -31,5 +29,5 @@ def limits(env: Environment, noise: float) -> tuple[float, ...]:
         env.obstacles,
         fine_side(env.arena),
     )
-    assert len(row) == LIMITS
-    return row
+    assert len(found) == COLUMNS
+    return found

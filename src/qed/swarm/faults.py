@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from qed.controller.inputs import PROXIMITY
 from qed.definitions import Definition, defined, digest_of
 from qed.errors import InputError, number, whole
+from qed.swarm.robot import FRONT_SENSORS
 
-FRONT = (0, 1, 2, 3, 4)  # the front proximity sensors; 5 and 6 are at the rear
-SENSORS = 7
+FRONT = tuple(range(FRONT_SENSORS))  # the others are at the rear
 
 
 class Fault(Definition):
@@ -82,7 +83,7 @@ class Fault(Definition):
         """Check all fields."""
         name = cls._checked(name)
         about = f"fault {name}: "
-        hit = [whole(f"{about}sensors", sensor, 0, SENSORS - 1) for sensor in sensors]
+        hit = [whole(f"{about}sensors", sensor, 0, len(PROXIMITY) - 1) for sensor in sensors]
         fields = {
             "gain": number(f"{about}gain", gain, -10.0, 10.0),
             "noise": None if noise is None else number(f"{about}noise", noise, 0.0, 1.0),
@@ -118,8 +119,8 @@ class Fault(Definition):
         return self.wheels != (1.0, 1.0)
 
     @property
-    def odd(self) -> bool:
-        """Whether it needs more than the paper's faults do: engines have a path for it apart."""
+    def needs_general_path(self) -> bool:
+        """Whether it needs more than the paper's faults do: kernels have a path for it apart."""
         return self.dead or self.rab_range < 1.0 or (self.hits_sensors and self.sensors != FRONT)
 
     def described(self) -> dict[str, Any]:
@@ -312,7 +313,7 @@ class Effects(NamedTuple):
     dead: np.ndarray  # whether a robot is not heard
     hears_within: np.ndarray  # input (1: nobody, -1: here) from which on a robot hears nobody
     some_misheard: bool  # whether hearing needs a look at each robot
-    some_odd: bool  # whether there are faults beyond the paper's
+    need_general_path: bool  # whether there are faults beyond the paper's
 
 
 @lru_cache(maxsize=4096)
@@ -329,7 +330,7 @@ def effects(faults: Faults | None, robots: int) -> Effects:
         dead=np.array([fault.dead for fault in each]),
         hears_within=np.array([2.0 * fault.rab_range - 1.0 for fault in each]),
         some_misheard=any(fault.rab_offset or fault.dead for fault in each),
-        some_odd=any(fault.odd for fault in each),
+        need_general_path=any(fault.needs_general_path for fault in each),
     )
 
 

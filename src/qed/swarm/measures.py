@@ -3,7 +3,7 @@
 A measure is a law of a robot, of a pair or of a swarm in a cycle, added up over what the table
 says and over the cycles of a trial.  Both engines, ``Outcome`` and the descriptors read this one
 table.  The paper's measures have loops of their own in each engine (a *stage*); a user's are laws
-(``swarm.own``) that both engines call in the same two loops, over robots and over pairs.
+(``swarm.user_defined``) that both engines call in the same two loops, over robots and over pairs.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from qed.swarm.environment import Environment
 
 if TYPE_CHECKING:
-    from qed.swarm.own import Law
+    from qed.swarm.user_defined import Law
 
 # Stages of a cycle, a bit each: the paper's measures,
 AGGREGATION, DISPERSION, FLOCKING, PATROLLING, VISITS, FEATURES, SITUATIONS = (
     1 << n for n in range(7)
 )
 # a user's laws of robots or of pairs, and what these may need first.
-OWN, PAIRED, SPEEDS, OTHERS, INPUTS = (1 << n for n in range(7, 12))
+USER_DEFINED, PAIRED, SPEEDS, OTHERS, INPUTS = (1 << n for n in range(7, 12))
 
 PATROL_CELLS = 100
 BORDER_CELLS = 36
@@ -66,7 +66,7 @@ class Measure:
     over: str | None = None  # "robots", "pairs", "cells", "border"
     shape: tuple[int, ...] | None = ()  # None: as many as the arena has fine cells
     pooled: bool = False  # over the trials of a controller
-    law: Law | None = None  # a user's own
+    law: Law | None = None  # a user's
 
     def count(self, cycles: int, env: Environment) -> float:
         """Return how many numbers are added up in so many cycles."""

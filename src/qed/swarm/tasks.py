@@ -12,7 +12,7 @@ import numpy as np
 
 from qed.definitions import Definition, defined, digest_of, one_each
 from qed.errors import InputError
-from qed.swarm import own
+from qed.swarm import user_defined
 from qed.swarm.environment import Environment
 from qed.swarm.measures import MEASURES, Measure
 
@@ -62,7 +62,7 @@ class Task(Definition):
     built_in = MappingProxyType({})
     measure: Measure
     normalise: Normalise
-    score: own.Plain | None
+    score: user_defined.Plain | None
     most: Most  # no trial has more fitness
     made: dict[str, Any]  # what it was made of
 
@@ -81,8 +81,8 @@ class Task(Definition):
         if (robot is None) == (pair is None):
             raise InputError(f"{about}: give one law, robot=... or pair=...")
         over, function = ("robots", robot) if pair is None else ("pairs", pair)
-        law = own.checked(function, about, over)
-        given = own.plain(score, f"{about}: score") if score is not None else None
+        law = user_defined.checked(function, about, over)
+        given = user_defined.plain(score, f"{about}: score") if score is not None else None
         digest = digest_of(law.key, given.digest if given else "")
         scored = _scored(about, law.name, score)
         made = {"robot": robot, "pair": pair, "score": score}
@@ -94,7 +94,7 @@ class Task(Definition):
         cls,
         name: str,
         meaning: str,
-        measure: str | own.Law,
+        measure: str | user_defined.Law,
         normalise: Normalise,
         most: Most | None = None,
     ) -> Task:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from qed.controller.inputs import PROXIMITY, RAB
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.errors import InputError
@@ -162,24 +163,24 @@ def parts_of(controller: Controller | Team) -> tuple[int, ...]:
     return controller.parts if isinstance(controller, Team) else ()
 
 
-def empty(cycles: int, task: str, world: Any) -> Trace:
+def empty(cycles: int, task: str, segment: Any) -> Trace:
     """Return a trace with room for so many cycles."""
-    robots = world.environment.robots
+    robots = segment.environment.robots
 
     def room(*shape: int) -> np.ndarray:
         return np.zeros((cycles, *shape), np.float32)
 
     return Trace(
         task=task,
-        environment=world.environment,
-        faults=world.faults,
+        environment=segment.environment,
+        faults=segment.faults,
         x=room(robots),
         y=room(robots),
         heading=room(robots),
-        proximity=room(robots, 7),
-        rab=room(robots, robot.CONES),
+        proximity=room(robots, len(PROXIMITY)),
+        rab=room(robots, len(RAB)),
         wheels=room(robots, 2),
         score=np.zeros(cycles),
-        start=world.poses[0].copy(),
-        obstacles=world.obstacles[0].copy(),
+        start=segment.poses[0].copy(),
+        obstacles=segment.obstacles[0].copy(),
     )

@@ -78,7 +78,7 @@ class World:
         self._near = 0  # near pairs that the last cycle listed
         self._block: Any = None
         still = Controller([], [0.0, 0.0])
-        self._world = self._checked(still, faults, seed=seed, start=start, noise=noise)
+        self._segment = self._checked(still, faults, seed=seed, start=start, noise=noise)
 
     def run(self, controller: Controller | Team, seconds: float) -> float:
         """Let a controller, or a team, drive the robots on from where they are.
@@ -104,7 +104,7 @@ class World:
         self._near = run(self._block, self.cycle + 1, self.cycle + cycles + 1, self._near)
         self.cycle += cycles
         laws = wanted([self.task.sums]).laws
-        [sums] = results(self._block, [self._world], self.cycle, laws)
+        [sums] = results(self._block, [self._segment], self.cycle, laws)
         return float(self.task.fitness(sums, cycles, self.environment)[0])
 
     def trace(self, controller: Controller | Team, seconds: float) -> Trace:
@@ -134,9 +134,9 @@ class World:
 
         start = self.poses
         cycles = self._begin(controller, seconds, all_inputs=True)
-        seen = empty(cycles, self.task.name, self._world)
+        seen = empty(cycles, self.task.name, self._segment)
         seen = replace(seen, start=start, parts=parts_of(controller))
-        self._near = record(seen, self._block, self._world, self.task, self.cycle, self._near)
+        self._near = record(seen, self._block, self._segment, self.task, self.cycle, self._near)
         self.cycle += cycles
         return seen
 
@@ -149,9 +149,9 @@ class World:
 
         cycles = round(limits.seconds(seconds) / robot.CYCLE)
         swarm = self._checked(controller, self._faults)
-        self._world = replace(self._world, networks=swarm.networks, faults=self._faults)
+        self._segment = replace(self._segment, networks=swarm.networks, faults=self._faults)
         announce_compilation()
-        block = build([self._world], wanted([self.task.sums]), all_inputs=all_inputs)
+        block = build([self._segment], wanted([self.task.sums]), all_inputs=all_inputs)
         if self._block is not None:
             _go_on(self._block, block)
         self._block = block
@@ -171,7 +171,7 @@ class World:
     def poses(self) -> np.ndarray:
         """Where the robots are now: (robots, 3) x (m), y (m), heading (rad)."""
         if self._block is None:
-            return np.array(self._world.poses[0])
+            return np.array(self._segment.poses[0])
         from qed.swarm.cpu.layout import HEADING, X, Y
 
         robots = self.environment.robots
@@ -181,7 +181,7 @@ class World:
     @property
     def obstacles(self) -> np.ndarray:
         """Where the obstacles are: (n, 2) centres (m)."""
-        return np.array(self._world.obstacles[0])
+        return np.array(self._segment.obstacles[0])
 
     @property
     def time(self) -> float:
@@ -189,8 +189,8 @@ class World:
         return self.cycle * robot.CYCLE
 
     def _checked(self, controller: Any, faults: Any, **more: Any) -> Any:
-        """Return a swarm's world in the engine, or raise an error that names what is wrong."""
-        from qed.swarm.cpu.engine import worlds_of
+        """Return a swarm's segment in the engine, or raise an error that names what is wrong."""
+        from qed.swarm.cpu.engine import segments_of
 
         if not isinstance(controller, Controller | Team):
             kind = type(controller).__name__
@@ -199,8 +199,8 @@ class World:
         job = checked(
             controller, self.environment, trials=1, seconds=robot.CYCLE, faults=faults, **given
         )
-        [world] = worlds_of(job)
-        return world
+        [segment] = segments_of(job)
+        return segment
 
 
 def _go_on(before: Any, after: Any) -> None:
@@ -216,5 +216,5 @@ def _go_on(before: Any, after: Any) -> None:
     after.n[rows(layout.WALLED_X, 2)] = before.n[rows(layout.WALLED_X, 2)]
     near = slice(layout.NEAR_I, layout.NEAR_I + 3 * layout.PAIR_STRIDE)
     after.m[near] = before.m[near]
-    for kept in ("presses", "met", "blocks", "blocked"):
+    for kept in ("pair_impulse", "pair_step", "obstacle_impulse", "obstacle_step"):
         getattr(after, kept)[:] = getattr(before, kept)

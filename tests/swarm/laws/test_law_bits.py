@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
-from qed.swarm.cpu.layout import VECTOR, Segment
+from qed.swarm.cpu.layout import VECTOR, SegmentFields
 
 
 @numba.njit
@@ -30,9 +30,9 @@ def test_index_is_the_number_itself(value, kind):
 
 
 def test_span_names_the_fields_of_a_segment():
-    rows = np.arange(3 * len(Segment._fields), dtype=np.int32).reshape(3, -1)
+    rows = np.arange(3 * len(SegmentFields._fields), dtype=np.int32).reshape(3, -1)
     for s in range(3):
-        segment = Segment(*rows[s])
+        segment = SegmentFields(*rows[s])
         expected = (segment.first, segment.robots, segment.trials, segment.size, segment.padded)
         assert span(rows, s) == expected
 

@@ -10,13 +10,13 @@ from swarm.laws.plain import plain
 
 from qed.swarm.laws import contact
 
-drive = plain(contact.drive)
-pulled = plain(contact.pulled)
-share = plain(contact.share)
-pair_share = plain(contact.pair_share)
-press = plain(contact.press)
-hold = plain(contact.hold)
-torque = plain(contact.torque)
+limit_drive = plain(contact.limit_drive)
+solve_drive = plain(contact.solve_drive)
+effective_mass = plain(contact.effective_mass)
+pair_effective_mass = plain(contact.pair_effective_mass)
+normal_impulse = plain(contact.normal_impulse)
+solve_contact = plain(contact.solve_contact)
+angular_impulse = plain(contact.angular_impulse)
 
 
 def in_line(start, targets, substeps):
@@ -26,22 +26,24 @@ def in_line(start, targets, substeps):
     """
     v = np.array(start, f32)
     j = np.zeros(len(targets), f32)
-    pressed = np.zeros(len(targets) - 1, f32)
+    pn = np.zeros(len(targets) - 1, f32)
     partners = [1, *[2] * (len(targets) - 2), 1]
-    parts = [pair_share(0.0, 0.0) * contact.patience(i, k) for i, k in pairwise(partners)]
+    parts = [
+        pair_effective_mass(0.0, 0.0) * contact.relaxation(i, k) for i, k in pairwise(partners)
+    ]
     seen = []
     for _ in range(substeps):
         v += j
-        v[:-1] -= pressed
-        v[1:] += pressed
+        v[:-1] -= pn
+        v[1:] += pn
         for _ in range(contact.ITERATIONS):
             closing = v[:-1] - v[1:]
-            new = np.array(list(map(press, pressed, parts, closing)))
-            v[:-1] -= new - pressed
-            v[1:] += new - pressed
-            pressed = new
+            new = np.array(list(map(normal_impulse, pn, parts, closing)))
+            v[:-1] -= new - pn
+            v[1:] += new - pn
+            pn = new
             for i, wanted in enumerate(targets):
-                given, _ = drive(j[i], 0.0, f32(wanted) - v[i], 0.0)
+                given, _ = limit_drive(j[i], 0.0, f32(wanted) - v[i], 0.0)
                 v[i] += given - j[i]
                 j[i] = given
         seen.append(v.copy())
@@ -81,19 +83,23 @@ def at_wall(target, turn, points, substeps):
 
     The points (arm, lever) stay inside it.
     """
-    vn = vt = jn = jt = gear = f32(0.0)
+    vn = vt = jn = jt = angular_drive = f32(0.0)
     kept = [(f32(0.0), f32(0.0))] * len(points)
-    shares = [(share(lever), share(arm)) for arm, lever in points]
+    masses = [(effective_mass(lever), effective_mass(arm)) for arm, lever in points]
     for _ in range(substeps):
-        vn, vt, spin = vn + jn, vt + jt, f32(turn) + gear
-        for (arm, lever), (pressed, rubbed) in zip(points, kept, strict=True):
-            vn, vt = vn - pressed, vt - rubbed
-            spin = spin - torque(arm, lever, pressed, rubbed)
+        vn, vt, spin = vn + jn, vt + jt, f32(turn) + angular_drive
+        for (arm, lever), (pn, pt) in zip(points, kept, strict=True):
+            vn, vt = vn - pn, vt - pt
+            spin = spin - angular_impulse(arm, lever, pn, pt)
         for _ in range(contact.ITERATIONS):
             for n, (arm, lever) in enumerate(points):
-                vn, vt, spin, *impulses = hold(vn, vt, spin, arm, lever, *kept[n], *shares[n])
+                vn, vt, spin, *impulses = solve_contact(
+                    vn, vt, spin, arm, lever, *kept[n], *masses[n]
+                )
                 kept[n] = tuple(impulses)
-            vn, vt, jn, jt, gear = pulled(vn, vt, spin, jn, jt, gear, *target, turn)
+            vn, vt, jn, jt, angular_drive = solve_drive(
+                vn, vt, spin, jn, jt, angular_drive, *target, turn
+            )
             spin = f32(turn)
     return float(vn), float(vt)
 

@@ -125,7 +125,7 @@ def in_substeps(old, new):
         way += robot.LAG * velocity
         velocity = velocity + impulse
         error = np.subtract(new, velocity)
-        given = np.array(plain(contact.drive)(*impulse, *error), float)
+        given = np.array(plain(contact.limit_drive)(*impulse, *error), float)
         velocity, impulse = velocity + given - impulse, given
     return way
 

@@ -1,4 +1,7 @@
-"""Which bodies may touch in this cycle: robots with robots, walls and obstacles.
+"""What is near: robots that sense or hear each other, and bodies that may touch in the next cycle.
+
+Near pairs are listed at the end of a cycle, for its sensors and for the contacts of the next.  So
+robots that a user's ``Start`` puts on top of each other begin to push in the second cycle.
 
 Robots that may touch something are packed side by side, so that solving their contacts is
 again dense work.  They lie in six stretches: those that may touch nothing but an x wall; those
@@ -15,9 +18,9 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.compile import loop
+from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
-from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
-from qed.swarm.cpu.squeezing import squeeze
+from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
 from qed.swarm.laws.contact import MARGIN_TIME
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
@@ -67,9 +70,9 @@ def near_robots(b: Any, near: int, cycle: int) -> int:
         f[L.AT_OTHERS + index(m[L.C_I + e])] = YES
         f[L.AT_OTHERS + index(m[L.C_K + e])] = YES
         pair = index(m[L.C_PAIR + e])
-        fresh = b.met[pair] != cycle - 1
+        fresh = b.pair_step[pair] != cycle - 1
         for j in range(4):
-            p[L.C_KEPT + 4 * e + j] = ZERO if fresh else b.presses[pair, j]
+            p[L.C_KEPT + 4 * e + j] = ZERO if fresh else b.pair_impulse[pair, j]
     return pairs
 
 
@@ -81,7 +84,7 @@ def near_obstacles(b: Any, cycle: int) -> int:
     for s in range(b.segments.shape[0]):
         segment = b.segments[s]
         first, _, _, _, lanes = span(b.segments, s)
-        reach = REACH + MARGIN_SECONDS * b.limits[s, L.L_SPEED]
+        reach = REACH + MARGIN_SECONDS * b.limits[s, E.SPEED]
         for o in range(index(segment[L.OBSTACLES])):
             at_x = 2 * o * L.STRIDE + first
             at_y = at_x + L.STRIDE
@@ -95,15 +98,17 @@ def near_obstacles(b: Any, cycle: int) -> int:
                     i = start + lowest(word)
                     word &= word - 1
                     place = o * L.STRIDE + first + i
-                    fresh = b.blocked[place] != cycle - 1
-                    contact = b.touching[contacts]
+                    fresh = b.obstacle_step[place] != cycle - 1
+                    contact = b.obstacle_contacts[contacts]
                     contact[L.O_X] = b.obstacles[at_x + i]
                     contact[L.O_Y] = b.obstacles[at_y + i]
-                    contact[L.O_PRESS] = ZERO if fresh else b.blocks[2 * place]
-                    contact[L.O_RUB] = ZERO if fresh else b.blocks[2 * place + 1]
+                    contact[L.O_NORMAL_IMPULSE] = ZERO if fresh else b.obstacle_impulse[2 * place]
+                    contact[L.O_TANGENT_IMPULSE] = (
+                        ZERO if fresh else b.obstacle_impulse[2 * place + 1]
+                    )
                     f[L.AT_OTHERS + first + i] = YES
-                    b.touched[contacts, 0] = first + i
-                    b.touched[contacts, 1] = place
+                    b.obstacle_places[contacts, 0] = first + i
+                    b.obstacle_places[contacts, 1] = place
                     contacts += 1
     return contacts
 
@@ -153,7 +158,62 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
         m[L.C_I + e] = n[L.SLOT + i]
         m[L.C_K + e] = n[L.SLOT + k]
     for e in range(obstacles):
-        i = index(b.touched[e, 0])
+        i = index(b.obstacle_places[e, 0])
         f[L.AT_OTHERS + i] = ZERO
-        b.touched[e, 0] = n[L.SLOT + i]
+        b.obstacle_places[e, 0] = n[L.SLOT + i]
     return stops
+
+
+@loop
+def widen(b: Any, s: int) -> None:
+    """Lay the positions of a segment out twice, end to end, for shifts that never wrap."""
+    f, w = b.f, b.w
+    first, _, _, size, _ = span(b.segments, s)
+    for i in range(size):
+        x = f[L.X + first + i]
+        y = f[L.Y + first + i]
+        w[L.WIDE_X + 2 * first + i] = x
+        w[L.WIDE_Y + 2 * first + i] = y
+        w[L.WIDE_X + 2 * first + size + i] = x
+        w[L.WIDE_Y + 2 * first + size + i] = y
+
+
+@loop
+def near_pairs(b: Any, s: int, hearing: bool, near: int) -> Any:
+    """Append the segment's near pairs to the list, and list those within hearing anew.
+
+    Robot i meets robot i + k by a shift; each pair is met once.  Returns the new number of
+    near pairs and the number of pairs within hearing.
+    """
+    f, w, m = b.f, b.w, b.m
+    first, robots, trials, size, _ = span(b.segments, s)
+    close, audible = b.limits[s, E.NEAR2], b.limits[s, E.RAB2]
+    seen = 0
+    for k in range(1, robots // 2 + 1):
+        shift = index(k * trials)
+        lanes = size // 2 if 2 * k == robots else size
+        at_x = L.WIDE_X + 2 * first
+        at_y = L.WIDE_Y + 2 * first
+        for i in range(lanes):
+            dx = w[at_x + shift + i] - w[at_x + i]
+            dy = w[at_y + shift + i] - w[at_y + i]
+            f[L.SQUARE + i] = dx * dx + dy * dy
+        before = near
+        me = L.WIDE_LANE + 2 * first
+        for start in range(0, lanes, L.VECTOR):
+            inside = (1 << min(lanes - start, L.VECTOR)) - 1
+            word = below(f, L.SQUARE + start, close) & inside
+            if word != 0:
+                squeeze(m, me + start, L.NEAR_I + near, word)
+                squeeze(m, me + shift + start, L.NEAR_K + near, word)
+                near += ones(word)
+            if hearing:
+                word = below(f, L.SQUARE + start, audible) & inside
+                if word != 0:
+                    squeeze(m, me + start, L.S_I + seen, word)
+                    squeeze(m, me + shift + start, L.S_K + seen, word)
+                    seen += ones(word)
+        for new in range(index(near - before)):
+            e = index(before) + new
+            m[L.NEAR_PAIR + e] = m[L.NEAR_I + e] + (k - 1) * L.STRIDE
+    return near, seen

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from qed.compile import entry, loop
+from qed.controller.inputs import PROXIMITY_BITS
+from qed.swarm import environment_row as E
 from qed.swarm import measures
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import index
-from qed.swarm.cpu.contact import move
+from qed.swarm.cpu.candidates import near_pairs, widen
 from qed.swarm.cpu.history import features, settle_visits, situations, visits
 from qed.swarm.cpu.measures import (
     aggregation,
@@ -20,14 +22,11 @@ from qed.swarm.cpu.measures import (
     speeds,
     widen_motion,
 )
-from qed.swarm.cpu.motion import widen
-from qed.swarm.cpu.network import think
-from qed.swarm.cpu.own import own_laws
-from qed.swarm.cpu.pairs import search
+from qed.swarm.cpu.motion import move
+from qed.swarm.cpu.network import step_networks
 from qed.swarm.cpu.proximity import at_obstacles, at_robots, at_walls, read
 from qed.swarm.cpu.range_and_bearing import listen
-
-PROXIMITY_BITS = (1 << 7) - 1
+from qed.swarm.cpu.user_defined import user_defined_laws
 
 
 @entry
@@ -42,7 +41,7 @@ def run(b: Any, start: int, stop: int, near: int) -> int:
         move(b, lanes, near, cycle)
         near = sense(b, cycle)
         for s in range(last + 1):
-            think(b, s, cycle)
+            step_networks(b, s, cycle)
             score(b, s, cycle)
     return near
 
@@ -53,15 +52,15 @@ def sense(b: Any, cycle: int) -> int:
     near = 0
     rays = 0
     mixed = False
-    reach = b.limits[0, L.L_RANGE]
+    reach = b.limits[0, E.RANGE]
     for s in range(b.segments.shape[0]):
         widen(b, s)
         live = b.segments[s, L.LIVE]
-        mixed |= b.segments[s, L.MIND_COUNT] > 1 or (s > 0 and rays != live & PROXIMITY_BITS)
+        mixed |= b.segments[s, L.NETWORK_COUNT] > 1 or (s > 0 and rays != live & PROXIMITY_BITS)
         rays |= live & PROXIMITY_BITS
-        reach = max(reach, b.limits[s, L.L_RANGE])
+        reach = max(reach, b.limits[s, E.RANGE])
         hearing = (live & ~PROXIMITY_BITS) != 0
-        near, seen = search(b, s, hearing, near)
+        near, seen = near_pairs(b, s, hearing, near)
         if hearing:
             listen(b, s, seen, cycle)
         if live & PROXIMITY_BITS:
@@ -99,16 +98,16 @@ def score(b: Any, s: int, cycle: int) -> None:
         features(b, s)
     if wants & measures.SITUATIONS:
         situations(b, s)
-    if wants & measures.OWN:
-        own_laws(b, s, cycle)
+    if wants & measures.USER_DEFINED:
+        user_defined_laws(b, s, cycle)
 
 
 @entry
 def finish(b: Any, cycles: int, patrols: Any) -> None:
     """Close the books after so many cycles: fill (trials, [patrolling, border]) sums."""
-    for world in range(patrols.shape[0]):
-        patrols[world, 0] = patrolled(b, world, 0, cycles)
-        patrols[world, 1] = patrolled(b, world, 1, cycles)
+    for trial in range(patrols.shape[0]):
+        patrols[trial, 0] = patrolled(b, trial, 0, cycles)
+        patrols[trial, 1] = patrolled(b, trial, 1, cycles)
     if b.wants & measures.VISITS:
         for s in range(b.segments.shape[0]):
             settle_visits(b, s, cycles + 1)

@@ -1,4 +1,4 @@
-"""Many worlds over many threads."""
+"""Many segments over many threads."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from typing import Any
 import numpy as np
 
 from qed.compile import code_cache
+from qed.controller.inputs import PROXIMITY, RAB
 from qed.controller.network import Network
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.layout import Block
-from qed.swarm.cpu.packing import World, build, packed, results, run, trials_at_once
+from qed.swarm.cpu.packing import Segment, build, packed, results, run, trials_at_once
 from qed.swarm.environment import Environment
 from qed.swarm.job import Job, networks_of
 from qed.swarm.measures import MEASURES, wanted
-from qed.swarm.own import Law
 from qed.swarm.placing import noise_keys, place
-from qed.swarm.robot import CONES
 from qed.swarm.tasks import Task
 from qed.swarm.trace import Trace, empty
+from qed.swarm.user_defined import Law
 
 
-def worlds_of(job: Job) -> list[World]:
-    """Return the job's worlds: each controller with as many trials as fit a block."""
+def segments_of(job: Job) -> list[Segment]:
+    """Return the job's segments: each controller with as many trials as fit a block."""
     networks: dict[int, tuple[Network, ...]] = {}
-    worlds = []
+    segments = []
     for c, (controller, env, faults, seed) in enumerate(
         zip(job.controllers, job.environments, job.faults, job.seeds, strict=True)
     ):
@@ -38,8 +38,8 @@ def worlds_of(job: Job) -> list[World]:
         step = trials_at_once(env.robots)
         for begin in range(0, job.trials, step):
             some = slice(begin, min(begin + step, job.trials))
-            worlds.append(
-                World(
+            segments.append(
+                Segment(
                     controller=c,
                     trials=some,
                     networks=networks[id(controller)],
@@ -51,7 +51,7 @@ def worlds_of(job: Job) -> list[World]:
                     noise=job.noise,
                 )
             )
-    return worlds
+    return segments
 
 
 def places_of(job: Job, env: Environment, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -69,12 +69,12 @@ def simulate(
 ) -> list[dict[str, np.ndarray]]:
     """Return, for each controller, the wanted sums of all its trials."""
     wants = wanted(sums)
-    worlds = worlds_of(job)
+    segments = segments_of(job)
     announce_compilation()
-    blocks = list(packed(worlds, threads))
+    blocks = list(packed(segments, threads))
     ready(build(blocks[0], wants))
 
-    def work(some: list[World]) -> list[dict[str, np.ndarray]]:
+    def work(some: list[Segment]) -> list[dict[str, np.ndarray]]:
         block = build(some, wants)
         run(block, 1, job.cycles + 1, 0)
         return results(block, some, job.cycles, wants.laws)
@@ -84,8 +84,8 @@ def simulate(
         pending = [pool.submit(work, some) for some in blocks]
         try:
             for some, future in zip(blocks, pending, strict=True):
-                for world, part in zip(some, future.result(), strict=True):
-                    found[world.controller].append(part)
+                for segment, part in zip(some, future.result(), strict=True):
+                    found[segment.controller].append(part)
                 if progress is not None:
                     progress(sum(w.size * w.environment.robots for w in some) * job.cycles)
         finally:  # when interrupted, only what runs already is waited for
@@ -96,21 +96,21 @@ def simulate(
 
 def watch(job: Job, trial: int, scored: Task) -> Trace:
     """Return what happens in one trial of a job of one controller, cycle by cycle."""
-    [whole] = [w for w in worlds_of(job) if w.trials.start <= trial < w.trials.stop]
+    [whole] = [w for w in segments_of(job) if w.trials.start <= trial < w.trials.stop]
     here = slice(trial - whole.trials.start, trial - whole.trials.start + 1)
-    world = replace(
+    segment = replace(
         whole, poses=whole.poses[here], obstacles=whole.obstacles[here], keys=whole.keys[here]
     )
     wants = wanted([scored.sums])
-    block = build([world], wants, all_inputs=True)
+    block = build([segment], wants, all_inputs=True)
     announce_compilation()
-    seen = empty(job.cycles, scored.name, world)
-    record(seen, block, world, scored)
+    seen = empty(job.cycles, scored.name, segment)
+    record(seen, block, segment, scored)
     return seen
 
 
 def record(
-    seen: Trace, block: Block, world: World, scored: Task, first: int = 0, near: int = 0
+    seen: Trace, block: Block, segment: Segment, scored: Task, first: int = 0, near: int = 0
 ) -> int:
     """Simulate the cycles that a trace has room for, and fill it.
 
@@ -118,7 +118,7 @@ def record(
     last one lists.
     """
     wants = wanted([scored.sums])
-    robots = world.environment.robots
+    robots = segment.environment.robots
 
     def row(values: np.ndarray, at: int) -> np.ndarray:
         return values[at : at + robots]
@@ -130,12 +130,12 @@ def record(
         seen.heading[t] = row(block.f, L.HEADING)
         seen.wheels[t, :, 0] = row(block.f, L.LEFT)
         seen.wheels[t, :, 1] = row(block.f, L.RIGHT)
-        for s in range(L.SENSORS):
+        for s in range(len(PROXIMITY)):
             seen.proximity[t, :, s] = row(block.a, L.PROXIMITY + s * L.STRIDE)
-        for c in range(CONES):
+        for c in range(len(RAB)):
             seen.rab[t, :, c] = row(block.a, L.RAB + c * L.STRIDE)
-        [sums] = results(block, [world], first + t + 1, wants.laws)
-        seen.score[t] = scored.fitness(sums, t + 1, world.environment)[0]
+        [sums] = results(block, [segment], first + t + 1, wants.laws)
+        seen.score[t] = scored.fitness(sums, t + 1, segment.environment)[0]
     return near
 
 

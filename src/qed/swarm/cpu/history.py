@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.compile import loop
+from qed.compile import entry, loop
+from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, span
 from qed.swarm.laws.describing import PER_FINE_CELL, action, midpoint_distances, turn_feature
@@ -25,7 +27,7 @@ def visits(b: Any, s: int, cycle: int) -> None:
     f, n = b.f, b.n
     first, _, _, size, _ = span(b.segments, s)
     last = i32(b.segments[s, L.FINE_SIDE] - 1)
-    centre = HALF * b.limits[s, L.L_SIDE]
+    centre = HALF * b.limits[s, E.SIDE]
     for i in range(size):
         x = f[L.X + first + i]
         y = f[L.Y + first + i]
@@ -52,8 +54,10 @@ def settle_visit(b: Any, s: int, i: int, cycle: int) -> None:
     n = b.n
     lane = index(b.segments[s, L.FIRST]) + i
     if n[L.FINE + lane] >= 0:
-        world = index(b.segments[s, L.WORLD]) + n[L.TRIAL + lane] - index(b.segments[s, L.FIRST])
-        b.fine[world, n[L.FINE + lane]] += cycle - n[L.SINCE + lane]
+        trial = (
+            index(b.segments[s, L.FIRST_TRIAL]) + n[L.TRIAL + lane] - index(b.segments[s, L.FIRST])
+        )
+        b.fine[trial, n[L.FINE + lane]] += cycle - n[L.SINCE + lane]
 
 
 @loop
@@ -70,8 +74,8 @@ def features(b: Any, s: int) -> None:
     """Add the five SDBC features of this cycle, and their squares, to each trial."""
     f, w = b.f, b.w
     first, robots, trials, size, _ = span(b.segments, s)
-    side = b.limits[s, L.L_SIDE]
-    per_speed = f32(1.0) / b.limits[s, L.L_SPEED]
+    side = b.limits[s, E.SIDE]
+    per_speed = f32(1.0) / b.limits[s, E.SPEED]
     at_x, at_y = L.WIDE_X + 2 * first, L.WIDE_Y + 2 * first
     for i in range(size):
         f[L.SCRATCH + i] = HALF + HALF * f[L.SPEED + first + i]
@@ -103,14 +107,14 @@ def feature(b: Any, s: int, which: int, row: int) -> None:
     """Add one feature, the mean over robots of a row, and its square."""
     f = b.f
     _, robots, trials, _, _ = span(b.segments, s)
-    world = index(b.segments[s, L.WORLD])
+    trial = index(b.segments[s, L.FIRST_TRIAL])
     for t in range(trials):
         total = 0.0
         for r in range(robots):
             total += f[row + r * trials + t]
         mean = total / robots
-        b.features[world + t, which, 0] += mean
-        b.features[world + t, which, 1] += mean * mean
+        b.features[trial + t, which, 0] += mean
+        b.features[trial + t, which, 1] += mean * mean
 
 
 @loop
@@ -145,3 +149,36 @@ def activate(a: Any, n: Any, first: int, size: int, weight: int, group: Any) -> 
     for i in range(size):
         lowest_input = min(min(a[p + i], a[q + i]), min(a[r + i], a[t + i]))
         n[L.INDEX + i] += add if lowest_input < ZERO else i32(0)
+
+
+def survey(visits: np.ndarray) -> np.ndarray:
+    """Return what HBD needs of the visits (trials, cells) of each trial, int64 (trials, 4).
+
+    That is the sum of all visits, the number of visited cells, and sum and number of those
+    visited more often than the average of the visited.  What lies above the average and what
+    lies below it have the same sum, so the distance to uniform is what the cells above it have
+    too much: whole numbers until the last division.
+    """
+    counts = np.empty((len(visits), 4), np.int64)
+    count_all(np.ascontiguousarray(visits), counts)
+    return counts
+
+
+@entry
+def count_all(visits: Any, counts: Any) -> None:
+    """Fill in the counts of each trial."""
+    trials, cells = visits.shape
+    for t in range(trials):
+        total = 0
+        visited = 0
+        for c in range(cells):
+            total += visits[t, c]
+            visited += visits[t, c] > 0
+        fair = total // visited
+        above = 0
+        many = 0
+        for c in range(cells):
+            if visits[t, c] > fair:
+                above += visits[t, c]
+                many += 1
+        counts[t] = total, visited, above, many

@@ -17,14 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Columns of ``Block.limits``, per segment.
-from qed.swarm.environment_row import L_NEAR2 as L_NEAR2
-from qed.swarm.environment_row import L_RAB as L_RAB
-from qed.swarm.environment_row import L_RAB2 as L_RAB2
-from qed.swarm.environment_row import L_RANGE as L_RANGE
-from qed.swarm.environment_row import L_SIDE as L_SIDE
-from qed.swarm.environment_row import L_SPEED as L_SPEED
-from qed.swarm.environment_row import LIMITS as LIMITS
+from qed.controller.inputs import CONSTANT, FIRST_RAB
 
 LANES = 1024  # lanes in a block
 STRIDE = LANES + 112  # not a multiple of 4096 bytes: rows must not share their cache sets
@@ -34,17 +27,16 @@ VECTOR = 16  # segments are padded to whole vectors
 PAIRS = 12288  # pairs of robots in a block, at most
 PAIR_STRIDE = PAIRS + 48
 
-# Float rows, in groups: the state of a robot (velocity, turn rate, impulses of drive and gear),
-X, Y, HEADING, COS, SIN, VX, VY, TURN, JX, JY, GEAR = (STRIDE * n for n in range(11))
+# Float rows, in groups: the state of a robot (velocity, turn rate, impulses of drive and angular
+# drive),
+X, Y, HEADING, COS, SIN, VX, VY, TURN, JX, JY, ANGULAR_DRIVE = (STRIDE * n for n in range(11))
 # what the cycle makes of it,
 TX, TY, LEFT, RIGHT, OLD_X, OLD_Y, OLD_HEADING, OLD_COS, OLD_SIN, SQUARE = (
     STRIDE * n for n in range(11, 21)
 )
-# what stays for a trial: wheels (m/s at full output), front and rear proximity sensors (gain,
-# amplitude and offset follow each other), environment,
-WHEEL_LEFT, WHEEL_RIGHT, GAIN, AMPLITUDE, OFFSET, REAR_GAIN, REAR_AMPLITUDE, REAR_OFFSET = (
-    STRIDE * n for n in range(21, 29)
-)
+# what stays for a trial: wheels (m/s at full output), proximity sensors that a fault hits, the
+# input from which on a robot with a weak radio hears nobody; environment,
+WHEEL_LEFT, WHEEL_RIGHT, GAIN, AMPLITUDE, OFFSET, HEARS_WITHIN = (STRIDE * n for n in range(21, 27))
 SIDE, MARGIN = (STRIDE * n for n in range(29, 31))
 # what tasks and descriptors add up,
 AGGREGATION, DISPERSION, FLOCKING, CENTRE, NEAREST, DISTANCES, SPEED = (
@@ -55,20 +47,20 @@ SCRATCH, MEAN_X, MEAN_Y = (STRIDE * n for n in range(38, 41))
 # whether a robot may touch an x wall, a y wall, or something else (negative: it may),
 AT_X_WALL, AT_Y_WALL, AT_OTHERS = (STRIDE * n for n in range(41, 44))
 # the impulses that walls keep from one cycle to the next: of an x wall, then of a y wall, for two
-# corners each its number, press and rub,
+# corners each its number, normal and tangent impulse,
 KEPT_X, KEPT_Y = (STRIDE * n for n in (44, 50))
 # the robots that may touch something, packed,
 P_X, P_Y, P_HEADING, P_COS, P_SIN, P_VX, P_VY, P_JX, P_JY = (STRIDE * n for n in range(56, 65))
-P_TX, P_TY, P_TURN, P_RATE, P_SPIN, P_GEAR, P_SIDE = (STRIDE * n for n in range(65, 72))
+P_TX, P_TY, P_TURN, P_RATE, P_SPIN, P_ANGULAR_DRIVE, P_SIDE = (STRIDE * n for n in range(65, 72))
 # and their contacts with an x wall, then with a y wall: its sign; then for two corners ...
 P_WALL_X, P_WALL_Y = (STRIDE * n for n in (72, 87))
 SIGN = 0
 # ... these rows each.
-CORNER, PRESS, RUB, ARM, LEVER, NORMAL_SHARE, TANGENT_SHARE = (STRIDE * n for n in range(7))
+CORNER, NORMAL_IMPULSE, TANGENT_IMPULSE, ARM, LEVER, NORMAL_MASS, TANGENT_MASS = (
+    STRIDE * n for n in range(7)
+)
 FIRST_CORNER, SECOND_CORNER = STRIDE, 8 * STRIDE
-# the input from which on a robot with a weak radio hears nobody.
-HEARS_WITHIN = STRIDE * 102
-FLOAT_ROWS = 103
+FLOAT_ROWS = 102
 
 # Whole-number rows.
 RAB_FAULT, TRIAL, SLOT, PARTNERS, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))
@@ -87,28 +79,27 @@ MISHEARS, SILENT = 1, 2
 # Wide rows.
 WIDE_X, WIDE_Y, WIDE_HEADING, WIDE_SPEED = (WIDE * n for n in range(4))
 WIDE_ROWS = 4
-OWN_ROWS = STRIDE  # from one law of a user to the next, in ``Block.own``
+USER_ROWS = STRIDE  # from one law of a user to the next, in ``Block.user_sums``
 
-# Rows of activations: seven proximity inputs, eight cones, then hidden neurons, twice.
-SENSORS = 7
+# Rows of activations: what is sensed, in the order of its nodes, then hidden neurons, twice.
 PROXIMITY = 0
-RAB = 7 * STRIDE
-HIDDEN = 15
+RAB = FIRST_RAB * STRIDE
+HIDDEN = CONSTANT
 
 # Lists of pairs, float rows.  The stages of a cycle use the same rows, each by its own names:
 # robots that may touch, with the impulses they keep at two points,
-C_KEPT = 0  # four numbers per pair: press and rub, twice
+C_KEPT = 0  # four numbers per pair: normal and tangent, twice
 # those of them that are close,
 (T_DX, T_DY, T_COS_I, T_SIN_I, T_COS_K, T_SIN_K, T_NX, T_NY, T_GAP, T_FACE) = (
     PAIR_STRIDE * n for n in range(4, 14)
 )
-T_PART = T_GAP
+T_RELAXATION = T_GAP
 # and those that touch: the velocity and the turn rates that they push from,
 T_UX, T_UY, T_TURN_I, T_TURN_K = (PAIR_STRIDE * n for n in range(14, 18))
 # how their two points are coupled, and then for each point these rows.
-T_PRESS_STOPS, T_RUB_STOPS, T_PRESS_SLOWS, T_RUB_SLOWS = (PAIR_STRIDE * n for n in range(18, 22))
+T_K_NN, T_K_NT, T_K_TN, T_K_TT = (PAIR_STRIDE * n for n in range(18, 22))
 T_ONE, T_TWO = (PAIR_STRIDE * n for n in (22, 28))
-T_CLOSING, T_SLIDING, T_NORMAL_SHARE, T_TANGENT_SHARE, T_PRESS, T_RUB = (
+T_CLOSING, T_SLIDING, T_NORMAL_MASS, T_TANGENT_MASS, T_NORMAL_IMPULSE, T_TANGENT_IMPULSE = (
     PAIR_STRIDE * n for n in range(6)
 )
 PAIR_FLOATS = 34
@@ -139,17 +130,29 @@ PLACE, WIDE_LANE = (PAIR_STRIDE * n for n in (11, 13))
 PAIR_WHOLES = 14
 
 
-# Columns of ``Block.touching``: the obstacle's centre, normal, arm, lever, shares, impulses.
-(O_X, O_Y, O_NX, O_NY, O_ARM, O_LEVER, O_NORMAL_SHARE, O_TANGENT_SHARE, O_PRESS, O_RUB) = range(10)
+# Columns of ``Block.obstacle_contacts``: the obstacle's centre, normal, arm, lever, masses,
+# impulses.
+(
+    O_X,
+    O_Y,
+    O_NX,
+    O_NY,
+    O_ARM,
+    O_LEVER,
+    O_NORMAL_MASS,
+    O_TANGENT_MASS,
+    O_NORMAL_IMPULSE,
+    O_TANGENT_IMPULSE,
+) = range(10)
 OBSTACLE_FIELDS = 10
 
 
-# Columns of ``Block.minds``: the lanes that a network drives, and its neurons.
-M_LANE, M_LANES, M_NEURON, M_NEURONS = range(4)
-MIND_FIELDS = 4
+# Columns of ``Block.networks``: the lanes that a network drives, and its neurons.
+N_LANE, N_LANES, N_NEURON, N_NEURONS = range(4)
+NETWORK_FIELDS = 4
 
 
-class Segment(NamedTuple):
+class SegmentFields(NamedTuple):
     """Fields of a segment, as columns of ``Block.segments``."""
 
     first: int  # lane
@@ -157,18 +160,17 @@ class Segment(NamedTuple):
     trials: int
     padded: int  # lanes with the padding
     live: int  # bit s: input s is read by a network
-    minds: int  # first row of ``Block.minds``
-    mind_count: int  # 1, or one per robot of a team
+    networks: int  # first row of ``Block.networks``
+    network_count: int  # 1, or one per robot of a team
     obstacles: int
-    world: int  # index of the segment's first trial among the block's trials
+    first_trial: int  # index of the segment's first trial among the block's trials
     rab_offset: int  # 1 if a robot mishears its neighbours (ROFS), or is not heard
     fine_side: int  # fine cells along a side
     size: int  # lanes without the padding
-    odd: int  # 1 if a fault hits other sensors than the front ones, or the reach of hearing
 
 
-FIRST, ROBOTS, TRIALS, PADDED, LIVE, MINDS, MIND_COUNT = range(7)
-OBSTACLES, WORLD, RAB_OFFSET, FINE_SIDE, SIZE, ODD = range(7, 13)
+FIRST, ROBOTS, TRIALS, PADDED, LIVE, NETWORK, NETWORK_COUNT = range(7)
+OBSTACLES, FIRST_TRIAL, RAB_OFFSET, FINE_SIDE, SIZE = range(7, 12)
 
 
 class Block(NamedTuple):
@@ -181,7 +183,7 @@ class Block(NamedTuple):
     w: np.ndarray  # float32, wide rows
     a: np.ndarray  # float32, activation rows
     keys: np.ndarray  # uint32, one per lane
-    minds: np.ndarray  # int32 (networks, [first lane, lanes, first neuron, neurons])
+    networks: np.ndarray  # int32 (networks, [first lane, lanes, first neuron, neurons])
     neurons: np.ndarray  # int32 (neurons, [target, first link, links])
     biases: np.ndarray  # float32, one per neuron
     sources: np.ndarray  # int32 (2, links): where the row begins that a link reads, by turns
@@ -189,20 +191,24 @@ class Block(NamedTuple):
     p: np.ndarray  # float32, pair lists
     m: np.ndarray  # int32, pair lists
     sums: np.ndarray  # int64, impulses of pairs on packed robots: x, and y in the upper half
-    presses: np.ndarray  # float32, impulses of pairs from the last cycle: press and rub, twice
-    met: np.ndarray  # int32, the cycle in which a pair was last in contact
+    pair_impulse: (
+        np.ndarray
+    )  # float32, impulses of pairs from the last cycle: normal and tangent, twice
+    pair_step: np.ndarray  # int32, the cycle in which a pair was last in contact
     obstacles: np.ndarray  # float32, rows of lanes: x of each obstacle, then y
-    blocks: np.ndarray  # float32, impulses of obstacles: press, rub, as rows of lanes
-    blocked: np.ndarray  # int32, cycle of the last contact with an obstacle
-    touching: np.ndarray  # float32 (contacts, fields) of robots that may touch obstacles
-    touched: np.ndarray  # int32 (contacts, 2): packed robot, place of the impulses kept
+    obstacle_impulse: (
+        np.ndarray
+    )  # float32, impulses of obstacles: normal, tangent, as rows of lanes
+    obstacle_step: np.ndarray  # int32, cycle of the last contact with an obstacle
+    obstacle_contacts: np.ndarray  # float32 (contacts, fields) of robots that may touch obstacles
+    obstacle_places: np.ndarray  # int32 (contacts, 2): packed robot, place of the impulses kept
     since: np.ndarray  # int32 (trials, 100): cycle in which a cell was entered or last left
     crowd: np.ndarray  # int32 (trials, 100): robots in the cell
     patrol: np.ndarray  # int64 (trials, 2): patrolling and border sums
     fine: np.ndarray  # int32 (trials, fine cells): visits
     features: np.ndarray  # float64 (trials, 5, 2): sums and squares of SDBC features
     spirit: np.ndarray  # int32 (segments, states x actions)
-    own: np.ndarray  # float32, a row of lanes for each law of a user
+    user_sums: np.ndarray  # float32, a row of lanes for each law of a user
     laws: np.ndarray  # int64, the addresses of their machine code
     wants: int  # bits: which tasks and descriptors to add up
     hidden: int  # hidden neurons of the largest network

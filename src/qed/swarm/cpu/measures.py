@@ -9,6 +9,7 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.compile import loop
+from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, span
 from qed.swarm.laws.scoring import FULL, GRID, faded, flock, on_border
@@ -73,7 +74,7 @@ def speeds(b: Any, s: int) -> None:
     """Find each robot's motion along its old heading, as a fraction of its top speed."""
     f = b.f
     first, _, _, _, lanes = span(b.segments, s)
-    scale = PER_CYCLE / b.limits[s, L.L_SPEED]
+    scale = PER_CYCLE / b.limits[s, E.SPEED]
     for i in range(lanes):
         dx = f[L.X + first + i] - f[L.OLD_X + first + i]
         dy = f[L.Y + first + i] - f[L.OLD_Y + first + i]
@@ -119,7 +120,7 @@ def patrolling(b: Any, s: int, cycle: int) -> None:
     """Note which robots entered another cell; between such events a cell's value is known."""
     f, n = b.f, b.n
     first, _, _, size, _ = span(b.segments, s)
-    per_cell = f32(GRID) / b.limits[s, L.L_SIDE]
+    per_cell = f32(GRID) / b.limits[s, E.SIDE]
     for i in range(size):
         column = min(i32(f[L.X + first + i] * per_cell), i32(GRID - 1))
         row = min(i32(f[L.Y + first + i] * per_cell), i32(GRID - 1))
@@ -131,47 +132,47 @@ def patrolling(b: Any, s: int, cycle: int) -> None:
         while word != 0:
             i = start + lowest(word)
             word &= word - 1
-            world = index(b.segments[s, L.WORLD]) + n[L.TRIAL + first + i] - first
+            trial = index(b.segments[s, L.FIRST_TRIAL]) + n[L.TRIAL + first + i] - first
             if n[L.CELL + first + i] >= 0:
-                leave(b, world, n[L.CELL + first + i], cycle)
-            enter(b, world, n[L.INDEX + i], cycle)
+                leave(b, trial, n[L.CELL + first + i], cycle)
+            enter(b, trial, n[L.INDEX + i], cycle)
             n[L.CELL + first + i] = n[L.INDEX + i]
 
 
 @loop
-def enter(b: Any, world: int, cell: int, cycle: int) -> None:
+def enter(b: Any, trial: int, cell: int, cycle: int) -> None:
     """Count a robot in; the first one ends the fading of its cell."""
-    if b.crowd[world, cell] == 0:
-        if b.since[world, cell] > 0:
-            add(b.patrol, world, cell, faded(cycle - b.since[world, cell]))
-        b.since[world, cell] = cycle
-    b.crowd[world, cell] += 1
+    if b.crowd[trial, cell] == 0:
+        if b.since[trial, cell] > 0:
+            add(b.patrol, trial, cell, faded(cycle - b.since[trial, cell]))
+        b.since[trial, cell] = cycle
+    b.crowd[trial, cell] += 1
 
 
 @loop
-def leave(b: Any, world: int, cell: int, cycle: int) -> None:
+def leave(b: Any, trial: int, cell: int, cycle: int) -> None:
     """Count a robot out; the last one starts the fading of its cell, from the cycle before."""
-    b.crowd[world, cell] -= 1
-    if b.crowd[world, cell] == 0:
-        add(b.patrol, world, cell, FULL * (cycle - 1 - b.since[world, cell]))
-        b.since[world, cell] = cycle - 1
+    b.crowd[trial, cell] -= 1
+    if b.crowd[trial, cell] == 0:
+        add(b.patrol, trial, cell, FULL * (cycle - 1 - b.since[trial, cell]))
+        b.since[trial, cell] = cycle - 1
 
 
 @loop
-def add(patrol: Any, world: int, cell: int, value: int) -> None:
+def add(patrol: Any, trial: int, cell: int, value: int) -> None:
     """Add to patrolling, and to border-patrolling where the cell is on the border."""
-    patrol[world, 0] += value
+    patrol[trial, 0] += value
     if on_border(cell):
-        patrol[world, 1] += value
+        patrol[trial, 1] += value
 
 
 @loop
-def patrolled(b: Any, world: int, border: int, cycles: int) -> Any:
+def patrolled(b: Any, trial: int, border: int, cycles: int) -> Any:
     """Return a trial's summed cell values after so many cycles, in cells x cycles."""
-    total = b.patrol[world, border]
+    total = b.patrol[trial, border]
     for cell in range(GRID * GRID):
-        since = b.since[world, cell]
+        since = b.since[trial, cell]
         if since > 0 and (border == 0 or on_border(cell)):
             stay = cycles + 1 - since
-            total += FULL * stay if b.crowd[world, cell] > 0 else faded(stay)
+            total += FULL * stay if b.crowd[trial, cell] > 0 else faded(stay)
     return total / FULL

@@ -17,9 +17,10 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.compile import loop
+from qed.controller.inputs import FIRST_RAB
+from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
-from qed.swarm.cpu.bits import below, index, ones, span, whole
-from qed.swarm.cpu.squeezing import squeeze
+from qed.swarm.cpu.bits import below, index, ones, span, squeeze, whole
 from qed.swarm.laws.geometry import FAR, off_line, one_over
 from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
@@ -36,7 +37,7 @@ def crowded(b: Any, s: int, seen: int) -> bool:
     With all cones live it takes a quarter of all pairs, with fewer as many more.
     """
     _, robots, _, size, _ = span(b.segments, s)
-    crowd: bool = seen * ones(b.segments[s, L.LIVE] >> L.SENSORS) > size * (robots - 1)
+    crowd: bool = seen * ones(b.segments[s, L.LIVE] >> FIRST_RAB) > size * (robots - 1)
     return crowd
 
 
@@ -45,7 +46,7 @@ def list_crowd(b: Any, s: int) -> int:
     """List the pairs within hearing that are not hidden; return their number."""
     p, m = b.p, b.m
     first, robots, trials, size, _ = span(b.segments, s)
-    audible = b.limits[s, L.L_RAB2]
+    audible = b.limits[s, E.RAB2]
     me = L.WIDE_LANE + 2 * first
     seen = 0
     for k in range(1, robots // 2 + 1):

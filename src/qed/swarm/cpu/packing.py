@@ -1,4 +1,4 @@
-"""Blocks: worlds packed side by side, as one thread simulates them."""
+"""Blocks: segments packed side by side, as one thread simulates them."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qed.controller.network import CONSTANT, FIRST_HIDDEN, Network
+from qed.controller.inputs import ALL_BITS, CONSTANT, FIRST_HIDDEN, LEFT
+from qed.controller.network import Network
+from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.cycle import finish, run
-from qed.swarm.cpu.layout import Block, Segment
-from qed.swarm.cpu.own import address
-from qed.swarm.cpu.survey import survey
+from qed.swarm.cpu.history import survey
+from qed.swarm.cpu.layout import Block, SegmentFields
+from qed.swarm.cpu.user_defined import address
 from qed.swarm.environment import Environment
-from qed.swarm.environment_row import limits
 from qed.swarm.faults import Effects, Faults, effects
 from qed.swarm.laws.contact import margin
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import GRID
 from qed.swarm.measures import ACTIONS, SDBC_SUMS, SITUATIONS, STATES, VISITS, Wanted
-from qed.swarm.own import Law
+from qed.swarm.user_defined import Law
 
-ALL_INPUTS = (1 << 15) - 1
 CACHE_LINE = 64  # bytes
 
 
 @dataclass(frozen=True)
-class World:
+class Segment:
     """One controller in one environment, for some trials."""
 
     controller: int  # its place in the caller's list
@@ -76,49 +76,49 @@ def trials_at_once(robots: int) -> int:
     return max(min(L.LANES // robots, L.PAIRS // pairs), 1)
 
 
-def packed(worlds: Sequence[World], threads: int) -> Iterator[list[World]]:
-    """Yield lists of worlds that fit a block each, as many for each thread, about alike."""
-    total = sum(world.lanes for world in worlds)
+def packed(segments: Sequence[Segment], threads: int) -> Iterator[list[Segment]]:
+    """Yield lists of segments that fit a block each, as many for each thread, about alike."""
+    total = sum(segment.lanes for segment in segments)
     rounds = -(-total // (L.LANES * threads))
     share = total / (rounds * threads)  # lanes of a block, if all were equal
-    block: list[World] = []
+    block: list[Segment] = []
     blocks = before = lanes = pairs = 0
-    for world in worlds:
-        full = lanes + world.lanes > L.LANES or pairs + world.pairs > L.PAIRS
-        enough = before + lanes + world.lanes / 2 > share * (blocks + 1)
+    for segment in segments:
+        full = lanes + segment.lanes > L.LANES or pairs + segment.pairs > L.PAIRS
+        enough = before + lanes + segment.lanes / 2 > share * (blocks + 1)
         if block and (full or enough):
             yield block
             blocks += 1
             before += lanes
             block, lanes, pairs = [], 0, 0
-        block.append(world)
-        lanes += world.lanes
-        pairs += world.pairs
+        block.append(segment)
+        lanes += segment.lanes
+        pairs += segment.pairs
     if block:
         yield block
 
 
-def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> Block:
+def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False) -> Block:
     """Return a block at its start."""
     wants = wanted.stages
     every = all_inputs or wanted.all_inputs
-    trials = sum(world.size for world in worlds)
-    hidden = max(network.hidden for world in worlds for network in world.networks)
-    shifts = max(world.environment.robots // 2 for world in worlds)
-    most_obstacles = max(world.environment.obstacles for world in worlds)
-    fine = max(fine_side(world.environment.arena) for world in worlds)
+    trials = sum(segment.size for segment in segments)
+    hidden = max(network.hidden for segment in segments for network in segment.networks)
+    shifts = max(segment.environment.robots // 2 for segment in segments)
+    most_obstacles = max(segment.environment.obstacles for segment in segments)
+    fine = max(fine_side(segment.environment.arena) for segment in segments)
     contacts = max(most_obstacles * L.LANES, 1)
-    networks = [network for world in worlds for network in world.networks]
+    networks = [network for segment in segments for network in segment.networks]
     neurons, biases, sources, weights = _networks(networks, hidden)
     block = Block(
-        segments=np.zeros((len(worlds), len(Segment._fields)), np.int32),
-        limits=np.zeros((len(worlds), L.LIMITS), np.float32),
+        segments=np.zeros((len(segments), len(SegmentFields._fields)), np.int32),
+        limits=np.zeros((len(segments), E.COLUMNS), np.float32),
         f=_aligned(L.FLOAT_ROWS * L.STRIDE, np.float32),
         n=_aligned(L.WHOLE_ROWS * L.STRIDE, np.int32),
         w=_aligned(L.WIDE_ROWS * L.WIDE, np.float32),
         a=_aligned((L.HIDDEN + 2 * hidden + 1) * L.STRIDE, np.float32),
         keys=np.zeros(L.STRIDE, np.uint32),
-        minds=np.zeros((len(networks), L.MIND_FIELDS), np.int32),
+        networks=np.zeros((len(networks), L.NETWORK_FIELDS), np.int32),
         neurons=neurons,
         biases=biases,
         sources=sources,
@@ -126,57 +126,56 @@ def build(worlds: Sequence[World], wanted: Wanted, all_inputs: bool = False) -> 
         p=_aligned(L.PAIR_FLOATS * L.PAIR_STRIDE, np.float32),
         m=_aligned(L.PAIR_WHOLES * L.PAIR_STRIDE, np.int32),
         sums=np.zeros(L.STRIDE, np.int64),
-        presses=np.zeros((max(shifts, 1) * L.STRIDE, 4), np.float32),
-        met=np.full(max(shifts, 1) * L.STRIDE, -1, np.int32),
+        pair_impulse=np.zeros((max(shifts, 1) * L.STRIDE, 4), np.float32),
+        pair_step=np.full(max(shifts, 1) * L.STRIDE, -1, np.int32),
         obstacles=np.full(max(2 * most_obstacles, 1) * L.STRIDE, 1e6, np.float32),
-        blocks=np.zeros(max(2 * most_obstacles, 1) * L.STRIDE, np.float32),
-        blocked=np.full(max(most_obstacles, 1) * L.STRIDE, -1, np.int32),
-        touching=np.zeros((contacts, L.OBSTACLE_FIELDS), np.float32),
-        touched=np.zeros((contacts, 2), np.int32),
+        obstacle_impulse=np.zeros(max(2 * most_obstacles, 1) * L.STRIDE, np.float32),
+        obstacle_step=np.full(max(most_obstacles, 1) * L.STRIDE, -1, np.int32),
+        obstacle_contacts=np.zeros((contacts, L.OBSTACLE_FIELDS), np.float32),
+        obstacle_places=np.zeros((contacts, 2), np.int32),
         since=np.zeros((trials, GRID * GRID), np.int32),
         crowd=np.zeros((trials, GRID * GRID), np.int32),
         patrol=np.zeros((trials, 2), np.int64),
         fine=np.zeros((trials, fine * fine if wants & VISITS else 1), np.int32),
         features=np.zeros((trials, *SDBC_SUMS), np.float64),
-        spirit=np.zeros((len(worlds), STATES * ACTIONS if wants & SITUATIONS else 1), np.int32),
-        own=_aligned(max(len(wanted.laws), 1) * L.OWN_ROWS, np.float32),
+        spirit=np.zeros((len(segments), STATES * ACTIONS if wants & SITUATIONS else 1), np.int32),
+        user_sums=_aligned(max(len(wanted.laws), 1) * L.USER_ROWS, np.float32),
         laws=np.array([address(law) for law in wanted.laws], np.int64),
         wants=wants,
         hidden=hidden,
     )
     _rest(block)
     first = trial = neuron = mind = 0
-    for s, world in enumerate(worlds):
-        env = world.environment
-        block.segments[s] = Segment(
+    for s, segment in enumerate(segments):
+        env = segment.environment
+        block.segments[s] = SegmentFields(
             first=first,
             robots=env.robots,
-            trials=world.size,
-            padded=world.lanes,
-            live=ALL_INPUTS if every else world.live,
-            minds=mind,
-            mind_count=len(world.networks),
+            trials=segment.size,
+            padded=segment.lanes,
+            live=ALL_BITS if every else segment.live,
+            networks=mind,
+            network_count=len(segment.networks),
             obstacles=env.obstacles,
-            world=trial,
-            rab_offset=int(world.effects.some_misheard),
+            first_trial=trial,
+            rab_offset=int(segment.effects.some_misheard),
             fine_side=fine_side(env.arena),
-            size=env.robots * world.size,
-            odd=int(world.effects.some_odd),
+            size=env.robots * segment.size,
         )
-        block.limits[s] = limits(env, world.noise)
-        _settle(block, world, first)
-        _read(block, world, first, every)
-        trial += world.size
-        for robot, network in enumerate(world.networks):
-            alone = len(world.networks) == 1
+        block.limits[s] = E.row(env, segment.noise)
+        _settle(block, segment, first)
+        _read(block, segment, first, every)
+        trial += segment.size
+        for robot, network in enumerate(segment.networks):
+            alone = len(segment.networks) == 1
             # Whole vectors: what is too much belongs to the next robot, which thinks later.
-            lane = first + robot * world.size
-            lanes = world.lanes if alone else -(-world.size // L.VECTOR) * L.VECTOR
+            lane = first + robot * segment.size
+            lanes = segment.lanes if alone else -(-segment.size // L.VECTOR) * L.VECTOR
             count = len(network.biases)
-            block.minds[mind] = lane, lanes, neuron, count
+            block.networks[mind] = lane, lanes, neuron, count
             neuron += count
             mind += 1
-        first += world.lanes
+        first += segment.lanes
     return block
 
 
@@ -197,7 +196,7 @@ def _networks(networks: Sequence[Network], hidden: int) -> tuple[np.ndarray, ...
     for network in networks:
         bounds = network.first_link
         for u in range(len(network.biases)):
-            neurons.append((16 + u, links + bounds[u], bounds[u + 1] - bounds[u]))
+            neurons.append((LEFT + u, links + bounds[u], bounds[u + 1] - bounds[u]))
         links += int(bounds[-1])
     sources = np.concatenate([network.sources for network in networks])
     rows = np.where(sources < CONSTANT, sources, L.HIDDEN + sources - FIRST_HIDDEN)
@@ -218,8 +217,6 @@ def _rest(block: Block) -> None:
         (L.Y, 500.0),
         (L.SIDE, 1000.0),
         (L.COS, 1.0),
-        (L.GAIN, 1.0),
-        (L.REAR_GAIN, 1.0),
     ):
         f[row : row + L.STRIDE] = value
     for row in (L.WALLED_X, L.WALLED_Y, L.CELL, L.FINE):
@@ -227,67 +224,68 @@ def _rest(block: Block) -> None:
     block.m[L.PLACE : L.PLACE + L.PAIR_STRIDE] = np.arange(L.PAIR_STRIDE)
 
 
-def _settle(block: Block, world: World, first: int) -> None:
-    """Put the robots of a world at their places."""
-    env = world.environment
-    size = env.robots * world.size
+def _settle(block: Block, segment: Segment, first: int) -> None:
+    """Put the robots of a segment at their places."""
+    env = segment.environment
+    size = env.robots * segment.size
     here = slice(first, first + size)
 
     def lay(row: int, values: np.ndarray) -> None:
         """Fill a float row with values (trials, robots), or (robots,) for all trials."""
-        table = np.broadcast_to(values, (world.size, env.robots))
+        table = np.broadcast_to(values, (segment.size, env.robots))
         block.f[row + first : row + first + size] = table.T.ravel()
 
-    heading = (world.poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
-    lay(L.X, world.poses[..., 0])
-    lay(L.Y, world.poses[..., 1])
+    heading = (segment.poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
+    lay(L.X, segment.poses[..., 0])
+    lay(L.Y, segment.poses[..., 1])
     lay(L.HEADING, heading)
     lay(L.COS, np.cos(heading))
     lay(L.SIN, np.sin(heading))
-    broken = world.effects
+    broken = segment.effects
     lay(L.WHEEL_LEFT, env.max_speed * broken.wheels[:, 0])
     lay(L.WHEEL_RIGHT, env.max_speed * broken.wheels[:, 1])
     lay(L.GAIN, broken.gain)
-    lay(L.AMPLITUDE, np.where(np.isnan(broken.noise), world.noise, broken.noise))
+    lay(L.AMPLITUDE, np.where(np.isnan(broken.noise), segment.noise, broken.noise))
     lay(L.OFFSET, broken.offset)
-    lay(L.REAR_AMPLITUDE, np.array(world.noise))
     lay(L.SIDE, np.array(env.arena))
     lay(L.MARGIN, np.array(margin(env.max_speed)))
     lay(L.HEARS_WITHIN, broken.hears_within)
     radios = L.MISHEARS * broken.rab_offset | L.SILENT * broken.dead
     for row, values in ((L.RAB_FAULT, radios), (L.HIT, broken.hit)):
-        block.n[row + first : row + first + size] = np.repeat(values, world.size)
-    trial = np.tile(first + np.arange(world.size), env.robots)
+        block.n[row + first : row + first + size] = np.repeat(values, segment.size)
+    trial = np.tile(first + np.arange(segment.size), env.robots)
     block.n[L.TRIAL + first : L.TRIAL + first + size] = trial
-    block.keys[here] = world.keys.T.ravel()
+    block.keys[here] = segment.keys.T.ravel()
     twice = L.WIDE_LANE + 2 * first
     block.m[twice : twice + 2 * size] = np.tile(first + np.arange(size), 2)
     for o in range(env.obstacles):
         for axis in range(2):
             row = (2 * o + axis) * L.STRIDE + first
-            block.obstacles[row : row + size] = np.tile(world.obstacles[:, o, axis], env.robots)
+            block.obstacles[row : row + size] = np.tile(segment.obstacles[:, o, axis], env.robots)
 
 
-def _read(block: Block, world: World, first: int, every: bool) -> None:
-    """Note which inputs each robot of a world reads."""
-    lanes = world.keys.size // len(world.networks)
-    for robot, network in enumerate(world.networks):
+def _read(block: Block, segment: Segment, first: int, every: bool) -> None:
+    """Note which inputs each robot of a segment reads."""
+    lanes = segment.keys.size // len(segment.networks)
+    for robot, network in enumerate(segment.networks):
         at = L.READS + first + robot * lanes
-        block.n[at : at + lanes] = ALL_INPUTS if every else network.live
+        block.n[at : at + lanes] = ALL_BITS if every else network.live
 
 
 def results(
-    block: Block, worlds: Sequence[World], cycles: int, laws: Sequence[Law] = ()
+    block: Block, segments: Sequence[Segment], cycles: int, laws: Sequence[Law] = ()
 ) -> list[dict[str, np.ndarray]]:
-    """Return, for each world, the sums of its trials by name, after so many cycles."""
+    """Return, for each segment, the sums of its trials by name, after so many cycles."""
     patrols = np.zeros((len(block.patrol), 2))
     finish(block, cycles, patrols)
     found = []
-    for s in range(len(worlds)):
-        segment = Segment(*block.segments[s].tolist())
-        here = slice(segment.world, segment.world + segment.trials)
+    for s in range(len(segments)):
+        segment = SegmentFields(*block.segments[s].tolist())
+        here = slice(segment.first_trial, segment.first_trial + segment.trials)
 
-        def total(row: int, segment: Segment = segment, of: np.ndarray = block.f) -> np.ndarray:
+        def total(
+            row: int, segment: SegmentFields = segment, of: np.ndarray = block.f
+        ) -> np.ndarray:
             """Add up a float row over the robots of each trial."""
             size = segment.robots * segment.trials
             lanes = of[row + segment.first : row + segment.first + size]
@@ -306,7 +304,7 @@ def results(
             "features": block.features[here],
         }
         for k, law in enumerate(laws):
-            sums[law.key] = total(k * L.OWN_ROWS, of=block.own)
+            sums[law.key] = total(k * L.USER_ROWS, of=block.user_sums)
         if block.wants & VISITS:
             sums["visits"] = block.fine[here, : segment.fine_side**2]
             sums["spread"] = survey(sums["visits"])
@@ -316,4 +314,4 @@ def results(
     return found
 
 
-__all__ = ["World", "build", "packed", "results", "run", "trials_at_once"]
+__all__ = ["Segment", "build", "packed", "results", "run", "trials_at_once"]

@@ -9,18 +9,13 @@ from numpy import int32 as i32
 
 from qed.chance import draw, high_noise, low_noise
 from qed.compile import loop
+from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
-from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
-from qed.swarm.cpu.squeezing import squeeze
+from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.rays import ray_body, ray_disc, ray_wall
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS, reading, sensed
-from qed.swarm.robot import (
-    BODY_OUTER_RADIUS,
-    FRONT_SENSORS,
-    OBSTACLE_RADIUS,
-    SENSOR_REACH,
-)
+from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS, SENSOR_REACH
 
 RADIUS = f32(OBSTACLE_RADIUS)
 REACH = f32(SENSOR_REACH)
@@ -35,7 +30,7 @@ def at_walls(b: Any, s: int) -> None:
     f, a = b.f, b.a
     first, _, _, _, lanes = span(b.segments, s)
     live = b.segments[s, L.LIVE]
-    side = b.limits[s, L.L_SIDE]
+    side = b.limits[s, E.SIDE]
     for sensor in range(SENSORS):
         if (live >> sensor) & 1:
             at_x, at_y = AT_X[sensor], AT_Y[sensor]
@@ -165,7 +160,7 @@ def at_obstacles(b: Any, s: int) -> None:
     """Shorten the rays that meet an obstacle."""
     p = b.p
     live = b.segments[s, L.LIVE]
-    reach = b.limits[s, L.L_RANGE]
+    reach = b.limits[s, E.RANGE]
     for o in range(b.segments[s, L.OBSTACLES]):
         close = close_to(b, s, o, reach + REACH + RADIUS)
         for sensor in range(SENSORS):
@@ -208,50 +203,30 @@ def close_to(b: Any, s: int, o: int, far: Any) -> int:
 
 @loop
 def read(b: Any, s: int, cycle: int) -> None:
-    """Turn distances into what the network is told: curve, noise, faults, scale.
+    """Turn distances into what the network reads: curve, noise, faults, scale.
 
     Two neighbouring sensors share 32 random bits.
     """
-    f, a, keys = b.f, b.a, b.keys
+    f, n, a, keys = b.f, b.n, b.a, b.keys
     first, _, _, _, lanes = span(b.segments, s)
-    per_range = ONE / b.limits[s, L.L_RANGE]
+    per_range = ONE / b.limits[s, E.RANGE]
+    healthy = b.limits[s, E.NOISE]
     for sensor in range(SENSORS):
         if (b.segments[s, L.LIVE] >> sensor) & 1:
             row = sensor * L.STRIDE + first
-            gain = (L.GAIN if sensor < FRONT_SENSORS else L.REAR_GAIN) + first
-            amplitude = gain + L.STRIDE
-            offset = amplitude + L.STRIDE
             lower = sensor % 2 == 0
-            if b.segments[s, L.ODD]:
-                read_odd(b, s, sensor, cycle)
-                continue
             for i in range(lanes):
                 bits = draw(keys[first + i], cycle, sensor - sensor % 2)
                 noise = low_noise(bits) if lower else high_noise(bits)
+                # Read whether it is hit or not: a load under a condition is no vector code.
+                gain = f[L.GAIN + first + i]
+                amplitude = f[L.AMPLITUDE + first + i]
+                offset = f[L.OFFSET + first + i]
+                hit = (n[L.HIT + first + i] >> i32(sensor)) & i32(1) != i32(0)
                 a[row + i] = sensed(
                     reading(a[row + i], per_range),
                     noise,
-                    f[gain + i],
-                    f[amplitude + i],
-                    f[offset + i],
+                    gain if hit else ONE,
+                    amplitude if hit else healthy,
+                    offset if hit else ZERO,
                 )
-
-
-@loop
-def read_odd(b: Any, s: int, sensor: int, cycle: int) -> None:
-    """Read one sensor where faults may hit any of them."""
-    f, n, a, keys = b.f, b.n, b.a, b.keys
-    first, _, _, _, lanes = span(b.segments, s)
-    per_range = ONE / b.limits[s, L.L_RANGE]
-    row = sensor * L.STRIDE + first
-    for i in range(lanes):
-        bits = draw(keys[first + i], cycle, sensor - sensor % 2)
-        noise = low_noise(bits) if sensor % 2 == 0 else high_noise(bits)
-        hit = (n[L.HIT + first + i] >> sensor) & 1 != 0
-        a[row + i] = sensed(
-            reading(a[row + i], per_range),
-            noise,
-            f[L.GAIN + first + i] if hit else ONE,
-            f[L.AMPLITUDE + first + i] if hit else f[L.REAR_AMPLITUDE + first + i],
-            f[L.OFFSET + first + i] if hit else ZERO,
-        )

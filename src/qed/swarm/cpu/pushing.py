@@ -1,4 +1,9 @@
-"""Robots that push each other: which pairs touch, and what they do to each other."""
+"""Robots that push each other: which pairs touch, and their impulses (``laws/contact.py``).
+
+Each stage lists what it leaves, in the same rows by other names: pairs whose circumscribed discs
+overlap, then those whose bodies do.  What is dear, two corners a pair and its effective masses, is
+worked out for the few that touch, a vector at a time.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +15,8 @@ from numpy import int64 as i64
 
 from qed.compile import loop
 from qed.swarm.cpu import layout as L
-from qed.swarm.cpu.bits import below, index, ones, whole
-from qed.swarm.cpu.squeezing import squeeze
-from qed.swarm.laws.bodies import beyond, first_face, touching_points
-from qed.swarm.laws.contact import (
-    FROM_FIXED,
-    coupling,
-    fixed,
-    pair_share,
-    patience,
-    push,
-    spinning,
-)
+from qed.swarm.cpu.bits import below, index, ones, squeeze, whole
+from qed.swarm.laws import bodies, contact
 from qed.swarm.robot import BODY_OUTER_RADIUS
 
 ZERO = f32(0.0)
@@ -31,7 +26,7 @@ TWO_OUTER_SQUARED = f32((2.0 * BODY_OUTER_RADIUS) ** 2)
 
 @loop
 def touching_pairs(b: Any, pairs: int, robots: int) -> int:
-    """List the pairs that touch; return their number."""
+    """List the pairs that touch with all that solving them needs; return their number."""
     p, m = b.p, b.m
     close = close_pairs(b, pairs)
     for e in range(whole(close)):
@@ -39,9 +34,9 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
         dy = p[L.T_DY + e]
         ci, si = p[L.T_COS_I + e], p[L.T_SIN_I + e]
         ck, sk = p[L.T_COS_K + e], p[L.T_SIN_K + e]
-        gap, nx, ny = beyond(dx, dy, ci, si, ck, sk)
-        other, mx, my = beyond(-dx, -dy, ck, sk, ci, si)
-        face = first_face(gap, other, dx, dy)
+        gap, nx, ny = bodies.beyond(dx, dy, ci, si, ck, sk)
+        other, mx, my = bodies.beyond(-dx, -dy, ck, sk, ci, si)
+        face = bodies.first_face(gap, other, dx, dy)
         p[L.T_NX + e] = nx if face else -mx
         p[L.T_NY + e] = ny if face else -my
         p[L.T_GAP + e] = max(gap, other)
@@ -49,9 +44,9 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
     touching: int = overlapping_pairs(b, close)
     look_up(b, touching, robots)
     for e in range(whole(touching)):
-        p[L.T_PART + e] = patience(m[L.T_PARTNERS_I + e], m[L.T_PARTNERS_K + e])
+        p[L.T_RELAXATION + e] = contact.relaxation(m[L.T_PARTNERS_I + e], m[L.T_PARTNERS_K + e])
         arm_i, lever_i, arm_k, lever_k, gap, more_i, farther_i, more_k, farther_k, more_gap = (
-            touching_points(
+            bodies.touching_points(
                 p[L.T_DX + e],
                 p[L.T_DY + e],
                 p[L.T_COS_I + e],
@@ -63,35 +58,38 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
                 p[L.T_FACE + e] > ZERO,
             )
         )
-        press_stops, rub_stops, press_slows, rub_slows = coupling(
+        k_nn, k_nt, k_tn, k_tt = contact.coupling(
             arm_i, lever_i, arm_k, lever_k, more_i, farther_i, more_k, farther_k
         )
-        p[L.T_PRESS_STOPS + e] = press_stops
-        p[L.T_RUB_STOPS + e] = rub_stops
-        p[L.T_PRESS_SLOWS + e] = press_slows
-        p[L.T_RUB_SLOWS + e] = rub_slows
-        put_point(p, L.T_ONE + e, e, arm_i, lever_i, arm_k, lever_k, gap)
-        put_point(p, L.T_TWO + e, e, more_i, farther_i, more_k, farther_k, more_gap)
+        p[L.T_K_NN + e] = k_nn
+        p[L.T_K_NT + e] = k_nt
+        p[L.T_K_TN + e] = k_tn
+        p[L.T_K_TT + e] = k_tt
+        prepare_point(p, L.T_ONE + e, e, arm_i, lever_i, arm_k, lever_k, gap)
+        prepare_point(p, L.T_TWO + e, e, more_i, farther_i, more_k, farther_k, more_gap)
     for e in range(whole(4 * pairs)):
         p[L.C_KEPT + e] = ZERO
     return touching
 
 
 @loop
-def put_point(
+def prepare_point(
     p: Any, at: Any, e: Any, arm_i: Any, lever_i: Any, arm_k: Any, lever_k: Any, gap: Any
 ) -> None:
-    """Write how a point moves as its robots spin, and what part of that is corrected at once."""
-    closing, sliding = spinning(
+    """Write how a point moves as robots spin, its effective masses, and its first impulses.
+
+    A point that is not inside has no mass and no impulse, so that nothing happens to it.
+    """
+    closing, sliding = contact.point_velocity(
         p[L.T_TURN_I + e], p[L.T_TURN_K + e], arm_i, lever_i, arm_k, lever_k
     )
-    part = p[L.T_PART + e] if gap < ZERO else ZERO
+    relaxed = p[L.T_RELAXATION + e] if gap < ZERO else ZERO
     p[at + L.T_CLOSING] = closing
     p[at + L.T_SLIDING] = sliding
-    p[at + L.T_NORMAL_SHARE] = pair_share(lever_i, lever_k) * part
-    p[at + L.T_TANGENT_SHARE] = pair_share(arm_i, arm_k) * part
-    p[at + L.T_PRESS] = p[at + L.T_PRESS] if gap < ZERO else ZERO
-    p[at + L.T_RUB] = p[at + L.T_RUB] if gap < ZERO else ZERO
+    p[at + L.T_NORMAL_MASS] = contact.pair_effective_mass(lever_i, lever_k) * relaxed
+    p[at + L.T_TANGENT_MASS] = contact.pair_effective_mass(arm_i, arm_k) * relaxed
+    p[at + L.T_NORMAL_IMPULSE] = p[at + L.T_NORMAL_IMPULSE] if gap < ZERO else ZERO
+    p[at + L.T_TANGENT_IMPULSE] = p[at + L.T_TANGENT_IMPULSE] if gap < ZERO else ZERO
 
 
 @loop
@@ -137,21 +135,21 @@ def look_up(b: Any, touching: int, robots: int) -> None:
         p[L.T_TURN_I + e] = f[L.P_TURN + i]
         p[L.T_TURN_K + e] = f[L.P_TURN + k]
         kept = L.C_KEPT + 4 * index(m[L.T_AT + e])
-        p[L.T_ONE + L.T_PRESS + e] = p[kept]
-        p[L.T_ONE + L.T_RUB + e] = p[kept + 1]
-        p[L.T_TWO + L.T_PRESS + e] = p[kept + 2]
-        p[L.T_TWO + L.T_RUB + e] = p[kept + 3]
+        p[L.T_ONE + L.T_NORMAL_IMPULSE + e] = p[kept]
+        p[L.T_ONE + L.T_TANGENT_IMPULSE + e] = p[kept + 1]
+        p[L.T_TWO + L.T_NORMAL_IMPULSE + e] = p[kept + 2]
+        p[L.T_TWO + L.T_TANGENT_IMPULSE + e] = p[kept + 3]
 
 
 @loop
-def keep_pairs(p: Any, m: Any, touching: int) -> None:
+def store_pairs(p: Any, m: Any, touching: int) -> None:
     """Keep the impulses of pairs for the next sub-step."""
     for e in range(touching):
         kept = L.C_KEPT + 4 * index(m[L.T_AT + e])
-        p[kept] = p[L.T_ONE + L.T_PRESS + e]
-        p[kept + 1] = p[L.T_ONE + L.T_RUB + e]
-        p[kept + 2] = p[L.T_TWO + L.T_PRESS + e]
-        p[kept + 3] = p[L.T_TWO + L.T_RUB + e]
+        p[kept] = p[L.T_ONE + L.T_NORMAL_IMPULSE + e]
+        p[kept + 1] = p[L.T_ONE + L.T_TANGENT_IMPULSE + e]
+        p[kept + 2] = p[L.T_TWO + L.T_NORMAL_IMPULSE + e]
+        p[kept + 3] = p[L.T_TWO + L.T_TANGENT_IMPULSE + e]
 
 
 @loop
@@ -188,37 +186,37 @@ def close_pairs(b: Any, pairs: int) -> int:
 
 
 @loop
-def warm_pairs(b: Any, touching: int) -> None:
+def warm_start_pairs(b: Any, touching: int) -> None:
     """Begin with the impulses of the last sub-step."""
     p, m = b.p, b.m
     for e in range(whole(touching)):
-        pressed = p[L.T_ONE + L.T_PRESS + e] + p[L.T_TWO + L.T_PRESS + e]
-        rubbed = p[L.T_ONE + L.T_RUB + e] + p[L.T_TWO + L.T_RUB + e]
-        m[L.T_FX + e] = fixed(pressed * p[L.T_NX + e] - rubbed * p[L.T_NY + e])
-        m[L.T_FY + e] = fixed(pressed * p[L.T_NY + e] + rubbed * p[L.T_NX + e])
-    give(m, b.sums, touching)
+        pn = p[L.T_ONE + L.T_NORMAL_IMPULSE + e] + p[L.T_TWO + L.T_NORMAL_IMPULSE + e]
+        pt = p[L.T_ONE + L.T_TANGENT_IMPULSE + e] + p[L.T_TWO + L.T_TANGENT_IMPULSE + e]
+        m[L.T_FX + e] = contact.fixed(pn * p[L.T_NX + e] - pt * p[L.T_NY + e])
+        m[L.T_FY + e] = contact.fixed(pn * p[L.T_NY + e] + pt * p[L.T_NX + e])
+    add_impulses(m, b.sums, touching)
 
 
 @loop
-def push_at(p: Any, at: Any, closing: Any, sliding: Any) -> Any:
-    """Let two robots push each other at a point; return the change of its impulses."""
-    old_press = p[at + L.T_PRESS]
-    old_rub = p[at + L.T_RUB]
-    pressed, rubbed = push(
+def solve_at(p: Any, at: Any, closing: Any, sliding: Any) -> Any:
+    """Solve one point of a pair; return the change of its impulses."""
+    old_pn = p[at + L.T_NORMAL_IMPULSE]
+    old_pt = p[at + L.T_TANGENT_IMPULSE]
+    pn, pt = contact.solve_point(
         closing + p[at + L.T_CLOSING],
         sliding + p[at + L.T_SLIDING],
-        old_press,
-        old_rub,
-        p[at + L.T_NORMAL_SHARE],
-        p[at + L.T_TANGENT_SHARE],
+        old_pn,
+        old_pt,
+        p[at + L.T_NORMAL_MASS],
+        p[at + L.T_TANGENT_MASS],
     )
-    p[at + L.T_PRESS] = pressed
-    p[at + L.T_RUB] = rubbed
-    return pressed - old_press, rubbed - old_rub
+    p[at + L.T_NORMAL_IMPULSE] = pn
+    p[at + L.T_TANGENT_IMPULSE] = pt
+    return pn - old_pn, pt - old_pt
 
 
 @loop
-def push_pairs(b: Any, touching: int) -> None:
+def solve_pairs(b: Any, touching: int) -> None:
     """Correct all pairs at once, each from the velocities before the iteration."""
     f, p, m = b.f, b.p, b.m
     for e in range(touching):
@@ -233,19 +231,19 @@ def push_pairs(b: Any, touching: int) -> None:
         uy = p[L.T_UY + e]
         un = ux * nx + uy * ny
         ut = uy * nx - ux * ny
-        dp, dr = push_at(p, L.T_ONE + e, un, ut)
-        un -= p[L.T_PRESS_STOPS + e] * dp + p[L.T_RUB_STOPS + e] * dr
-        ut -= p[L.T_PRESS_SLOWS + e] * dp + p[L.T_RUB_SLOWS + e] * dr
-        more, farther = push_at(p, L.T_TWO + e, un, ut)
+        dp, dr = solve_at(p, L.T_ONE + e, un, ut)
+        un -= p[L.T_K_NN + e] * dp + p[L.T_K_NT + e] * dr
+        ut -= p[L.T_K_TN + e] * dp + p[L.T_K_TT + e] * dr
+        more, farther = solve_at(p, L.T_TWO + e, un, ut)
         dp += more
         dr += farther
-        m[L.T_FX + e] = fixed(dp * nx - dr * ny)
-        m[L.T_FY + e] = fixed(dp * ny + dr * nx)
-    give(m, b.sums, touching)
+        m[L.T_FX + e] = contact.fixed(dp * nx - dr * ny)
+        m[L.T_FY + e] = contact.fixed(dp * ny + dr * nx)
+    add_impulses(m, b.sums, touching)
 
 
 @loop
-def give(m: Any, sums: Any, touching: int) -> None:
+def add_impulses(m: Any, sums: Any, touching: int) -> None:
     """Add each pair's impulse to its two robots, in whole numbers: x, and y in the upper half."""
     for e in range(touching):
         i = index(m[L.T_I + e])
@@ -256,13 +254,13 @@ def give(m: Any, sums: Any, touching: int) -> None:
 
 
 @loop
-def take(f: Any, sums: Any, first: int, stop: int) -> None:
+def apply_impulses(f: Any, sums: Any, first: int, stop: int) -> None:
     """Change the velocities by the impulses that were added up."""
     begin = index(first)
     for k in range(whole(stop - first)):
         e = begin + k
         x = i32(sums[e])
         y = i32((sums[e] - i64(x)) >> 32)
-        f[L.P_VX + e] += f32(x) * FROM_FIXED
-        f[L.P_VY + e] += f32(y) * FROM_FIXED
+        f[L.P_VX + e] += f32(x) * contact.FROM_FIXED
+        f[L.P_VY + e] += f32(y) * contact.FROM_FIXED
         sums[e] = 0

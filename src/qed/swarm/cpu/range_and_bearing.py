@@ -14,8 +14,10 @@ from numpy import int32 as i32
 
 from qed.chance import draw, high_noise, low_noise
 from qed.compile import loop
+from qed.controller.inputs import FIRST_RAB
+from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
-from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
+from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
 from qed.swarm.cpu.occlusion import (
     INNER2,
     OUTER2,
@@ -25,19 +27,16 @@ from qed.swarm.cpu.occlusion import (
     occlude,
     way,
 )
-from qed.swarm.cpu.squeezing import squeeze
 from qed.swarm.laws.bodies import ahead
 from qed.swarm.laws.geometry import FAR, PI, cos_sin, one_over
 from qed.swarm.laws.rays import ray_body
-from qed.swarm.laws.sensing import cone, heard, misheard
+from qed.swarm.laws.sensing import RAB_PURPOSE, cone, heard, misheard
 from qed.swarm.robot import BODY_INNER_RADIUS, CONES
 
 INNER = f32(BODY_INNER_RADIUS)
 ONE = f32(1.0)
 ZERO = f32(0.0)
 FARTHER = f32(2.0) * FAR
-SENSORS = 7
-RAB_PURPOSE = 8  # random bits for a misheard neighbour come after those of the sensors
 
 
 @loop
@@ -52,20 +51,6 @@ def listen(b: Any, s: int, seen: int, cycle: int) -> None:
         occlude(b, s, seen)
     hear_all(b, s, seen, cycle)
     scale(b, s)
-    if b.segments[s, L.ODD]:
-        weaken(b, s)
-
-
-@loop
-def weaken(b: Any, s: int) -> None:
-    """Let robots with a weak radio hear nobody beyond its reach."""
-    f, a = b.f, b.a
-    first, _, _, _, lanes = span(b.segments, s)
-    for c in range(CONES):
-        if (b.segments[s, L.LIVE] >> (SENSORS + c)) & 1:
-            row = L.RAB + c * L.STRIDE + first
-            for i in range(lanes):
-                a[row + i] = ONE if a[row + i] > f[L.HEARS_WITHIN + first + i] else a[row + i]
 
 
 @loop
@@ -76,30 +61,35 @@ def clear(b: Any, s: int) -> None:
     """
     n, a = b.n, b.a
     first, _, _, _, lanes = span(b.segments, s)
-    limit = b.limits[s, L.L_RAB]
+    limit = b.limits[s, E.RAB]
     for c in range(CONES):
-        if (b.segments[s, L.LIVE] >> (SENSORS + c)) & 1:
+        if (b.segments[s, L.LIVE] >> (FIRST_RAB + c)) & 1:
             row = L.RAB + c * L.STRIDE + first
-            if b.segments[s, L.MIND_COUNT] == 1:
+            if b.segments[s, L.NETWORK_COUNT] == 1:
                 for i in range(lanes):
                     a[row + i] = limit
             else:
                 for i in range(lanes):
-                    read = (n[L.READS + first + i] >> (SENSORS + c)) & 1 != 0
+                    read = (n[L.READS + first + i] >> (FIRST_RAB + c)) & 1 != 0
                     a[row + i] = limit if read else ZERO
 
 
 @loop
 def scale(b: Any, s: int) -> None:
-    """Turn the live cones' distances (m) into what the network is told."""
-    a = b.a
+    """Turn the live cones' distances (m) into what the network reads.
+
+    Robots with a weak radio hear nobody beyond its reach; 1 is as far as others hear, and as
+    nobody.
+    """
+    f, a = b.f, b.a
     first, _, _, _, lanes = span(b.segments, s)
-    per_range = f32(1.0) / b.limits[s, L.L_RAB]
+    per_range = f32(1.0) / b.limits[s, E.RAB]
     for c in range(CONES):
-        if (b.segments[s, L.LIVE] >> (SENSORS + c)) & 1:
+        if (b.segments[s, L.LIVE] >> (FIRST_RAB + c)) & 1:
+            row = L.RAB + c * L.STRIDE + first
             for i in range(lanes):
-                row = L.RAB + c * L.STRIDE + first
-                a[row + i] = heard(a[row + i], per_range)
+                told = heard(a[row + i], per_range)
+                a[row + i] = ONE if told > f[L.HEARS_WITHIN + first + i] else told
 
 
 @loop
@@ -165,15 +155,15 @@ def bearings(b: Any, s: int, seen: int) -> int:
 def wanted(b: Any, s: int, seen: int) -> None:
     """Mark the pairs of which one reads the cone that the other is in."""
     n, p, m = b.n, b.p, b.m
-    if b.segments[s, L.MIND_COUNT] == 1:
-        cones = i32(b.segments[s, L.LIVE] >> SENSORS)
+    if b.segments[s, L.NETWORK_COUNT] == 1:
+        cones = i32(b.segments[s, L.LIVE] >> FIRST_RAB)
         for e in range(whole(seen)):
             either = ((cones >> m[L.S_CONE_I + e]) | (cones >> m[L.S_CONE_K + e])) & i32(1)
             p[L.S_DISTANCE + e] = f32(either)
     else:
         for e in range(seen):
-            cones_i = n[L.READS + index(m[L.S_I + e])] >> i32(SENSORS)
-            cones_k = n[L.READS + index(m[L.S_K + e])] >> i32(SENSORS)
+            cones_i = n[L.READS + index(m[L.S_I + e])] >> i32(FIRST_RAB)
+            cones_k = n[L.READS + index(m[L.S_K + e])] >> i32(FIRST_RAB)
             either = ((cones_i >> m[L.S_CONE_I + e]) | (cones_k >> m[L.S_CONE_K + e])) & i32(1)
             p[L.S_DISTANCE + e] = f32(either)
 
@@ -209,10 +199,9 @@ def hear(b: Any, s: int, e: int, cycle: int) -> None:
     if segment[L.RAB_OFFSET]:
         robot_i = (i - n[L.TRIAL + i]) // index(segment[L.TRIALS])
         robot_k = (k - n[L.TRIAL + k]) // index(segment[L.TRIALS])
-        odd = segment[L.ODD] != 0
-        if not (odd and n[L.RAB_FAULT + k] & L.SILENT):
+        if not n[L.RAB_FAULT + k] & L.SILENT:
             hear_wrong(b, i, robot_k, p[L.S_DX + e], p[L.S_DY + e], cycle)
-        if not (odd and n[L.RAB_FAULT + i] & L.SILENT):
+        if not n[L.RAB_FAULT + i] & L.SILENT:
             hear_wrong(b, k, robot_i, -p[L.S_DX + e], -p[L.S_DY + e], cycle)
     else:
         distance = p[L.S_DISTANCE + e]

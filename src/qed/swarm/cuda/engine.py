@@ -11,24 +11,23 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from qed.controller.network import CONSTANT, LEFT
+from qed.controller.inputs import CONSTANT, LEFT
 from qed.errors import InputError
 from qed.swarm import measures
 from qed.swarm.backend import MOST_TRIALS
 from qed.swarm.cuda import kernel as kernels
 from qed.swarm.cuda import layout as L
-from qed.swarm.cuda import survey
 from qed.swarm.cuda.device import SIMULATED, ready
-from qed.swarm.cuda.packing import NOTHING, Ground, Packed, packed
-from qed.swarm.cuda.places import arrange, most_neurons, rows_of
+from qed.swarm.cuda.measures import survey_kernel
+from qed.swarm.cuda.packing import NOTHING, Packed, StartTables, arrange, most_neurons, packed
 from qed.swarm.cuda.workspace import Workspace
 from qed.swarm.job import Job
 from qed.swarm.laws.contact import ITERATIONS
 from qed.swarm.laws.describing import fine_side
 from qed.swarm.laws.scoring import FULL
 from qed.swarm.measures import Wanted, wanted
-from qed.swarm.own import Law, reason
 from qed.swarm.sums import joined
+from qed.swarm.user_defined import Law, reason
 
 # The column of the sums that a measure has.
 COLUMNS = {
@@ -43,8 +42,8 @@ VISITS_AT_ONCE = 1_000_000_000  # fine cells of a launch
 MOST_VISITS = 2**31 - 1  # of a controller
 UNASKED = 48 * 1024  # bytes of shared memory that a block may have without asking
 
-_ground = Ground()
-_sent: dict[str, tuple[int, Any]] = {}  # tables of the ground on the GPU, and how long they were
+_starts = StartTables()
+_sent: dict[str, tuple[int, Any]] = {}  # tables of the starts on the GPU, and how long they were
 _granted: dict[Any, int] = {}  # shared memory (bytes) that kernels may have
 _free: list[Workspace] = []  # that nobody uses; one whose work went wrong does not return
 
@@ -68,7 +67,7 @@ class Simulation:
         self.job = job
         self.wants = wanted(sums)
         self.progress = progress
-        self.ground = _ground if job.start is None else Ground()
+        self.starts = _starts if job.start is None else StartTables()
         self.workspace = _free.pop() if _free else Workspace()
         self.parts = _parts(job, self.wants.stages)
         self._launch_next()
@@ -77,8 +76,8 @@ class Simulation:
         """Launch the next part, if there is one."""
         self.launched = None
         for some in self.parts:
-            tables = packed(self.job, some, self.ground, self.wants.all_inputs)
-            self.launched = launch(self.workspace, tables, self.ground, self.wants, self.job.cycles)
+            tables = packed(self.job, some, self.starts, self.wants.all_inputs)
+            self.launched = launch(self.workspace, tables, self.starts, self.wants, self.job.cycles)
             self.some = some
             break
 
@@ -152,7 +151,7 @@ def _sums(wants: Wanted) -> str:
 
 
 def launch(
-    workspace: Workspace, tables: Packed, ground: Ground, wanted: Wanted, cycles: int
+    workspace: Workspace, tables: Packed, starts: StartTables, wanted: Wanted, cycles: int
 ) -> Launch:
     """Start the kernel at a workspace."""
     wants = wanted.stages
@@ -161,7 +160,7 @@ def launch(
         tables.with_obstacles,
         tables.with_faults,
         tables.with_rab_offset,
-        tables.with_odd,
+        tables.with_general_faults,
         tables.with_teams,
         wanted.laws,
     )
@@ -174,10 +173,10 @@ def launch(
     needed = (
         workspace.send("warps", tables.warps),
         workspace.send("limits", tables.limits),
-        _on_gpu("poses", ground),
-        _on_gpu("keys", ground),
+        _on_gpu("poses", starts),
+        _on_gpu("keys", starts),
         workspace.send("faults", tables.faults),
-        _on_gpu("centres", ground),
+        _on_gpu("centres", starts),
         workspace.send("networks", tables.networks),
         (
             workspace.send("biases", tables.biases),
@@ -186,7 +185,7 @@ def launch(
             workspace.send("owners", tables.owners),
         ),
         workspace.room("kept", (tables.kept,), np.float32),
-        workspace.room("blocks", (tables.blocks,), np.float32),
+        workspace.room("statics", (tables.statics,), np.float32),
         workspace.room(_sums(wanted), (trials, L.SUMS + len(wanted.laws)), np.float64),
         workspace.room("visits", (cells,), np.int32),
         workspace.send("situations", np.zeros(counts, np.int32)),
@@ -197,7 +196,7 @@ def launch(
             needed[-2],
             workspace.send("cells", np.repeat(tables.cells, trials // controllers)),
             np.int32(tables.fine),
-            workspace.room("spread", (trials, survey.COLUMNS), np.int32),
+            workspace.room("spread", (trials, measures.SPREAD), np.int32),
         )
     numbers = (len(tables.warps), cycles, stride, ITERATIONS, len(tables.sources), tables.fine)
     arguments = (*needed, *map(np.int32, numbers))
@@ -206,7 +205,7 @@ def launch(
         _grant(run, arguments, shared)
         ready(run, blocks, warps * L.LANES, workspace.stream, shared)(*arguments)
     if wants & measures.VISITS:
-        ready(survey.kernel(), trials, L.LANES, workspace.stream)(*visited)
+        ready(survey_kernel(), trials, L.LANES, workspace.stream)(*visited)
     workspace.leave()
     return Launch(workspace, wanted, trials, tables.fine, controllers, needed)
 
@@ -264,7 +263,7 @@ def _links(tables: Packed) -> np.ndarray:
     """
     sources = tables.sources
     inputs = np.where(sources == NOTHING, L.X, L.INPUTS + L.LANES * sources)
-    kept = L.LANES * (rows_of(tables.with_faults, tables.with_teams) + sources - LEFT)
+    kept = L.LANES * (L.rows_of(tables.with_faults, tables.with_teams) + sources - LEFT)
     links = np.diff(tables.networks[tables.first, L.N_LINK], append=len(sources))
     rows = np.stack([kept, kept + L.LANES * np.repeat(most_neurons(tables), links)])
     two = np.empty((2, len(sources), 2), np.int32)
@@ -273,10 +272,10 @@ def _links(tables: Packed) -> np.ndarray:
     return two.view(np.int64).ravel()
 
 
-def _on_gpu(name: str, ground: Ground) -> Any:
-    """Return a table of the ground on the GPU; the common one is sent only when it has grown."""
-    table = getattr(ground, name)
-    if ground is not _ground:
+def _on_gpu(name: str, starts: StartTables) -> Any:
+    """Return a table of the starts on the GPU; the common one is sent only when it has grown."""
+    table = getattr(starts, name)
+    if starts is not _starts:
         return cuda.to_device(table)
     if _sent.get(name, (0, None))[0] != len(table):
         _sent[name] = len(table), cuda.to_device(table)

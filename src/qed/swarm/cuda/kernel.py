@@ -12,17 +12,17 @@ from numpy import int32 as i32
 from numpy import uint32 as u32
 
 from qed.definitions import digest_of
+from qed.swarm import environment_row as E
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.contact import Body, move
 from qed.swarm.cuda.device import launchable
 from qed.swarm.cuda.measures import flush, situation
-from qed.swarm.cuda.network import think, think_together
-from qed.swarm.cuda.places import rows_of
+from qed.swarm.cuda.network import step_network, step_team
 from qed.swarm.cuda.sensing import Kinds, Member, Places, Seen, sense
 from qed.swarm.cuda.tallying import NOTHING_YET, Books, Tally, Trial, closing, tallying
 from qed.swarm.cuda.warp import Warp, at, in_phase, together
 from qed.swarm.measures import SITUATIONS, VISITS
-from qed.swarm.own import Law
+from qed.swarm.user_defined import Law
 
 ZERO = f32(0.0)
 NOWHERE = f32(500.0)
@@ -36,7 +36,7 @@ def kernel(
     with_obstacles: bool,
     with_faults: bool,
     with_rab_offset: bool,
-    with_odd: bool = False,
+    with_general_faults: bool = False,
     with_teams: bool = False,
     laws: tuple[Law, ...] = (),
 ) -> Any:
@@ -44,12 +44,12 @@ def kernel(
 
     What is not wanted is not compiled, and few loops are unrolled: a GPU holds little code.
     """
-    neuron_place = rows_of(with_faults, with_teams) * L.LANES
+    neuron_place = L.rows_of(with_faults, with_teams) * L.LANES
     counts = bool(wants & SITUATIONS)
     nothing_yet = (f32(0.0),) * max(len(laws), 1)
     columns = L.SUMS + len(laws)
 
-    def run(warps, limits, poses, keys, faults, centres, networks, tables, kept, blocks, sums,
+    def run(warps, limits, poses, keys, faults, centres, networks, tables, kept, statics, sums,
             visits, spirit, count, cycles, stride, iterations, links, fine_cells):  # fmt: skip
         # Who am I?
         sf = cuda.shared.array(0, float32)
@@ -72,10 +72,10 @@ def kernel(
         out = at(warps[w, L.W_OUT] + (trial if active else i32(0)))
         network = at(warps[w, L.W_NETWORK])
         limit = at(warps[w, L.W_LIMITS])
-        side = limits[limit, L.L_SIDE] if active else f32(2.0) * NOWHERE
-        obstacles = i32(limits[limit, L.L_OBSTACLES])
+        side = limits[limit, E.SIDE] if active else f32(2.0) * NOWHERE
+        obstacles = i32(limits[limit, E.OBSTACLES])
         fault = at(warps[w, L.W_FAULTS] + robot) if active else at(warps[w, L.W_FAULTS])
-        blocks_kept = i32(warps[w, L.W_BLOCKS] + lane)
+        static_place = i32(warps[w, L.W_STATICS] + lane)
         # Obstacles of each trial: x and y, one after the other.
         centre_place = i32(base + warps[w, L.W_CENTRES])
         obstacle = i32(centre_place + (trial if active else i32(0)) * (obstacles + obstacles))
@@ -104,15 +104,15 @@ def kernel(
             sf[L.AMPLITUDE + me] = faults[fault, L.F_AMPLITUDE]
             sf[L.OFFSET + me] = faults[fault, L.F_OFFSET]
         if with_teams:
-            si[L.OWN + me] = networks[at(warps[w, L.W_NETWORK] + robot), L.N_OWN]
+            si[L.READS + me] = networks[at(warps[w, L.W_NETWORK] + robot), L.N_READS]
         # Begin with nothing kept and nothing counted.
         e = i32(lane)
         while e < i32(L.KEPT * L.LANES) * (robots // i32(2)):
             kept[at(warps[w, L.W_PAIRS] + e)] = f32(-1.0)
             e = i32(e + i32(L.LANES))
         e = i32(0)
-        while e < i32(2 * L.WALL_FIELDS) + obstacles * i32(L.BLOCK_FIELDS):
-            blocks[at(blocks_kept + e * i32(L.LANES))] = f32(-1.0)
+        while e < i32(2 * L.WALL_FIELDS) + obstacles * i32(L.OBSTACLE_FIELDS):
+            statics[at(static_place + e * i32(L.LANES))] = f32(-1.0)
             e = i32(e + i32(1))
         if active and robot == 0:
             for column in range(columns):
@@ -130,7 +130,7 @@ def kernel(
         while e < warps[w, L.W_CENTRES]:  # situations and cells
             si[at(base + e)] = 0
             e = i32(e + i32(L.LANES))
-        kinds = Kinds(with_obstacles, with_faults, with_rab_offset, with_odd, with_teams)
+        kinds = Kinds(with_obstacles, with_faults, with_rab_offset, with_general_faults, with_teams)
         cycle = i32(1)
         while cycle <= cycles:
             together()
@@ -142,9 +142,9 @@ def kernel(
             )  # fmt: skip
             body = move(
                 warp, body, (left, right),
-                (side, limits[limit, L.L_MARGIN], obstacle, seen.obstacles),
+                (side, limits[limit, E.MARGIN], obstacle, seen.obstacles),
                 (seen.near, places.near),
-                ((kept, warps[w, L.W_CONTACTS], warps[w, L.W_PAIRS]), (blocks, blocks_kept)),
+                ((kept, warps[w, L.W_CONTACTS], warps[w, L.W_PAIRS]), (statics, static_place)),
                 (cycle, iterations), with_obstacles,
             )  # fmt: skip
             in_phase()
@@ -158,7 +158,7 @@ def kernel(
                 u32(networks[network, L.N_LIVE]),
                 key,
             )
-            radios = (warps[w, L.W_PLACE], keys, faults, warps[w, L.W_FAULTS], with_odd)
+            radios = (warps[w, L.W_PLACE], keys, faults, warps[w, L.W_FAULTS], with_general_faults)
             seen = sense(
                 warp,
                 body,
@@ -173,14 +173,14 @@ def kernel(
                 last = at(warps[w, L.W_NETWORK] + robots - i32(1))
                 pool = (networks[network, L.N_FIRST], networks[last, L.N_STOP])
                 size = i32((warps[w, L.W_LISTED] - i32(neuron_place)) >> i32(1))
-                left, right = think_together(
+                left, right = step_team(
                     warp, (robot, robots, active), cycle, pool, (i32(neuron_place), size), links,
                     tables,
                 )  # fmt: skip
             else:
-                own_neurons = (networks[network, L.N_FIRST], networks[network, L.N_STOP])
-                left, right = think(
-                    sf, me, cycle, own_neurons, networks[network, L.N_LINK], i32(neuron_place),
+                neurons = (networks[network, L.N_FIRST], networks[network, L.N_STOP])
+                left, right = step_network(
+                    sf, me, cycle, neurons, networks[network, L.N_LINK], i32(neuron_place),
                     links, tables,
                 )  # fmt: skip
             left *= faults[fault, L.F_LEFT] if active else ZERO
@@ -188,7 +188,7 @@ def kernel(
             books = Books(
                 sums, visits, i32(i32(out) * fine_cells), i32(base + warps[w, L.W_PATROL])
             )
-            room = (side, limits[limit, L.L_SPEED], i32(limits[limit, L.L_FINE]))
+            room = (side, limits[limit, E.SPEED], i32(limits[limit, E.FINE]))
             tally = add_up(warp, who, old, body, tally, room, books, cycle)
             if counts:
                 count_place = i32(base + warps[w, L.W_COUNTS])
@@ -207,7 +207,7 @@ def kernel(
         close(warp, who, tally, books, cycles)
 
     # Numba knows code by its file and its inner values; laws are neither, and name a folder.
-    kind = f"{wants}-{with_obstacles:d}{with_faults:d}{with_rab_offset:d}{with_odd:d}"
+    kind = f"{wants}-{with_obstacles:d}{with_faults:d}{with_rab_offset:d}{with_general_faults:d}"
     kind += "-teams" if with_teams else ""
     kind += f"-{digest_of(*(law.key for law in laws))}" if laws else ""
     scope = {**globals(), "add_up": tallying(wants, laws), "close": closing(wants, laws)}

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
+from functools import cache
+from typing import Any
 
+from numba import int32
 from numpy import float32 as f32
 from numpy import float64 as f64
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
 from qed.swarm.cuda import layout as L
-from qed.swarm.cuda.device import cuda, device, stage
+from qed.swarm.cuda.device import cuda, device, launchable, stage
 from qed.swarm.cuda.warp import at, together
 from qed.swarm.laws import describing, scoring
 from qed.swarm.laws.describing import PER_FINE_CELL
 from qed.swarm.laws.scoring import GRID
-from qed.swarm.measures import (
-    ACTIONS,
-    GROUPS,
-)
+from qed.swarm.measures import ACTIONS, GROUPS, SPREAD
 
 flock = device(scoring.flock)
 faded = device(scoring.faded)
@@ -214,3 +214,47 @@ def write_total(sf, me, robots, value, sums, out, column, leads):
             r = i32(r + i32(1))
         sums[out, column] = total
     together()
+
+
+@cache
+def survey_kernel() -> Any:
+    """Return the kernel that fills int32 (trials, 4): sum, visited, sum above and number above.
+
+    ``cells`` tells how many fine cells each trial has, ``fine`` how many lie from one trial's to
+    the next.
+    """
+
+    def run(visits, cells, fine, counts):
+        found = cuda.shared.array(SPREAD, int32)
+        trial = cuda.blockIdx.x
+        lane = cuda.threadIdx.x
+        first = trial * fine
+        if lane < SPREAD:
+            found[lane] = 0
+        cuda.syncthreads()
+        total = i32(0)
+        visited = i32(0)
+        c = lane
+        while c < cells[trial]:
+            total += visits[first + c]
+            visited += i32(1) if visits[first + c] > 0 else i32(0)
+            c += L.LANES
+        cuda.atomic.add(found, 0, total)
+        cuda.atomic.add(found, 1, visited)
+        cuda.syncthreads()
+        fair = found[0] // found[1]
+        above = i32(0)
+        many = i32(0)
+        c = lane
+        while c < cells[trial]:
+            if visits[first + c] > fair:
+                above += visits[first + c]
+                many += i32(1)
+            c += L.LANES
+        cuda.atomic.add(found, 2, above)
+        cuda.atomic.add(found, 3, many)
+        cuda.syncthreads()
+        if lane < SPREAD:
+            counts[trial, lane] = found[lane]
+
+    return launchable(run, "survey")

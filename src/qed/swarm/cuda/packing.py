@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from qed.controller.network import CONSTANT
+from qed.controller.inputs import ALL_BITS, CONSTANT, PROXIMITY_BITS
 from qed.controller.networks import Networks
+from qed.swarm import environment_row as E
 from qed.swarm.cuda import layout as L
-from qed.swarm.cuda import pooling
+from qed.swarm.cuda.network import one_each, pooled
 from qed.swarm.environment import Environment
-from qed.swarm.environment_row import limits as limits_of
 from qed.swarm.faults import Faults, effects
 from qed.swarm.job import Job, networks_of_all
+from qed.swarm.laws.scoring import GRID
 from qed.swarm.placing import noise_keys, place
 
-ALL_INPUTS = (1 << 15) - 1
 NOTHING = -1  # the source of a link that only fills a group
 
 
-class Ground:
+class StartTables:
     """Where robots start: one table for all environments met so far, which only grows."""
 
     def __init__(self) -> None:
@@ -32,10 +32,10 @@ class Ground:
         self.centres = np.zeros((1, 2), np.float32)  # of obstacles
         self.known: dict[Any, tuple[int, int, int]] = {}  # with the number of trials
 
-    def find(self, job: Job, worlds: Sequence[tuple[Environment, int]]) -> list[tuple[int, int]]:
+    def find(self, job: Job, swarms: Sequence[tuple[Environment, int]]) -> list[tuple[int, int]]:
         """Return the first row of the robots, and of the obstacles, of environments and seeds."""
         needed = job.skipped + job.trials
-        rooms = [(env.robots, env.arena, env.obstacles, seed) for env, seed in worlds]
+        rooms = [(env.robots, env.arena, env.obstacles, seed) for env, seed in swarms]
         missing = [
             room
             for room in dict.fromkeys(rooms)
@@ -56,9 +56,9 @@ class Ground:
         for robots, arena, obstacles, seed in rooms:
             drawn = (robots, arena, obstacles, trials, seed)
             if job.start is None:
-                at, blocks, own = place(*drawn)
+                at, obstacle_centres, own = place(*drawn)
             else:
-                at, blocks = job.start.poses, job.start.obstacles
+                at, obstacle_centres = job.start.poses, job.start.obstacles
                 own = noise_keys(*drawn)
             heading = (at[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
             table = np.stack(
@@ -66,7 +66,7 @@ class Ground:
             )
             poses.append(table.reshape(-1, 5).astype(np.float32))
             keys.append(own.ravel())
-            centres.append(np.asarray(blocks, np.float32).reshape(-1, 2))
+            centres.append(np.asarray(obstacle_centres, np.float32).reshape(-1, 2))
             added[robots, arena, obstacles, seed] = first, obstacle, trials
             first += len(keys[-1])
             obstacle += len(centres[-1])
@@ -90,19 +90,19 @@ class Packed:
     owners: np.ndarray  # int32, with teams whose each neuron is
     sources: np.ndarray  # one per link; NOTHING for one that only fills a group
     weights: np.ndarray  # float32, one per link
-    trials: int  # of all worlds
+    trials: int  # of all swarms
     kept: int  # numbers to keep of pairs in contact
-    blocks: int  # and of robots at walls and obstacles
+    statics: int  # and of robots at walls and obstacles
     fine: int  # fine cells of the largest arena
     cells: np.ndarray  # int32, fine cells of each controller's arena
     with_obstacles: bool
     with_faults: bool
     with_rab_offset: bool
-    with_odd: bool  # faults beyond the paper's
+    with_general_faults: bool  # faults beyond the paper's
     with_teams: bool  # then each robot of all swarms has a network of its own
 
 
-def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
+def packed(job: Job, some: slice, starts: StartTables, all_inputs: bool) -> Packed:
     """Return the tables of some of a job's controllers."""
     kinds, kind = _kinds(job, some)
     faults: dict[Any, int] = {}
@@ -114,31 +114,31 @@ def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
             faults[broken] = broken_robots
             fault_rows.append(_faults(env, fault, job.noise))
             broken_robots += env.robots
-    places = ground.find(job, [(env, seed) for env, _, seed in kinds])
+    places = starts.find(job, [(env, seed) for env, _, seed in kinds])
     rows = [
         (env.robots, env.obstacles, 0, *at, faults[env.robots, env.max_speed, fault])
         for (env, fault, _), at in zip(kinds, places, strict=True)
     ]
-    worlds = np.array(rows)[kind]
-    worlds[:, 2] = np.arange(len(kind))
-    limits = np.array([limits_of(env, job.noise) for env, *_ in kinds], np.float32)[kind]
+    swarms = np.array(rows)[kind]
+    swarms[:, 2] = np.arange(len(kind))
+    limits = np.array([E.row(env, job.noise) for env, *_ in kinds], np.float32)[kind]
     table, sizes = networks_of_all(job.controllers[some])
     with_teams = bool((sizes > 1).any())
     if with_teams:
-        table, sizes = pooling.one_each(table, sizes, worlds[:, 0])
+        table, sizes = one_each(table, sizes, swarms[:, 0])
     first_network = np.cumsum(sizes) - sizes
     networks = _networks(table, all_inputs)
-    live = np.bitwise_or.reduceat(networks["networks"][:, L.N_OWN], first_network)
+    live = np.bitwise_or.reduceat(networks["networks"][:, L.N_READS], first_network)
     networks["networks"][:, L.N_LIVE] = np.repeat(live, sizes)
     if with_teams:
-        networks |= pooling.pooled(table.neurons, sizes, networks)
+        networks |= pooled(table.neurons, sizes, networks)
     # The dearest first, so that none is left over at the end.
     cost = _instructions(
-        worlds, limits, networks["networks"], first_network, len(networks["sources"])
+        swarms, limits, networks["networks"], first_network, len(networks["sources"])
     )
-    warps, kept, blocks = _warps(worlds, job.trials, np.argsort(-cost, kind="stable"))
+    warps, kept, statics = _warps(swarms, job.trials, np.argsort(-cost, kind="stable"))
     warps[:, L.W_NETWORK] = first_network[warps[:, L.W_LIMITS]]
-    cells = limits[:, L.L_FINE].astype(np.int32) ** 2
+    cells = limits[:, E.FINE].astype(np.int32) ** 2
     broken_in = [effects(fault, robots) for robots, _, fault in faults]
     return Packed(
         warps=warps,
@@ -148,13 +148,13 @@ def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
         first=first_network,
         trials=len(kind) * job.trials,
         kept=kept,
-        blocks=blocks,
+        statics=statics,
         fine=int(cells.max()),
         cells=cells,
-        with_obstacles=bool(worlds[:, 1].any()),
+        with_obstacles=bool(swarms[:, 1].any()),
         with_faults=any(fault is not None for *_, fault in faults),
         with_rab_offset=any(one.some_misheard for one in broken_in),
-        with_odd=any(one.some_odd for one in broken_in),
+        with_general_faults=any(one.need_general_path for one in broken_in),
         with_teams=with_teams,
     )
 
@@ -162,7 +162,7 @@ def packed(job: Job, some: slice, ground: Ground, all_inputs: bool) -> Packed:
 def _kinds(
     job: Job, some: slice
 ) -> tuple[list[tuple[Environment, Faults | None, int]], np.ndarray]:
-    """Return the different worlds of controllers: environment, faults and seed; and whose is which.
+    """Return the different swarms of controllers: environment, faults and seed; and whose is which.
 
     They are told apart as objects, which is faster than by value, and equal ones may be several.
     """
@@ -173,24 +173,19 @@ def _kinds(
     return list(kinds.values()), np.array([number[key] for key in keys])
 
 
-def pairs_at_once(robots: Any) -> Any:
-    """Return how many pairs there are in a warp of swarms with so many robots."""
-    return (L.LANES // robots) * robots * (robots - 1) // 2
-
-
-def _warps(worlds: np.ndarray, trials: int, order: np.ndarray) -> tuple[np.ndarray, int, int]:
+def _warps(swarms: np.ndarray, trials: int, order: np.ndarray) -> tuple[np.ndarray, int, int]:
     """Return the table of warps, and how many numbers to keep of pairs, and at walls and obstacles.
 
-    A world's row tells its robots and obstacles, and where in their tables its limits, its first
-    robot, obstacle and faults are.  Their warps come in this order of the worlds.
+    A swarm's row tells its robots and obstacles, and where in their tables its limits, its first
+    robot, obstacle and faults are.  Their warps come in this order of the swarms.
     """
-    robots, obstacles = worlds[:, 0], worlds[:, 1]
+    robots, obstacles = swarms[:, 0], swarms[:, 1]
     at_once = L.LANES // robots
-    each = -(-trials // at_once)  # warps of a world
+    each = -(-trials // at_once)  # warps of a swarm
     # Contacts of robots lie after what is kept of pairs.
     for_pairs = L.KEPT * L.LANES * (robots // 2)
-    for_each = for_pairs + L.CONTACT_FIELDS * L.LANES * -(-pairs_at_once(robots) // L.LANES)
-    at_blocks = L.LANES * (2 * L.WALL_FIELDS + L.BLOCK_FIELDS * obstacles)
+    for_each = for_pairs + L.CONTACT_FIELDS * L.LANES * -(-L.pairs_at_once(robots) // L.LANES)
+    for_statics = L.LANES * (2 * L.WALL_FIELDS + L.OBSTACLE_FIELDS * obstacles)
 
     def begins(size: np.ndarray) -> np.ndarray:
         begin: np.ndarray = np.cumsum(size * each) - size * each
@@ -201,17 +196,17 @@ def _warps(worlds: np.ndarray, trials: int, order: np.ndarray) -> tuple[np.ndarr
     number = np.arange(len(w)) - np.repeat(np.cumsum(ordered) - ordered, ordered)
     start = number * at_once[w]
     table = np.empty((len(w), L.WARP_FIELDS), np.int32)
-    table[:, L.W_PLACE] = worlds[w, 3] + start * robots[w]
+    table[:, L.W_PLACE] = swarms[w, 3] + start * robots[w]
     table[:, L.W_TRIALS] = np.minimum(at_once[w], trials - start)
     table[:, L.W_ROBOTS] = robots[w]
-    table[:, L.W_LIMITS] = worlds[w, 2]
+    table[:, L.W_LIMITS] = swarms[w, 2]
     table[:, L.W_OUT] = trials * w + start
-    table[:, L.W_OBSTACLES] = worlds[w, 4] + start * obstacles[w]
-    table[:, L.W_FAULTS] = worlds[w, 5]
+    table[:, L.W_OBSTACLES] = swarms[w, 4] + start * obstacles[w]
+    table[:, L.W_FAULTS] = swarms[w, 5]
     table[:, L.W_PAIRS] = begins(for_each)[w] + number * for_each[w]
     table[:, L.W_CONTACTS] = table[:, L.W_PAIRS] + for_pairs[w]
-    table[:, L.W_BLOCKS] = begins(at_blocks)[w] + number * at_blocks[w]
-    return table, max(int(for_each @ each), 1), max(int(at_blocks @ each), 1)
+    table[:, L.W_STATICS] = begins(for_statics)[w] + number * for_statics[w]
+    return table, max(int(for_each @ each), 1), max(int(for_statics @ each), 1)
 
 
 def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray:
@@ -232,21 +227,21 @@ def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray
 
 
 def _instructions(
-    worlds: np.ndarray, limits: np.ndarray, table: np.ndarray, first: np.ndarray, all_links: int
+    swarms: np.ndarray, limits: np.ndarray, table: np.ndarray, first: np.ndarray, all_links: int
 ) -> np.ndarray:
-    """Return about how many instructions a warp of each world takes in a cycle.
+    """Return about how many instructions a warp of each swarm takes in a cycle.
 
     A controller's networks begin with the ``first``; a team shares the neurons of all of them.
     """
-    robots, obstacles = worlds[:, 0], worlds[:, 1]
-    limit = limits[worlds[:, 2]]
+    robots, obstacles = swarms[:, 0], swarms[:, 1]
+    limit = limits[swarms[:, 2]]
     sizes = np.diff(first, append=len(table))
     neurons = np.diff(table[first, L.N_FIRST], append=table[-1, L.N_STOP]) / sizes
     links = np.diff(table[first, L.N_LINK], append=all_links) / sizes
-    hearing = table[first, L.N_LIVE] > 127
+    hearing = table[first, L.N_LIVE] > PROXIMITY_BITS
     # As if robots were anywhere: so many of all pairs are within hearing.
-    share = np.minimum(math.pi * limit[:, L.L_RAB2] / limit[:, L.L_SIDE] ** 2, 1.0)
-    rounds = hearing * (0.5 + pairs_at_once(robots) * share / L.LANES)
+    share = np.minimum(math.pi * limit[:, E.RAB2] / limit[:, E.SIDE] ** 2, 1.0)
+    rounds = hearing * (0.5 + L.pairs_at_once(robots) * share / L.LANES)
     cost: np.ndarray = 2000 + 8 * links + 35 * neurons + 120 * obstacles
     cost = cost + rounds * (200 + 11 * robots + 18 * obstacles)
     return cost
@@ -274,7 +269,7 @@ def _networks(networks: Networks, all_inputs: bool) -> dict[str, Any]:
     table[:, L.N_LINK] = np.append(0, ends[:-1])
     bits = np.where((sources >= 0) & (sources < CONSTANT), 1 << np.maximum(sources, 0), 0)
     live = np.bitwise_or.reduceat(bits, table[:, L.N_LINK])
-    table[:, L.N_OWN] = ALL_INPUTS if all_inputs else live
+    table[:, L.N_READS] = ALL_BITS if all_inputs else live
     return {
         "networks": table,
         "biases": networks.biases,
@@ -283,3 +278,32 @@ def _networks(networks: Networks, all_inputs: bool) -> dict[str, Any]:
         "sources": sources,
         "weights": weights,
     }
+
+
+def most_neurons(tables: Packed) -> np.ndarray:
+    """Return the number of neurons of each controller's network, of a team the largest."""
+    own = tables.networks[:, L.N_STOP] - tables.networks[:, L.N_FIRST]
+    most: np.ndarray = np.maximum.reduceat(own, tables.first)
+    return most
+
+
+def arrange(tables: Packed, patrols: bool, counts: bool) -> int:
+    """Fill in where each warp has its lists in shared memory; return what the largest needs."""
+    warps = tables.warps
+    robots = warps[:, L.W_ROBOTS]
+    at_once = L.LANES // robots
+    pairs = L.pairs_at_once(robots)
+    obstacles = tables.limits[warps[:, L.W_LIMITS], E.OBSTACLES].astype(int)
+    neurons = most_neurons(tables)[warps[:, L.W_LIMITS]]
+    place = L.LANES * (L.rows_of(tables.with_faults, tables.with_teams) + 2 * neurons)
+    for column, size in (
+        (L.W_LISTED, pairs),
+        (L.W_NEAR, pairs),
+        (L.W_WORK, np.maximum(pairs, L.RAY_LIST)),
+        (L.W_COUNTS, L.SITUATION_COUNTS // 2 if counts else 0),
+        (L.W_PATROL, GRID * GRID * at_once if patrols else 0),
+        (L.W_CENTRES, 2 * at_once * obstacles),
+    ):
+        warps[:, column] = place
+        place = place + size
+    return int(place.max())

@@ -1,4 +1,4 @@
-"""Proximity sensors on the GPU: what their rays meet, and what the network is told."""
+"""Proximity sensors on the GPU: what their rays meet, and what the network reads."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def at_robots(warp, near, near_list, rays, live, reach, with_teams):
         hits = u32(0)
         if task < tasks:
             m, o = facing(si, base, near_list, task)
-            wanted = u32(si[L.OWN + m]) if with_teams else live
+            wanted = u32(si[L.READS + m]) if with_teams else live
             hits = u32(may_hit(sf, m, o, reach) & wanted & u32(ALL_SENSORS))
         number = count(hits)
         place = listed
@@ -214,7 +214,7 @@ def at_robots(warp, near, near_list, rays, live, reach, with_teams):
 
 @stage
 def read_one(sf, place, me, random, per_range, noise, faulty):
-    """Turn a sensor's distance into what the network is told: curve, noise, faults, scale."""
+    """Turn a sensor's distance into what the network reads: curve, noise, faults, scale."""
     gain = ONE
     offset = ZERO
     if faulty:

@@ -11,7 +11,7 @@ from numpy import int32 as i32
 
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import cuda, device, stage
-from qed.swarm.cuda.touching import contact_place
+from qed.swarm.cuda.pairs import contact_place
 from qed.swarm.cuda.warp import at
 from qed.swarm.laws import bodies, geometry
 from qed.swarm.laws import contact as laws
@@ -19,10 +19,10 @@ from qed.swarm.laws.contact import FROM_FIXED
 
 coupling = device(laws.coupling)
 fixed = device(laws.fixed)
-pair_share = device(laws.pair_share)
-patience = device(laws.patience)
-push_law = device(laws.push)
-spinning = device(laws.spinning)
+pair_effective_mass = device(laws.pair_effective_mass)
+relaxation = device(laws.relaxation)
+solve_point = device(laws.solve_point)
+point_velocity = device(laws.point_velocity)
 ahead = device(bodies.ahead)
 between_ends = device(bodies.between_ends)
 face_to_face = device(bodies.face_to_face)
@@ -34,19 +34,19 @@ NO_CONTACT = (i32(0), (ZERO, ZERO), (ZERO, ZERO, ZERO, ZERO), NO_POINT, NO_POINT
 
 
 @stage
-def find_points(warp, table, place, mine, step):
-    """Return a contact: its robots, its normal, and all that pushing at its two points needs.
+def prepare_contact(warp, table, place, mine, step):
+    """Return a contact: its robots, its normal, and all that solving its two points needs.
 
     The impulses that it kept from the last sub-step begin to act.
     """
     sf, si, base, _, _, _ = warp
-    told = table[place + L.C_CODE * L.LANES]
+    told = table[place + L.C_CODE]
     first = told > ZERO
     code = i32(abs(told)) - i32(1)
     i = at(base + (code & i32(31)))
     k = at(base + ((code >> i32(5)) & i32(31)))
-    nx = table[place + L.C_NX * L.LANES]
-    ny = table[place + L.C_NY * L.LANES]
+    nx = table[place + L.C_NX]
+    ny = table[place + L.C_NY]
     dx = sf[L.X + k] - sf[L.X + i]
     dy = sf[L.Y + k] - sf[L.Y + i]
     fx, fy, bx, by = face_to_face(
@@ -60,34 +60,36 @@ def find_points(warp, table, place, mine, step):
         first,
         ahead(nx, ny) == first,
     )
-    part = patience(si[L.PARTNERS + i], si[L.PARTNERS + k])
+    relaxed = relaxation(si[L.PARTNERS + i], si[L.PARTNERS + k])
     pair = at(mine + i32(L.KEPT) * (code >> i32(10)))
     old = table[pair + 4] == step - f32(1.0)
     spins = (sf[L.TURN + i], sf[L.TURN + k])
     here = (points[0], points[1], points[2], points[3])
     there = (points[5], points[6], points[7], points[8])
-    one = put_point(spins, here, points[4] < ZERO, part, old, table[pair], table[pair + 1])
-    two = put_point(spins, there, points[9] < ZERO, part, old, table[pair + 2], table[pair + 3])
-    pressed = one[4] + two[4]
-    rubbed = one[5] + two[5]
-    give(si, i, k, pressed * nx - rubbed * ny, pressed * ny + rubbed * nx)
+    one = prepare_point(spins, here, points[4] < ZERO, relaxed, old, table[pair], table[pair + 1])
+    two = prepare_point(
+        spins, there, points[9] < ZERO, relaxed, old, table[pair + 2], table[pair + 3]
+    )
+    pn = one[4] + two[4]
+    pt = one[5] + two[5]
+    add_impulses(si, i, k, pn * nx - pt * ny, pn * ny + pt * nx)
     return code, (nx, ny), coupling(*here, *there), one, two
 
 
 @stage
-def put_point(spins, levers, touches, part, old, press, rub):
-    """Return how a point moves as robots spin, what part of it is corrected, and its impulses."""
+def prepare_point(spins, levers, touches, relaxed, old, pn, pt):
+    """Return how a point moves as robots spin, its effective masses, and its impulses."""
     arm_i, lever_i, arm_k, lever_k = levers
-    closing, sliding = spinning(*spins, arm_i, lever_i, arm_k, lever_k)
-    part = part if touches else ZERO
+    closing, sliding = point_velocity(*spins, arm_i, lever_i, arm_k, lever_k)
+    relaxed = relaxed if touches else ZERO
     kept = touches and old
     return (
         closing,
         sliding,
-        pair_share(lever_i, lever_k) * part,
-        pair_share(arm_i, arm_k) * part,
-        press if kept else ZERO,
-        rub if kept else ZERO,
+        pair_effective_mass(lever_i, lever_k) * relaxed,
+        pair_effective_mass(arm_i, arm_k) * relaxed,
+        pn if kept else ZERO,
+        pt if kept else ZERO,
     )
 
 
@@ -95,31 +97,31 @@ def put_point(spins, levers, touches, part, old, press, rub):
 def write(table, place, contact):
     """Write a contact to its place."""
     code, normal, coupled, one, two = contact
-    table[place + L.C_CODE * L.LANES] = f32(code)
-    table[place + L.C_NX * L.LANES] = normal[0]
-    table[place + L.C_NY * L.LANES] = normal[1]
+    table[place + L.C_CODE] = f32(code)
+    table[place + L.C_NX] = normal[0]
+    table[place + L.C_NY] = normal[1]
     for n in range(4):
-        table[place + (L.C_COUPLING + n) * L.LANES] = coupled[n]
+        table[place + L.C_COUPLING + n * L.LANES] = coupled[n]
     for n in range(6):
-        table[place + (L.C_ONE + n) * L.LANES] = one[n]
-        table[place + (L.C_TWO + n) * L.LANES] = two[n]
+        table[place + L.C_ONE + n * L.LANES] = one[n]
+        table[place + L.C_TWO + n * L.LANES] = two[n]
 
 
 @stage
 def read(table, place):
     """Return a contact from its place."""
-    joint = at(place + L.C_COUPLING * L.LANES)
+    joint = at(place + L.C_COUPLING)
     return (
-        i32(table[place + L.C_CODE * L.LANES]),
-        (table[place + L.C_NX * L.LANES], table[place + L.C_NY * L.LANES]),
+        i32(table[place + L.C_CODE]),
+        (table[place + L.C_NX], table[place + L.C_NY]),
         (
             table[joint],
             table[joint + L.LANES],
             table[joint + 2 * L.LANES],
             table[joint + 3 * L.LANES],
         ),
-        read_point(table, at(place + L.C_ONE * L.LANES)),
-        read_point(table, at(place + L.C_TWO * L.LANES)),
+        read_point(table, at(place + L.C_ONE)),
+        read_point(table, at(place + L.C_TWO)),
     )
 
 
@@ -137,7 +139,7 @@ def read_point(table, place):
 
 
 @stage
-def give(si, i, k, fx, fy):
+def add_impulses(si, i, k, fx, fy):
     """Add a pair's impulse to its two robots, in whole numbers, so that no order matters."""
     wx = fixed(fx)
     wy = fixed(fy)
@@ -148,7 +150,7 @@ def give(si, i, k, fx, fy):
 
 
 @stage
-def take(si, me, vx, vy):
+def apply_impulses(si, me, vx, vy):
     """Change a robot's velocity by the impulses that were added up."""
     vx += f32(si[L.SUM_X + me]) * FROM_FIXED
     vy += f32(si[L.SUM_Y + me]) * FROM_FIXED
@@ -158,40 +160,40 @@ def take(si, me, vx, vy):
 
 
 @stage
-def push_at(point, closing, sliding):
-    """Let two robots push each other at a point; return it, and the change of its impulses."""
-    turn_closing, turn_sliding, normal_share, tangent_share, press, rub = point
-    pressed, rubbed = push_law(
-        closing + turn_closing, sliding + turn_sliding, press, rub, normal_share, tangent_share
+def solve_at(point, closing, sliding):
+    """Solve one point of a pair; return it, and the change of its impulses."""
+    turn_closing, turn_sliding, normal_mass, tangent_mass, old_pn, old_pt = point
+    pn, pt = solve_point(
+        closing + turn_closing, sliding + turn_sliding, old_pn, old_pt, normal_mass, tangent_mass
     )
-    point = (turn_closing, turn_sliding, normal_share, tangent_share, pressed, rubbed)
-    return point, pressed - press, rubbed - rub
+    point = (turn_closing, turn_sliding, normal_mass, tangent_mass, pn, pt)
+    return point, pn - old_pn, pt - old_pt
 
 
 @stage
-def push(warp, contact):
+def solve(warp, contact):
     """Correct a pair from the velocities before the iteration; return its contact."""
     sf, si, base, _, _, _ = warp
     code, (nx, ny), coupled, one, two = contact
-    press_stops, rub_stops, press_slows, rub_slows = coupled
+    k_nn, k_nt, k_tn, k_tt = coupled
     i = at(base + (code & i32(31)))
     k = at(base + ((code >> i32(5)) & i32(31)))
     ux = sf[L.VX + i] - sf[L.VX + k]
     uy = sf[L.VY + i] - sf[L.VY + k]
     un = ux * nx + uy * ny
     ut = uy * nx - ux * ny
-    one, dp, dr = push_at(one, un, ut)
-    un -= press_stops * dp + rub_stops * dr
-    ut -= press_slows * dp + rub_slows * dr
-    two, more, farther = push_at(two, un, ut)
+    one, dp, dr = solve_at(one, un, ut)
+    un -= k_nn * dp + k_nt * dr
+    ut -= k_tn * dp + k_tt * dr
+    two, more, farther = solve_at(two, un, ut)
     dp += more
     dr += farther
-    give(si, i, k, dp * nx - dr * ny, dp * ny + dr * nx)
+    add_impulses(si, i, k, dp * nx - dr * ny, dp * ny + dr * nx)
     return code, (nx, ny), coupled, one, two
 
 
 @stage
-def keep(table, pairs, contact, step):
+def store(table, pairs, contact, step):
     """Keep a pair's impulses for the next sub-step."""
     code, _, _, one, two = contact
     pair = at(pairs + i32(L.KEPT) * (code >> i32(10)))
@@ -203,14 +205,14 @@ def keep(table, pairs, contact, step):
 
 
 @stage
-def find_all(warp, contacts, memory, step):
+def prepare_all(warp, contacts, memory, step):
     """Complete all contacts, 32 at a time; return the lane's first, the others are written."""
     kept, table, pairs = memory
     mine = NO_CONTACT
     start = i32(warp.lane)
     while start < contacts:
         place = contact_place(table, start)
-        found = find_points(warp, kept, place, pairs, step)
+        found = prepare_contact(warp, kept, place, pairs, step)
         if start < i32(L.LANES):
             mine = found
         else:
@@ -220,30 +222,30 @@ def find_all(warp, contacts, memory, step):
 
 
 @stage
-def push_all(warp, contacts, memory, mine):
+def solve_all(warp, contacts, memory, mine):
     """Correct all pairs, 32 at a time; return the lane's first."""
     kept, table, _ = memory
     if warp.lane < contacts:
-        mine = push(warp, mine)
+        mine = solve(warp, mine)
     start = i32(warp.lane + i32(L.LANES))
     while start < contacts:
         place = contact_place(table, start)
-        found = push(warp, read(kept, place))
-        kept[place + (L.C_ONE + L.C_PRESS) * L.LANES] = found[3][4]
-        kept[place + (L.C_ONE + L.C_RUB) * L.LANES] = found[3][5]
-        kept[place + (L.C_TWO + L.C_PRESS) * L.LANES] = found[4][4]
-        kept[place + (L.C_TWO + L.C_RUB) * L.LANES] = found[4][5]
+        found = solve(warp, read(kept, place))
+        kept[place + L.C_ONE + L.C_NORMAL_IMPULSE] = found[3][4]
+        kept[place + L.C_ONE + L.C_TANGENT_IMPULSE] = found[3][5]
+        kept[place + L.C_TWO + L.C_NORMAL_IMPULSE] = found[4][4]
+        kept[place + L.C_TWO + L.C_TANGENT_IMPULSE] = found[4][5]
         start = i32(start + i32(L.LANES))
     return mine
 
 
 @stage
-def keep_all(warp, contacts, memory, step, mine):
+def store_all(warp, contacts, memory, step, mine):
     """Keep the impulses of all pairs."""
     kept, table, pairs = memory
     if warp.lane < contacts:
-        keep(kept, pairs, mine, step)
+        store(kept, pairs, mine, step)
     start = i32(warp.lane + i32(L.LANES))
     while start < contacts:
-        keep(kept, pairs, read(kept, contact_place(table, start)), step)
+        store(kept, pairs, read(kept, contact_place(table, start)), step)
         start = i32(start + i32(L.LANES))

@@ -16,7 +16,7 @@ from qed.swarm.cuda.warp import ALL, at, ballot, count, lowest, push_sign, rolle
 from qed.swarm.laws import bodies, geometry
 from qed.swarm.laws import sensing as laws
 from qed.swarm.laws.geometry import NEXT_TO_NOTHING, PI
-from qed.swarm.laws.sensing import SENSORS
+from qed.swarm.laws.sensing import RAB_PURPOSE, SENSORS
 from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, CONES, OBSTACLE_RADIUS
 
 draw = device(chance.draw)
@@ -34,7 +34,6 @@ NEARLY_OUTER = f32(1.001 * BODY_OUTER_RADIUS)  # m, and a little for rounding
 INNER = f32(BODY_INNER_RADIUS)
 INNER2 = f32(BODY_INNER_RADIUS**2)
 OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
-RAB_PURPOSE = 8
 ONE = f32(1.0)
 
 
@@ -46,13 +45,13 @@ def clear_cones(sf, me, limit):
 
 
 @stage
-def clear_own_cones(sf, me, limit, own):
+def clear_read_cones(sf, me, limit, reads):
     """Set the cones that the robot reads to nobody; nobody is nearer than what the others hold.
 
-    ``own`` has a bit for each input.
+    ``reads`` has a bit for each input.
     """
     for c in range(CONES):
-        read = own & u32(1 << (SENSORS + c)) != u32(0)
+        read = reads & u32(1 << (SENSORS + c)) != u32(0)
         sf[L.RAB + c * L.LANES + me] = limit if read else f32(0.0)
 
 

@@ -9,23 +9,24 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
+from qed.controller.inputs import PROXIMITY_BITS
+from qed.swarm import environment_row as E
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda import proximity
 from qed.swarm.cuda.device import stage
-from qed.swarm.cuda.obstacles import REACH
 from qed.swarm.cuda.pairs import has_come_far, list_pairs, sort_out
 from qed.swarm.cuda.range_and_bearing import (
     clear_cones,
-    clear_own_cones,
+    clear_read_cones,
     listen,
     scale_cones,
     weaken_cones,
 )
+from qed.swarm.cuda.statics import REACH
 from qed.swarm.cuda.warp import ballot, together
 from qed.swarm.laws.sensing import SENSORS
 from qed.swarm.robot import FRONT_SENSORS
 
-PROXIMITY_BITS = (1 << SENSORS) - 1
 FRONT_BITS = (1 << FRONT_SENSORS) - 1
 ONE = f32(1.0)
 SHORT = f32(0.99)  # of a squared way, for rounding
@@ -67,7 +68,7 @@ class Kinds(NamedTuple):
     obstacles: Any
     faults: Any
     mishearing: Any  # robots that hear others where they are not
-    odd: Any  # faults of single sensors, weak and silent radios
+    general_faults: Any  # of single sensors, weak and silent radios
     teams: Any  # robots with networks of their own
 
 
@@ -83,21 +84,21 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
     x, y, c, s = body.x, body.y, body.c, body.s
     live = member.live
     hearing = live >= u32(1 << SENSORS)
-    reach = limits[limit, L.L_RANGE]
-    near2 = limits[limit, L.L_NEAR2]
-    rab2 = limits[limit, L.L_RAB2] if hearing else -ONE
+    reach = limits[limit, E.RANGE]
+    near2 = limits[limit, E.NEAR2]
+    rab2 = limits[limit, E.RAB2] if hearing else -ONE
     sf[L.X + me] = x
     sf[L.Y + me] = y
     sf[L.COS + me] = c
     sf[L.SIN + me] = s
     if hearing:
         if kinds.teams:
-            clear_own_cones(sf, me, limits[limit, L.L_RAB], u32(warp.si[L.OWN + me]))
+            clear_read_cones(sf, me, limits[limit, E.RAB], u32(warp.si[L.READS + me]))
         else:
-            clear_cones(sf, me, limits[limit, L.L_RAB])
+            clear_cones(sf, me, limits[limit, E.RAB])
     together()
     pairs = seen.watched
-    way = AHEAD * limits[limit, L.L_SPEED]
+    way = AHEAD * limits[limit, E.SPEED]
     gone = has_come_far(sf, me, x, y, SHORT * way * way) or cycle == i32(1)
     if ballot(warp, gone) != u32(0):
         far = f32(math.sqrt(max(near2, rab2))) + way + way
@@ -109,7 +110,7 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
     proximity.at_walls(sf, me, (x, y, c, s), member.side)
     if kinds.obstacles:
         if member.active:
-            beside = max(REACH + limits[limit, L.L_MARGIN], reach + proximity.BEYOND)
+            beside = max(REACH + limits[limit, E.MARGIN], reach + proximity.BEYOND)
             nearby = proximity.nearby_obstacles(sf, x, y, beside, member.centres, member.obstacles)
         proximity.at_obstacles(sf, me, (x, y, c, s), reach, member.centres, nearby)
     together()
@@ -120,14 +121,14 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
     if (live & u32(PROXIMITY_BITS)) != u32(0):
         proximity.at_robots(warp, near, places.near, places.work, live, reach, kinds.teams)
     if hearing:
-        scale_cones(sf, me, ONE / limits[limit, L.L_RAB])
+        scale_cones(sf, me, ONE / limits[limit, E.RAB])
     hit = i32(FRONT_BITS)
-    if kinds.odd:
+    if kinds.general_faults:
         weaken_cones(sf, me, faults[fault, L.F_HEARS_WITHIN])
         hit = i32(faults[fault, L.F_HIT])
     if kinds.teams:
-        live = u32(warp.si[L.OWN + me])
+        live = u32(warp.si[L.READS + me])
     proximity.read(
-        sf, me, live, (member.key, cycle), ONE / reach, limits[limit, L.L_NOISE], kinds.faults, hit
+        sf, me, live, (member.key, cycle), ONE / reach, limits[limit, E.NOISE], kinds.faults, hit
     )
     return Seen(pairs, near, nearby)

@@ -1,4 +1,4 @@
-"""What sensors read and what the network is told."""
+"""What sensors measure, and what a network reads of that."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ AT_X = np.array([x for x, _, _ in PROXIMITY_SENSORS], f32)
 AT_Y = np.array([y for _, y, _ in PROXIMITY_SENSORS], f32)
 AIM_X = np.array([math.cos(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
 AIM_Y = np.array([math.sin(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
+# Random bits for a misheard neighbour come after those of the sensors, of which two share some.
+RAB_PURPOSE = SENSORS + SENSORS % 2
 COS_EIGHTH = f32(math.cos(math.pi / 8.0))
 SIN_EIGHTH = f32(math.sin(math.pi / 8.0))
 OFFSET_NEAR = f32(0.75)  # m, range of the ROFS fault's offset

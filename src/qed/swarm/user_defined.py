@@ -1,4 +1,4 @@
-"""Laws of a user's own: what they may read, and whether they can be compiled.
+"""Laws of users: what they may read, and whether they can be compiled.
 
 A law is a plain function of numbers: of one robot in one cycle, or of a pair.  It computes in
 double precision on both engines, as it does when Python calls it.
@@ -20,7 +20,7 @@ import numpy as np
 
 from qed.definitions import digest_of
 from qed.errors import InputError
-from qed.swarm.measures import INPUTS, OTHERS, OWN, PAIRED, SPEEDS, Measure
+from qed.swarm.measures import INPUTS, OTHERS, PAIRED, SPEEDS, USER_DEFINED, Measure
 
 # What a law of a robot may read, and what must be worked out for it first.  Poses are those after
 # the motion of the cycle.
@@ -76,8 +76,8 @@ class Law:
     def stages(self) -> int:
         """What has to be worked out for it, a bit each."""
         if self.over == "pairs":
-            return OWN | SPEEDS | PAIRED
-        bits = OWN
+            return USER_DEFINED | SPEEDS | PAIRED
+        bits = USER_DEFINED
         for name in self.reads:
             bits |= ROBOT[name][1]
         return bits

@@ -19,22 +19,23 @@ from numpy import float32 as f32
 from numpy import float64 as f64
 
 from qed.compile import INNER, LAWS, OPTIONS, code_cache, kept_in, loop
+from qed.controller.inputs import CONSTANT, FIRST_RAB
+from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import index, span
 from qed.swarm.laws.geometry import wrap
-from qed.swarm.own import Law
 from qed.swarm.robot import CONES, CYCLE
+from qed.swarm.user_defined import Law
 
 _ROWS = types.CPointer(types.float32)
 _WHOLE, _REAL = types.int64, types.float64
-# The rows of a block (floats, wide rows, activations, a law's own); then first lane, robots,
+# The rows of a block (floats, wide rows, activations, a law's sums); then first lane, robots,
 # trials, lanes; then side (m), top speed (m/s), time (s).
 SIGNATURE = types.void(*[_ROWS] * 4, types.CPointer(_WHOLE), types.CPointer(_REAL))
 WHOLES, REALS = 4, 3
 # An array made of a pointer is counted, though nobody else holds it.
 _OPTIONS = {**OPTIONS, "_nrt": True}
 PER_CYCLE = 1.0 / CYCLE
-INPUT_ROWS = 15
 
 
 def law(*_: Any) -> Any:
@@ -45,20 +46,20 @@ def law(*_: Any) -> Any:
 def robots_stage(floats, _wide, inputs, sums, wholes, reals):  # type: ignore[no-untyped-def]
     """Add, for each robot, what a law gives."""
     f = carray(floats, (L.FLOAT_ROWS * L.STRIDE,))
-    a = carray(inputs, (INPUT_ROWS * L.STRIDE,))
-    own = carray(sums, (L.STRIDE,))
+    a = carray(inputs, (CONSTANT * L.STRIDE,))
+    added = carray(sums, (L.STRIDE,))
     numbers, limits = carray(wholes, (WHOLES,)), carray(reals, (REALS,))
     first, robots, size = numbers[0], numbers[1], numbers[3]
     side, top, time = limits[0], limits[1], limits[2]
     at = index(first)
     for i in range(index(size)):
         nearest_input = f32(1.0)
-        for s in range(L.SENSORS):
+        for s in range(FIRST_RAB):
             nearest_input = min(nearest_input, a[L.PROXIMITY + s * L.STRIDE + at + i])
         heard = 0
         for c in range(CONES):
             heard += 1 if a[L.RAB + c * L.STRIDE + at + i] < f32(1.0) else 0
-        own[at + i] += f32(
+        added[at + i] += f32(
             law(
                 f64(f[L.X + at + i]),
                 f64(f[L.Y + at + i]),
@@ -79,7 +80,7 @@ def robots_stage(floats, _wide, inputs, sums, wholes, reals):  # type: ignore[no
 def pairs_stage(_floats, wide, _inputs, sums, wholes, _reals):  # type: ignore[no-untyped-def]
     """Add, to the first robot of each pair, what a law gives."""
     w = carray(wide, (L.WIDE_ROWS * L.WIDE,))
-    own = carray(sums, (L.STRIDE,))
+    added = carray(sums, (L.STRIDE,))
     numbers = carray(wholes, (WHOLES,))
     first, robots, trials, size = numbers[0], numbers[1], numbers[2], numbers[3]
     at = index(first)
@@ -90,7 +91,7 @@ def pairs_stage(_floats, wide, _inputs, sums, wholes, _reals):  # type: ignore[n
         for i in range(lanes):
             dx = w[L.WIDE_X + here + shift + i] - w[L.WIDE_X + here + i]
             dy = w[L.WIDE_Y + here + shift + i] - w[L.WIDE_Y + here + i]
-            own[at + i] += f32(
+            added[at + i] += f32(
                 law(
                     f64(math.sqrt(dx * dx + dy * dy)),
                     f64(wrap(w[L.WIDE_HEADING + here + shift + i] - w[L.WIDE_HEADING + here + i])),
@@ -168,15 +169,15 @@ def _call(typing: Any, place: Any, rows: Any, row: Any, whole: Any, real: Any) -
 
 
 @loop
-def own_laws(b: Any, s: int, cycle: int) -> None:
+def user_defined_laws(b: Any, s: int, cycle: int) -> None:
     """Add up all laws of users in a segment."""
     first, robots, trials, size, _ = span(b.segments, s)
-    side, top = f64(b.limits[s, L.L_SIDE]), f64(b.limits[s, L.L_SPEED])
+    side, top = f64(b.limits[s, E.SIDE]), f64(b.limits[s, E.SPEED])
     for k in range(b.laws.shape[0]):
         _call(
             b.laws[k],
-            (b.f, b.w, b.a, b.own),
-            k * L.OWN_ROWS,
+            (b.f, b.w, b.a, b.user_sums),
+            k * L.USER_ROWS,
             (first, robots, trials, size),
             (side, top, cycle * CYCLE),
         )

@@ -1,0 +1,273 @@
+"""Contacts with what stands still, walls and obstacles, on the GPU: each in its robot's lane.
+
+A robot touches an x wall and a y wall, with two corners each, and each obstacle with one point.  A
+corner at a wall is a tuple of its number, its impulses, arm, lever and effective masses; what is
+kept of it from cycle to cycle lies in the GPU's memory, ``statics``, as does what is noted at
+obstacles.
+"""
+
+from __future__ import annotations
+
+from numpy import float32 as f32
+from numpy import int32 as i32
+
+from qed.swarm.cuda import layout as L
+from qed.swarm.cuda.constants import EDGE_COUNT, edge
+from qed.swarm.cuda.device import device, stage
+from qed.swarm.cuda.warp import at, lowest, rolled
+from qed.swarm.laws import bodies, contact, geometry
+from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
+
+solve_contact = device(contact.solve_contact)
+effective_mass = device(contact.effective_mass)
+angular_impulse = device(contact.angular_impulse)
+nearer_wall = device(contact.nearer_wall)
+remembered = device(contact.remembered)
+two_farthest_corners = device(geometry.two_farthest_corners)
+from_point = device(bodies.from_point)
+nearer_edge = device(bodies.nearer_edge)
+
+OBSTACLE = f32(OBSTACLE_RADIUS)
+REACH = f32(OBSTACLE_RADIUS + BODY_OUTER_RADIUS)
+OUTER = f32(BODY_OUTER_RADIUS + 1e-6)  # no corner is farther off
+ZERO = f32(0.0)
+NO_CORNER = f32(-1.0)
+# Corner number, impulses, arm, lever, effective masses.
+NO_POINT = (NO_CORNER, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
+NO_OBSTACLE = (ZERO,) * 8  # normal, arm, lever, effective masses, impulses
+
+
+@stage
+def point(touches, number, arm, lever, old1, old2):
+    """Return a corner at a wall with what it remembers of the last sub-step."""
+    number = number if touches else NO_CORNER
+    return (
+        number,
+        remembered(number, old1[0], old2[0], old1[1], old2[1]),
+        remembered(number, old1[0], old2[0], old1[2], old2[2]),
+        arm,
+        lever,
+        effective_mass(lever) if touches else ZERO,
+        effective_mass(arm) if touches else ZERO,
+    )
+
+
+@stage
+def touching_wall(place, side, c, s, is_x, one, two):
+    """Return the sign of the nearer wall on an axis, and the corners that are inside it."""
+    sign, room = nearer_wall(place, side)
+    new_one = new_two = NO_POINT
+    if room < OUTER:
+        c = sign * c
+        s = sign * s
+        ux = c if is_x else s
+        uy = -s if is_x else c
+        arm1, lever1, number1, arm2, lever2, number2 = two_farthest_corners(ux, uy)
+        new_one = point(room < arm1, number1, arm1, lever1, one, two)
+        new_two = point(room < arm2, number2, arm2, lever2, one, two)
+    return sign, new_one, new_two
+
+
+@stage
+def in_frame(vx, vy, sign, is_x):
+    """Return a velocity along the normal and the tangent of a wall."""
+    return sign * (vx if is_x else vy), (sign * vy if is_x else -sign * vx)
+
+
+@stage
+def from_frame(vn, vt, sign, is_x):
+    """Return a velocity along normal and tangent of a wall as one along x and y."""
+    return (sign * vn if is_x else -sign * vt), (sign * vt if is_x else sign * vn)
+
+
+@stage
+def warm_start_wall(vx, vy, spin, sign, is_x, one, two):
+    """Begin with the impulses of the last sub-step."""
+    spin -= angular_impulse(one[3], one[4], one[1], one[2]) + angular_impulse(
+        two[3], two[4], two[1], two[2]
+    )
+    vn, vt = in_frame(vx, vy, sign, is_x)
+    vx, vy = from_frame(vn - (one[1] + two[1]), vt - (one[2] + two[2]), sign, is_x)
+    return vx, vy, spin
+
+
+@stage
+def solve_corner(vn, vt, spin, one):
+    """Solve a corner's contact."""
+    number, pn, pt, arm, lever, normal_mass, tangent_mass = one
+    vn, vt, spin, pn, pt = solve_contact(
+        vn, vt, spin, arm, lever, pn, pt, normal_mass, tangent_mass
+    )
+    return vn, vt, spin, (number, pn, pt, arm, lever, normal_mass, tangent_mass)
+
+
+@stage
+def solve_corners(vx, vy, spin, sign, is_x, one, two):
+    """Solve the contacts of both corners, one after the other.
+
+    A corner that is not inside has no masses and no impulses, so that nothing happens to it.
+    """
+    vn, vt = in_frame(vx, vy, sign, is_x)
+    vn, vt, spin, one = solve_corner(vn, vt, spin, one)
+    vn, vt, spin, two = solve_corner(vn, vt, spin, two)
+    vx, vy = from_frame(vn, vt, sign, is_x)
+    return vx, vy, spin, one, two
+
+
+@stage
+def recall(statics, place, cycle):
+    """Return two corners with the impulses that they kept in the last cycle, if they did."""
+    fresh = statics[place + 6 * L.LANES] != f32(cycle - i32(1))
+    return recall_corner(statics, place, fresh), recall_corner(statics, place + 3 * L.LANES, fresh)
+
+
+@stage
+def recall_corner(statics, place, fresh):
+    """Return a corner with its impulses."""
+    number = NO_CORNER if fresh else statics[place]
+    pn, pt = statics[place + L.LANES], statics[place + 2 * L.LANES]
+    return number, pn, pt, ZERO, ZERO, ZERO, ZERO
+
+
+@stage
+def store(statics, place, one, two, cycle):
+    """Keep the impulses of two corners for the next cycle."""
+    for k in range(3):
+        statics[place + k * L.LANES] = one[k]
+        statics[place + (3 + k) * L.LANES] = two[k]
+    statics[place + 6 * L.LANES] = f32(cycle)
+
+
+@stage
+def wall_place(mine, axis):
+    """Return where it is kept how a robot stands at an x wall (0) or at a y wall (1)."""
+    return at(mine + i32(axis) * i32(L.WALL_FIELDS * L.LANES))
+
+
+@stage
+def body_point(x, y):
+    """Return normal, gap, arm and lever (m) from a body at the origin to the point (x, y)."""
+    ax = abs(x)
+    qx = qy = geometry.FAR
+    outside = -geometry.FAR
+    e = i32(0)
+    while e < i32(EDGE_COUNT):
+        e = rolled(e)
+        qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *edge(e))
+        e = i32(e + i32(1))
+    return from_point(x, y, qx, qy, outside)
+
+
+@stage
+def obstacle_place(mine, obstacle):
+    """Return where it is noted how a robot stands at an obstacle."""
+    return at(mine + i32(2 * L.WALL_FIELDS * L.LANES) + obstacle * i32(L.OBSTACLE_FIELDS * L.LANES))
+
+
+@stage
+def within_reach(sf, x, y, reach, centres, nearby):
+    """Return those of some obstacles (a bit each) whose centres are within reach (m)."""
+    word = i32(0)
+    while nearby != 0:
+        o = lowest(nearby)
+        dx = sf[at(centres + o + o)] - x
+        dy = sf[at(centres + o + o) + 1] - y
+        if dx * dx + dy * dy < reach * reach:
+            word = i32(word | (nearby & -nearby))
+        nearby = i32(nearby & (nearby - i32(1)))
+    return word
+
+
+@stage
+def touching_obstacles(sf, pose, centres, rest, statics, mine, step):
+    """Note the obstacles (a bit each) that a robot touches in a sub-step; return their bits."""
+    x, y, c, s = pose
+    word = i32(0)
+    while rest != 0:
+        o = lowest(rest)
+        bit = i32(rest & -rest)
+        rest = i32(rest & (rest - i32(1)))
+        dx = sf[at(centres + o + o)] - x
+        dy = sf[at(centres + o + o) + 1] - y
+        nx, ny, gap, arm, lever = body_point(c * dx + s * dy, c * dy - s * dx)
+        if gap < OBSTACLE:
+            word = i32(word | bit)
+            b = obstacle_place(mine, o)
+            fresh = statics[b + L.O_STEP] != step - f32(1.0)
+            statics[b + L.O_NX] = c * nx - s * ny
+            statics[b + L.O_NY] = s * nx + c * ny
+            statics[b + L.O_ARM] = arm
+            statics[b + L.O_LEVER] = lever
+            statics[b + L.O_NORMAL_MASS] = effective_mass(lever)
+            statics[b + L.O_TANGENT_MASS] = effective_mass(arm)
+            if fresh:
+                statics[b + L.O_NORMAL_IMPULSE] = ZERO
+                statics[b + L.O_TANGENT_IMPULSE] = ZERO
+            statics[b + L.O_STEP] = step
+    return word
+
+
+@stage
+def read_obstacle(statics, b):
+    """Read what is noted of a robot at an obstacle: normal, arm, lever, masses, impulses."""
+    return (
+        statics[b + L.O_NX],
+        statics[b + L.O_NY],
+        statics[b + L.O_ARM],
+        statics[b + L.O_LEVER],
+        statics[b + L.O_NORMAL_MASS],
+        statics[b + L.O_TANGENT_MASS],
+        statics[b + L.O_NORMAL_IMPULSE],
+        statics[b + L.O_TANGENT_IMPULSE],
+    )
+
+
+@stage
+def write_impulses(statics, b, found):
+    """Note a robot's impulses at an obstacle."""
+    statics[b + L.O_NORMAL_IMPULSE] = found[6]
+    statics[b + L.O_TANGENT_IMPULSE] = found[7]
+
+
+@stage
+def solve_obstacle(vx, vy, spin, found):
+    """Solve a robot's contact with an obstacle; return its motion and the contact."""
+    nx, ny, arm, lever, normal_mass, tangent_mass, pn, pt = found
+    vn, vt = vx * nx + vy * ny, vy * nx - vx * ny
+    vn, vt, spin, pn, pt = solve_contact(
+        vn, vt, spin, arm, lever, pn, pt, normal_mass, tangent_mass
+    )
+    found = (nx, ny, arm, lever, normal_mass, tangent_mass, pn, pt)
+    return vn * nx - vt * ny, vn * ny + vt * nx, spin, found
+
+
+@stage
+def warm_start_obstacle(vx, vy, spin, found):
+    """Begin with the impulses at an obstacle of the last sub-step."""
+    nx, ny, arm, lever, _, _, pn, pt = found
+    return (
+        vx - (pn * nx - pt * ny),
+        vy - (pn * ny + pt * nx),
+        spin - angular_impulse(arm, lever, pn, pt),
+    )
+
+
+@stage
+def warm_start_obstacles(vx, vy, spin, word, statics, mine):
+    """Begin with the impulses at several obstacles."""
+    while word != 0:
+        found = read_obstacle(statics, obstacle_place(mine, lowest(word)))
+        vx, vy, spin = warm_start_obstacle(vx, vy, spin, found)
+        word = i32(word & (word - i32(1)))
+    return vx, vy, spin
+
+
+@stage
+def solve_obstacles(vx, vy, spin, word, statics, mine):
+    """Solve a robot's contacts with several obstacles, one after the other."""
+    while word != 0:
+        b = obstacle_place(mine, lowest(word))
+        word = i32(word & (word - i32(1)))
+        vx, vy, spin, found = solve_obstacle(vx, vy, spin, read_obstacle(statics, b))
+        write_impulses(statics, b, found)
+    return vx, vy, spin
