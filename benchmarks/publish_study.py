@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from qed.study import markdown
+from qed.study import report
 
 DOCS = Path(__file__).parent.parent / "docs" / "results"
 
@@ -20,9 +20,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("study", type=Path, help="folder of a finished study")
     parser.add_argument("target", type=Path, nargs="?", default=DOCS, help="default: docs/results")
-    parser.add_argument("--name", default=markdown.STUDY, help="of the page (default: study)")
+    parser.add_argument("--name", default=report.STUDY, help="of the page (default: study)")
     given = parser.parse_args()
-    page = markdown.write(given.study, given.target, name=given.name)
+    page = report.publish(given.study, given.target, name=given.name)
     beside = sorted(page.with_suffix("").iterdir())
     size = sum(path.stat().st_size for path in beside)
     print(f"{page}, and {len(beside)} files of {size / 1e6:.1f} MB beside it")

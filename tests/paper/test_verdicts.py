@@ -9,10 +9,19 @@ import pytest
 
 from qed.paper import verdicts
 from qed.paper.statements import DIFFERS, HOLDS, STATEMENTS, UNCHECKED, Judged
+from qed.study.results import Results
 
 RESULTS = made_up.results()
 COVERAGE = next(s for s in STATEMENTS if s.id == "coverage-qed")
 NUMBER = next(s for s in STATEMENTS if s.group == "table-s1")
+
+
+def html(judged: list[Judged], results: Results) -> str:
+    return "".join(block.html() for block in verdicts.blocks(judged, results))
+
+
+def markdown(judged: list[Judged], results: Results) -> str:
+    return "\n".join(block.markdown() for block in verdicts.blocks(judged, results))
 
 
 def told(**given: object) -> Judged:
@@ -43,7 +52,7 @@ def test_counts_are_apart_for_words_and_tables() -> None:
 def test_the_papers_way_stands_beside_where_it_reads_differently(
     claimed: str, holds: bool | None, shown: str
 ) -> None:
-    page = verdicts.html([told(claimed=claimed, claimed_holds=holds)], RESULTS)
+    page = html([told(claimed=claimed, claimed_holds=holds)], RESULTS)
     page = page.replace("\N{NO-BREAK SPACE}", " ")
     assert ("<small>on selection trials" in page) == bool(shown)
     assert shown in page
@@ -52,12 +61,12 @@ def test_the_papers_way_stands_beside_where_it_reads_differently(
 def test_reasons_and_words_are_escaped_and_minus_signs_true() -> None:
     odd = replace(COVERAGE, statement="<b>odd</b> & more.", paper="-0.12 to x-2")
     judged = [told(statement=odd, verdict=DIFFERS, reasons=("p<0.05 | *",))]
-    page = verdicts.html(judged, RESULTS)
+    page = html(judged, RESULTS)
     assert "&lt;b&gt;odd&lt;/b&gt; &amp; more." in page
     assert "p&lt;0.05" in page
     assert "\N{MINUS SIGN}0.12" in page
     assert "x-2" in page
-    text = verdicts.markdown(judged, RESULTS)
+    text = markdown(judged, RESULTS)
     assert r"p<0.05 \| \*" in text
     assert "**differs**" in text
 

@@ -13,8 +13,9 @@ import pytest
 
 from qed.paper.statements import judged
 from qed.paper.verdicts import sentence
-from qed.study import figures, markdown
+from qed.study import figures
 from qed.study.figures import FIGURES
+from qed.study.report import publish
 from qed.study.results import Results
 from qed.study.tables import tables
 
@@ -24,7 +25,7 @@ RESULTS = made_up.results()
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("docs")
-    return markdown.write(folder / "no-such-study", folder, RESULTS)
+    return publish(folder / "no-such-study", folder, RESULTS)
 
 
 def test_all_that_is_linked_is_there(page: Path) -> None:
@@ -66,7 +67,8 @@ def test_stars_stay_stars() -> None:
 
 
 def _stars() -> str:
-    from qed.study.layout import Key, Table, effects, significance
+    from qed.paper.tables import effects, significance
+    from qed.study.blocks import Key, Table
 
     frame = pd.DataFrame(
         [{"task": "flocking", "p": 1e-9, "stars": "**", "paper_p_at_most": 0.3, "paper_stars": "",

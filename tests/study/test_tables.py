@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from made_up import results as made_up
 
-from qed.study.layout import DASH, MINUS, Key, Part, Table, latex_text, rounded
+from qed.study.blocks import DASH, MINUS, Key, Part, Table, rounded
 from qed.study.plan import PRESETS
 from qed.study.results import PROGRESS, RECOVERIES, RUNS, Results
 from qed.study.selection_bias import bias
@@ -233,9 +233,9 @@ def test_stars_depend_on_the_comparisons_made():
     assert "0.001/6" in table(three, "table-s3b").note
     many = table(study(["dispersion"], 20), "table-s3a")
     assert list(many.frame["stars"]) == ["**"] * 2
-    assert "$p<0.001^{**}$ & $p<0.001^{**}$" in many.latex()
+    assert "p<0.001&ast;&ast; (paper p<0.001&ast;&ast;)" in many.markdown()
     assert "p&lt;0.001<sup>**</sup>" in many.html()
-    assert r"$\mathbf{1.00}$ large & $\mathbf{0.55}$" in many.latex()
+    assert "**1.00** large (paper **0.55**)" in many.markdown()
     assert '<strong class="large">1.00</strong> large' in many.html()
 
 
@@ -344,7 +344,7 @@ def test_what_is_claimed_stands_in_tables_of_its_own():
         assert claimed["delta"] == fresh["delta"]
     assert "not used to select" in table(SMALL, "table-s3a").note
     assert "on the selection trials, as in the paper" in table(SMALL, "table-s2-claimed").note
-    titles = [each.latex().partition("caption{")[2].partition(".")[0] for each in tables(SMALL)]
+    titles = [each.title for each in tables(SMALL)]
     assert len(set(titles)) == len(titles)
 
 
@@ -400,16 +400,16 @@ def test_where_nothing_is_claimed_bias_is_unknown():
 
 
 def test_numbers_are_shown_as_in_the_paper():
-    tex, html = table(SMALL, "table-s2").latex(), table(SMALL, "table-s2").html()
-    assert r"$-0.40 \pm 0.28$ & $-0.23 \pm 0.26$" in tex
+    html = table(SMALL, "table-s2").html()
+    assert f"{MINUS}0.40 ± 0.28 (paper {MINUS}0.23 ± 0.26)" in table(SMALL, "table-s2").markdown()
     assert (
         f"<td>{MINUS}0.40 ± 0.28<br>"
         f'<span class="paper">paper {MINUS}0.23 ± 0.26</span></td>' in html
     )
-    assert table(SMALL, "table-s1").latex().count("Dispersion") == 1
+    assert table(SMALL, "table-s1").markdown().count("Dispersion") == 1
     # The paper prints the spreads of S3 with one decimal; a second would be made up.
     assert f"paper {MINUS}0.11 ± 0.0</span>" in table(SMALL, "table-s3a").html()
-    assert r"$4048 \pm 68$ & $4094 \pm 2$" in table(SMALL, "maps").latex()
+    assert "4048 ± 68 (paper 4094 ± 2)" in table(SMALL, "maps").markdown()
 
 
 # What is well formed, whatever the study.
@@ -470,28 +470,19 @@ def test_html_is_well_formed(study):
         assert reader.rows == [width] * (1 + len(table.frame)), table.name
         assert reader.hanging[0] == 0
         assert set(reader.scopes) <= {"col", "row", "rowgroup"}
-        assert table.html().startswith('<div class="scroll"')
+        assert table.html().startswith(f'<div id="{table.name}">\n<div class="scroll"')
         assert "nan" not in table.html()
 
 
 @studies
-def test_latex_is_well_formed(study):
+def test_markdown_is_well_formed(study):
     for table in tables(STUDIES[study]):
-        tex = table.latex()
-        begun = re.findall(r"\\begin\{(\w+)\}", tex)
-        assert begun == ["table", "tabular"]
-        assert begun[::-1] == re.findall(r"\\end\{(\w+)\}", tex)
-        bare = re.sub(r"\\[\\&%$#_{}]", "", tex)
-        assert bare.count("{") == bare.count("}")
-        assert all(line.count("$") % 2 == 0 for line in bare.splitlines())
-        assert tex.isascii()
-        assert "nan" not in tex
-        form = re.search(r"\\begin\{tabular\}\{([lr|]+)\}", tex)[1].replace("|", "")
-        rows = [line for line in tex.splitlines() if line.endswith(r"\\")]
-        for row in rows:
-            spans = [int(n) for n in re.findall(r"\\multicolumn\{(\d)\}", row)]
-            assert row.count(" & ") + 1 + sum(spans) - len(spans) == len(form)
-        assert len(rows) in (len(table.frame) + 1, len(table.frame) + 2)
+        text = table.markdown()
+        assert text.startswith(f"### {table.title}\n\n")
+        rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines() if line[:1] == "|"]
+        assert {len(row) for row in rows} == {len(table.keys) + len(table.columns)}
+        assert len(rows) == 2 + len(table.frame)
+        assert "nan" not in text
 
 
 @studies
@@ -526,7 +517,7 @@ def test_of_one_replicate_the_deviation_is_a_dash():
     assert row["best_relative_performance_sd"] == ""
     best = f"{made.runs['best_relative_performance'][0]:.2f}"
     assert f"<td>{best} ± {DASH}<br>" in table(made, "table-s1").html()
-    assert rf"${best} \pm \mbox{{--}}$ & $0.60 \pm 0.22$" in table(made, "table-s1").latex()
+    assert f"{best} ± {DASH} (paper 0.60 ± 0.22)" in table(made, "table-s1").markdown()
     assert "1 replicate " in table(made, "table-s1").note
 
 
@@ -564,7 +555,7 @@ def test_undefined_scores_are_dashes():
     assert list(s3.frame["stars"]) == [""] * 3
     assert s3.html().count(f"<td>{DASH}<br>") == 3 * len(s3.columns)
     for any_table in tables(made):
-        assert "nan" not in any_table.html() + any_table.latex()
+        assert "nan" not in any_table.html() + any_table.markdown()
 
 
 def test_a_comparison_that_could_not_be_made_does_not_count():
@@ -581,7 +572,6 @@ def test_what_the_paper_lacks_is_left_empty():
     row = only(foraging, "table-s1")
     assert row["paper_best_relative_performance"] == row["paper_coverage_sd"] == ""
     assert "paper" not in table(foraging, "table-s1").html().partition("<tbody>")[2]
-    assert " & -- " in table(foraging, "table-s1").latex()
 
 
 def test_text_is_escaped():
@@ -593,15 +583,9 @@ def test_text_is_escaped():
         (Key("50% & <i>", "who"),),
     )
     assert "&lt;u&gt; is under_lined" in odd.html()
-    assert r"$<$u$>$ is under\_lined" in odd.latex()
     assert "<b>" not in odd.html()
     assert "&lt;b&gt;&amp;_" in odd.html()
     assert 'aria-label="a &lt; b &amp; 50%"' in odd.html()
-    assert r"$<$b$>$\&\_" in odd.latex()
-    assert r"50\% \& $<$i$>$" in odd.latex()
-    assert latex_text('x_1 {"y"} ~ 5^2 $ # \\') == (
-        r'x\_1 \{"y"\} \textasciitilde{} 5\textasciicircum{}2 \$ \# \textbackslash{}'
-    )
 
 
 def test_small_negatives_do_not_round_to_minus_nought():
@@ -612,7 +596,6 @@ def test_small_negatives_do_not_round_to_minus_nought():
 
 def test_part_of_a_cell():
     assert Part("1", word="<&").html() == "1 &lt;&amp;"
-    assert Part("1", word="<&").latex() == r"$1$ $<$\&"
     part = Part("-0.55", "*", "large", large=True)
-    assert part.latex() == r"$\mathbf{-0.55}^{*}$ large"
+    assert part.markdown() == f"**{MINUS}0.55**&ast; large"
     assert part.html() == f'<strong class="large">{MINUS}0.55</strong><sup>*</sup> large'

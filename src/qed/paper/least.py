@@ -10,10 +10,8 @@ import pandas as pd
 from qed.paper import numbers
 from qed.paper.numbers import QED
 from qed.study import statistics
-from qed.study.layout import Column, Part, Row, Table, rounded
+from qed.study.blocks import ALL, TASK, Column, Part, Row, Table, listed, rounded
 from qed.study.results import Results
-from qed.study.rows import TASK
-from qed.study.words import listed
 
 
 def least(results: Results) -> pd.DataFrame:
@@ -26,8 +24,8 @@ def least(results: Results) -> pd.DataFrame:
     others = [name for name in results.algorithms if name != QED]
     data = results.recoveries
     rows: list[Row] = []
-    for task in (numbers.ALL, *results.tasks):
-        there = data if task == numbers.ALL else data[data["task"] == task]
+    for task in (ALL, *results.tasks):
+        there = data if task == ALL else data[data["task"] == task]
         by_name = {n: there.loc[there["algorithm"] == n, "resilience"].dropna() for n in others}
         own = there.loc[there["algorithm"] == QED, "resilience"].dropna()
         by_name = {name: values for name, values in by_name.items() if len(values)}
@@ -35,7 +33,7 @@ def least(results: Results) -> pd.DataFrame:
             continue
         middles = {name: float(np.median(values)) for name, values in by_name.items()}
         best = max(middles, key=lambda name: middles[name])
-        made = len(others) * (1 if task == numbers.ALL else len(results.tasks))
+        made = len(others) * (1 if task == ALL else len(results.tasks))
         sides = {name: _side(own, values, made) for name, values in by_name.items()}
         rows.append(
             {
@@ -103,8 +101,8 @@ def sentences(results: Results) -> list[str]:
     if frame.empty:
         return []
     rows = frame.to_dict("records")
-    told = [_together(row) for row in rows if row["task"] == numbers.ALL]
-    return [*told, _apart([row for row in rows if row["task"] != numbers.ALL])]
+    told = [_together(row) for row in rows if row["task"] == ALL]
+    return [*told, _apart([row for row in rows if row["task"] != ALL])]
 
 
 def _together(row: Row) -> str:

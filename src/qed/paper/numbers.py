@@ -8,12 +8,12 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from qed.study.blocks import ALL
 from qed.study.plan import PRESETS
 
 PAPER = PRESETS["paper"]
 QED = "qed"
 BASELINES = tuple(str(name) for name in PAPER.algorithms if name != QED)
-ALL = "all"  # tasks, or algorithms, together
 
 
 class Entry(NamedTuple):

@@ -8,6 +8,7 @@ that selected them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -15,9 +16,22 @@ import pandas as pd
 from qed.paper import numbers
 from qed.paper.measures import STRONGEST
 from qed.paper.numbers import QED
-from qed.study.layout import Key, Row, Table, effects, known, plain, significance, span, spread
+from qed.study.blocks import (
+    ALGORITHM,
+    DASH,
+    TASK,
+    Column,
+    Key,
+    Part,
+    Row,
+    Table,
+    counted,
+    known,
+    plain,
+    rounded,
+    spread,
+)
 from qed.study.results import Results
-from qed.study.rows import ALGORITHM, TASK, beside, by_algorithm, many
 from qed.study.statistics import (
     LARGE,
     cliffs_delta,
@@ -38,6 +52,57 @@ ON = {
 PART = "Performance is a fraction of the task's empirical maximum, the best fitness in this study."
 
 
+def beside(
+    stem: str, suffix: str, ours: tuple[float, float], found: tuple[float, float] | None
+) -> Row:
+    """Return the columns of a number and its spread, ours and the paper's."""
+    theirs = found or (math.nan, math.nan)
+    names = (stem, f"{stem}_{suffix}", f"paper_{stem}", f"paper_{stem}_{suffix}")
+    return dict(zip(names, (*ours, *theirs), strict=True))
+
+
+def span(stem: str) -> Callable[[Row], Part | None]:
+    """Return how a range of the paper is shown."""
+
+    def paper(row: Row) -> Part | None:
+        low, high = row[f"paper_{stem}_low"], row[f"paper_{stem}_high"]
+        return Part(f"{rounded(low, 2)}{DASH}{rounded(high, 2)}") if known(low) else None
+
+    return paper
+
+
+def significance(heading: str) -> Column:
+    """Return a column of p with its stars."""
+
+    def ours(row: Row) -> Part:
+        p = row["p"]
+        if not known(p):
+            return Part(DASH)
+        return Part("p<0.001" if p < 0.001 else f"p={rounded(p, 3)}", row["stars"])
+
+    def paper(row: Row) -> Part | None:
+        p = row["paper_p_at_most"]
+        # All that is printed of a smaller one is that it is below 0.001.
+        number = "p<0.001" if p <= 0.001 else f"p={rounded(p, 3)}"
+        return Part(number, row["paper_stars"]) if known(p) else None
+
+    return Column(heading, ours, paper)
+
+
+def effects(heading: str) -> Column:
+    """Return a column of Cliff's delta and its word, bold if it is large."""
+
+    def ours(row: Row) -> Part:
+        return Part(rounded(row["delta"], 2), word=row["effect"], large=row["effect"] == LARGE)
+
+    def paper(row: Row) -> Part | None:
+        delta = row["paper_delta"]
+        large = row["paper_effect"] == LARGE
+        return Part(rounded(delta, 2), large=large) if known(delta) else None
+
+    return Column(heading, ours, paper)
+
+
 def maps_table(results: Results) -> Table:
     """Table S1."""
     shown = {
@@ -47,7 +112,7 @@ def maps_table(results: Results) -> Table:
     }
     rows = []
     for task in results.tasks:
-        for algorithm, runs in by_algorithm(results, results.runs[results.runs["task"] == task]):
+        for algorithm, runs in results.by_algorithm(results.runs[results.runs["task"] == task]):
             row: Row = {"task": task, "algorithm": algorithm, "n": len(runs)}
             for stem, heading in shown.items():
                 values = runs["filled"] / runs["cells"] if stem == "coverage" else runs[stem]
@@ -58,7 +123,7 @@ def maps_table(results: Results) -> Table:
     return Table(
         "table-s1",
         "Table S1: maps in the normal environment",
-        f"Mean ± SD over {many('replicate', rows)} (paper: 5). {PART} Best is the normal "
+        f"Mean ± SD over {counted('replicate', rows)} (paper: 5). {PART} Best is the normal "
         "best's performance on fresh trials, average the mean over a map's solutions, coverage the "
         "fraction of its cells that are filled.",
         pd.DataFrame(rows),
@@ -92,7 +157,7 @@ def _recovery(results: Results, trials: str) -> Table:
         "resilience": "Resilience",
     }
     rows = []
-    for algorithm, recoveries in by_algorithm(results, results.recoveries):
+    for algorithm, recoveries in results.by_algorithm(results.recoveries):
         row: Row = {"algorithm": algorithm, "n": len(recoveries)}
         for stem, heading in shown.items():
             found = numbers.value(heading.lower(), algorithm=algorithm)
@@ -100,7 +165,7 @@ def _recovery(results: Results, trials: str) -> Table:
         rows.append(row)
     return Table(
         *_named("s2", "impact of faults, and recovery", trials),
-        f"Median ± IQR over all tasks and faults: {many('recovery', rows)} per algorithm "
+        f"Median ± IQR over all tasks and faults: {counted('recovery', rows)} per algorithm "
         f"(paper: 1250). Impact and resilience are relative changes of performance, before and "
         f"after recovery. {PART} {ON[trials]}",
         pd.DataFrame(rows),
@@ -113,7 +178,7 @@ def _comparison(results: Results, number: str, metric: str, stem: str, trials: s
     """Table S3: QED against each baseline on a metric of the recoveries."""
     rows: list[Row] = []
     for task in results.tasks:
-        there = dict(by_algorithm(results, results.recoveries[results.recoveries["task"] == task]))
+        there = dict(results.by_algorithm(results.recoveries[results.recoveries["task"] == task]))
         if QED in there:
             ours = there.pop(QED)[trials + stem]
             rows += [
@@ -126,7 +191,7 @@ def _comparison(results: Results, number: str, metric: str, stem: str, trials: s
     sizes = [{"n": row[column]} for row in rows for column in ("n_qed", "n")]
     return Table(
         *_named(number, f"{metric}, QED against the others", trials),
-        f"Median ± IQR over {many('recovery', sizes)} per task and algorithm (paper: 250). "
+        f"Median ± IQR over {counted('recovery', sizes)} per task and algorithm (paper: 250). "
         f"Significance: Wilcoxon rank-sum test; * and ** mark p below 0.05/{made} and "
         f"0.001/{made}, Bonferroni's correction for all comparisons (paper: 15). "
         "The effect is Cliff's δ, positive where QED is better, bold where large. "
@@ -174,7 +239,7 @@ def coverage_table(results: Results) -> Table:
     diverse = {"diversity": "Diversity of cells", "solution_diversity": "Diversity of solutions"}
     ends = [entry.value for entry in numbers.entries("behavioural diversity of a map")]
     rows = []
-    for algorithm, runs in by_algorithm(results, results.runs):
+    for algorithm, runs in results.by_algorithm(results.runs):
         row: Row = {"algorithm": algorithm, "n": len(runs)}
         for stem, heading in shown.items():
             found = numbers.value(heading.lower(), algorithm=algorithm)
@@ -187,7 +252,7 @@ def coverage_table(results: Results) -> Table:
     return Table(
         "maps",
         "Coverage and diversity of the maps",
-        f"Mean ± SD over the maps of all tasks: {many('map', rows)} per algorithm (paper: 25). "
+        f"Mean ± SD over the maps of all tasks: {counted('map', rows)} per algorithm (paper: 25). "
         "Coverage is the number of filled cells of a map; projected coverage the number of "
         "SPIRIT's cells that its solutions fill. Diversity is the mean distance, 0 to 1, between "
         "the centroids of these cells, and between the best solutions in them.",
@@ -209,7 +274,7 @@ def slopes_table(results: Results) -> Table:
     """What the paper tells of its signatures in its text."""
     rows = []
     for relation, column in (("resilience", "resilience"), ("diversity", "distance")):
-        for algorithm, recoveries in by_algorithm(results, results.recoveries):
+        for algorithm, recoveries in results.by_algorithm(results.recoveries):
             kept = recoveries[recoveries["impact"] >= STRONGEST]
             line = fit(kept["impact"], kept[column])
             found = numbers.value(f"slope of {relation} on impact", algorithm=algorithm)
@@ -228,7 +293,7 @@ def slopes_table(results: Results) -> Table:
     return Table(
         "slopes",
         "Slopes of resilience and diversity on impact",
-        f"Least-squares lines over the recoveries of all tasks, {many('point', rows)} each "
+        f"Least-squares lines over the recoveries of all tasks, {counted('point', rows)} each "
         "(paper: about 1000); r is the Pearson correlation. Faults that cost more than half the "
         "performance are left out, as in the paper. Diversity is the distance between the "
         "behaviours before and after recovery, 0 to 1.",

@@ -1,18 +1,20 @@
-"""The paper's statements with their verdicts, as a table, a page and Markdown."""
+"""The paper's statements with their verdicts, as a table and in a report."""
 
 from __future__ import annotations
 
 import re
 from html import escape
+from typing import NamedTuple
 
 import pandas as pd
 
 from qed.paper.statements import DIFFERS, HOLDS, IN_TABLES, IN_WORDS, UNCHECKED, Judged, count
+from qed.study.blocks import Block, Folded, Heading, Text, many, markdown_row, minus
 from qed.study.plan import PRESETS
 from qed.study.results import Results
-from qed.study.words import many
 
-MINUS, NO_BREAK = "\N{MINUS SIGN}", "\N{NO-BREAK SPACE}"
+NO_BREAK = "\N{NO-BREAK SPACE}"
+COLUMNS = ("Statement", "This study", "Paper", "Verdict")
 KINDS = {"in words": IN_WORDS, "numbers and tests of its tables": IN_TABLES}
 CLASSES = {HOLDS: "same", DIFFERS: "differs", UNCHECKED: "unchecked"}
 
@@ -53,13 +55,13 @@ def sentence(judged: list[Judged]) -> str:
     """Return the counts in words."""
     words, numbers = counts(judged).values()
     return (
-        f"Of the paper's {many(sum(words.values()), 'statement')} in words, {_told(words)}. "
+        f"Of the paper's {many(sum(words.values()), 'statement')} in words, {_counted(words)}. "
         f"Of the {many(sum(numbers.values()), 'number')} and tests of its tables S1 to S3, "
-        f"{_told(numbers)}."
+        f"{_counted(numbers)}."
     )
 
 
-def _told(found: dict[str, int]) -> str:
+def _counted(found: dict[str, int]) -> str:
     hold, differ = (f"{found[word]} {_several(word, found[word])}" for word in (HOLDS, DIFFERS))
     return f"{hold} here, {differ} and {found[UNCHECKED]} cannot be checked"
 
@@ -83,16 +85,22 @@ def notes(results: Results) -> list[str]:
     return told
 
 
-def html(judged: list[Judged], results: Results) -> str:
-    """Return the verdicts for a page."""
-    parts = [f"<p>{escape(sentence(judged))}</p>\n"]
-    parts += [f"<p>{escape(note)}</p>\n" for note in notes(results)]
-    parts.append(
-        '<p class="filter"><label><input type="checkbox" id="only-differing"> Show only '
-        "differences</label></p>\n"
-    )
-    parts += [_html_group(*each) for each in _groups(judged)]
-    return "".join(parts)
+def blocks(judged: list[Judged], results: Results) -> list[Block]:
+    """Return the verdicts, group by group, for a report."""
+    found: list[Block] = [Text(sentence(judged)), *map(Text, notes(results)), _Filter()]
+    for groups in KINDS.values():
+        for name, title in groups.items():
+            own = [each for each in judged if each.statement.group == name]
+            found.append(Heading(f"verdicts-{name}", title, _summed(own)))
+            checked = [each for each in own if each.verdict != UNCHECKED]
+            if checked:
+                rows = _Rows(title, checked)
+                found.append(Folded("Show them", rows) if groups is IN_TABLES else rows)
+            left = [each for each in own if each.verdict == UNCHECKED]
+            if left:
+                words = f"{many(len(left), 'statement')} not checkable here"
+                found.append(Folded(words, _Unchecked(left)))
+    return found
 
 
 def strip(judged: list[Judged]) -> str:
@@ -116,43 +124,63 @@ def _several(word: str, number: int) -> str:
     return f"{short}s" if number == 1 and word != UNCHECKED else short
 
 
-def _groups(judged: list[Judged]) -> list[tuple[str, str, bool, list[Judged]]]:
-    """Return name, title, whether it is folded, and the statements of each group."""
-    return [
-        (name, title, groups is IN_TABLES, [j for j in judged if j.statement.group == name])
-        for groups in KINDS.values()
-        for name, title in groups.items()
-    ]
+class _Filter(NamedTuple):
+    """What hides the statements that hold, on a page."""
+
+    def html(self) -> str:
+        return (
+            '<p class="filter"><label><input type="checkbox" id="only-differing"> Show only '
+            "differences</label></p>\n"
+        )
+
+    def markdown(self) -> str:
+        return ""
 
 
-def _html_group(name: str, title: str, folded: bool, judged: list[Judged]) -> str:
-    checked = [each for each in judged if each.verdict != UNCHECKED]
-    heading = f"{escape(title)} <small>{_summed(judged)}</small>"
-    table = _html_table(title, checked) if checked else ""
-    if folded and checked:
-        table = f"<details><summary>Show them</summary>{table}</details>\n"
-    left = [each for each in judged if each.verdict == UNCHECKED]
-    if left:
+class _Rows(NamedTuple):
+    """Statements with their verdicts, a row each."""
+
+    title: str
+    judged: list[Judged]
+
+    def html(self) -> str:
+        heads = "".join(f'<th scope="col">{head}</th>' for head in COLUMNS)
+        rows = "".join(map(_html_row, self.judged))
+        return (
+            f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(self.title)}">'
+            f'<table class="words"><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table>'
+            "</div>\n"
+        )
+
+    def markdown(self) -> str:
+        lines = [markdown_row(COLUMNS), markdown_row(["---"] * len(COLUMNS))]
+        for each in self.judged:
+            ours = "<br>on selection trials: ".join([each.ours, *_beside(each)])
+            verdict = each.verdict if each.verdict != DIFFERS else f"**{DIFFERS}**"
+            cells = map(_plain, (each.statement.statement, ours, each.statement.paper))
+            lines.append(markdown_row([*cells, "<br>".join([verdict, *map(_plain, each.reasons)])]))
+        return "\n".join(lines)
+
+
+class _Unchecked(NamedTuple):
+    """Statements that this study cannot check, and why not."""
+
+    judged: list[Judged]
+
+    def html(self) -> str:
         items = "".join(
             f"<li>{escape(each.statement.statement)} <small>Paper: "
             f"{_numbers(each.statement.paper)}. Not checkable: {escape(each.ours)}.</small></li>\n"
-            for each in left
+            for each in self.judged
         )
-        shown = f"{many(len(left), 'statement')} not checkable here"
-        table += f"<details><summary>{shown}</summary><ul>\n{items}</ul></details>\n"
-    return f'<h3 id="verdicts-{escape(name)}">{heading}</h3>\n{table}'
+        return f"<ul>\n{items}</ul>"
 
-
-def _html_table(title: str, judged: list[Judged]) -> str:
-    rows = "".join(_html_row(each) for each in judged)
-    heads = "".join(
-        f'<th scope="col">{head}</th>' for head in ("Statement", "This study", "Paper", "Verdict")
-    )
-    return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(title)}">'
-        f'<table class="words"><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table>'
-        "</div>\n"
-    )
+    def markdown(self) -> str:
+        return "\n".join(
+            f"- {_plain(f'{each.statement.statement} Paper: {each.statement.paper}.')} "
+            f"Not checkable: {_plain(each.ours)}."
+            for each in self.judged
+        )
 
 
 def _html_row(each: Judged) -> str:
@@ -205,41 +233,6 @@ def _summed(judged: list[Judged]) -> str:
 def _numbers(text: str) -> str:
     """Return text with true minus signs, and with no line break between a name and its number."""
     return minus(re.sub(r" (?=-?\d)", NO_BREAK, escape(text)))
-
-
-def minus(text: str) -> str:
-    """Return text with true minus signs before numbers."""
-    return re.sub(r"(?<![\w-])-(?=\d)", MINUS, text)
-
-
-def markdown(judged: list[Judged], results: Results) -> str:
-    """Return the verdicts as Markdown."""
-    lines = [sentence(judged), ""]
-    for note in notes(results):
-        lines += [note, ""]
-    for _, title, folded, each in _groups(judged):
-        lines += [f"### {title}", "", f"{_summed(each)}.", ""]
-        table = _markdown_table(each)
-        if folded:
-            table = ["<details><summary>Show them</summary>", "", *table, "", "</details>"]
-        lines += [*table, ""]
-    return "\n".join(lines)
-
-
-def _markdown_table(judged: list[Judged]) -> list[str]:
-    lines = ["| Statement | This study | Paper | Verdict |", "| --- | --- | --- | --- |"]
-    for each in judged:
-        ours = each.ours + "".join(f"<br>on selection trials: {told}" for told in _beside(each))
-        verdict = each.verdict if each.verdict != DIFFERS else f"**{DIFFERS}**"
-        why = "".join(f"<br>{_plain(reason)}" for reason in each.reasons)
-        cells = (each.statement.statement, ours, each.statement.paper)
-        if each.verdict == UNCHECKED:
-            cells, why = (
-                (each.statement.statement, "", each.statement.paper),
-                f": {_plain(each.ours)}",
-            )
-        lines.append(f"| {' | '.join(map(_plain, cells))} | {verdict}{why} |")
-    return lines
 
 
 def _plain(text: str) -> str:

@@ -10,14 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from qed.paper import numbers
 from qed.recovery.search.strategies import EXHAUSTIVE, LEARNED, MAP, PORTFOLIO, RANDOM
 from qed.study.beyond import BEST, BUDGETS, KEEP, PLAYBOOK, TEAM
+from qed.study.blocks import ALGORITHM, ALL, TASK, Row, Table, counted, many, plain
 from qed.study.charts import LABEL, PART, TICK
-from qed.study.layout import Row, Table, plain
 from qed.study.results import Results
-from qed.study.rows import ALGORITHM, TASK, many
-from qed.study.words import many as counted
 
 TABLE, FIGURE = "table-beyond", "beyond"  # names of their files
 # Columns of the table: a way, and its trials.
@@ -82,7 +79,7 @@ def table(results: Results) -> Table | None:
         "Exhaustive: every solution of the map is simulated with the fault, as in the paper. "
         "Playbook: each robot knows its own fault and looks up its controller, without search; if "
         f"validation did not favour the playbook, the normal best is kept.{teams} "
-        f"{many('fault', frame.to_dict('records'))} per row, none used to prepare a kit.",
+        f"{counted('fault', frame.to_dict('records'))} per row, none used to prepare a kit.",
         frame,
         (TASK, ALGORITHM),
         tuple(
@@ -104,7 +101,7 @@ def sentences(results: Results) -> list[str]:
         "search, as a fraction of the normal performance, both on fresh trials."
     ]
     for task, algorithm, own in _groups(results):
-        if task != numbers.ALL:
+        if task != ALL:
             continue
         kept, one, ten = (
             _mean(own[(own["way"] == way) & (own["trials"] == trials)]["regret"])
@@ -118,7 +115,7 @@ def sentences(results: Results) -> list[str]:
             there = own[own["way"] == way]["regret"]
             line += f", {_mean(there):z.3f} {words}" if len(there) else ""
         told.append(f"{line}.")
-    trials = counted(results.settings["retrials"], "trial")
+    trials = many(results.settings["retrials"], "trial")
     maps = len(results.beyond.drop_duplicates(["task", "algorithm", "replicate"]))
     if maps < len(results.runs):
         told.append(f"This was done for {maps} of the study's {len(results.runs)} maps.")
@@ -187,8 +184,8 @@ def _has_teams(results: Results) -> bool:
 def _groups(results: Results) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield the rows of each task, all tasks together first, and algorithm."""
     data = results.beyond
-    for task in (numbers.ALL, *results.tasks):
-        there = data if task == numbers.ALL else data[data["task"] == task]
+    for task in (ALL, *results.tasks):
+        there = data if task == ALL else data[data["task"] == task]
         for algorithm in results.algorithms:
             own = there[there["algorithm"] == algorithm]
             if len(own):

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from qed.paper import signatures
 from qed.study import beyond_report, charts
+from qed.study.blocks import Link, Picture
 from qed.study.paths import FIGURES as FOLDER
 from qed.study.results import Results
 
@@ -27,41 +28,30 @@ class Chart:
     there: Callable[[Results], bool] = lambda _: True  # whether a study has what it shows
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A figure on disk."""
-
-    name: str
-    title: str
-    caption: str
-    png: Path
-    pdf: Path
-    width: float  # on paper (inch)
-
-
-def draw(results: Results, folder: Path, dpi: int = DPI, pdf: bool = True) -> list[Drawn]:
+def draw(results: Results, folder: Path, dpi: int = DPI, pdf: bool = True) -> list[Picture]:
     """Write all figures of a study into its folder, as PNG and, if asked, as PDF."""
-    target = folder / FOLDER
-    target.mkdir(parents=True, exist_ok=True)
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
     counts = {
         "maps": f"{len(results.runs):,}",
         "replicates": f"{results.runs['replicate'].nunique():,}",
         "faults": f"{results.recoveries.groupby(['task', 'replicate'])['fault'].nunique().sum():,}",
         "points": f"{len(results.recoveries):,}",
     }
-    drawn = []
+    drawn: list[Picture] = []
     for chart in FIGURES:
         if not chart.there(results):
             continue
         figure = chart.make(results)
-        png, vectors = target / f"{chart.name}.png", target / f"{chart.name}.pdf"
+        files = [Link("PNG", f"{FOLDER}/{chart.name}.png")]
         _arrange(figure, dpi)
-        figure.savefig(png, dpi=dpi)
+        figure.savefig(folder / files[0].file, dpi=dpi)
         if pdf:
-            figure.savefig(vectors, metadata={"CreationDate": None})  # equal results, equal files
-        caption = chart.caption.format(**counts)
-        width = float(figure.get_size_inches()[0])
-        drawn.append(Drawn(chart.name, chart.title, caption, png, vectors, width))
+            files.append(Link("PDF", f"{FOLDER}/{chart.name}.pdf"))
+            # Equal results, equal files.
+            figure.savefig(folder / files[1].file, metadata={"CreationDate": None})
+        caption, width = chart.caption.format(**counts), float(figure.get_size_inches()[0])
+        png, number = folder / files[0].file, len(drawn) + 1
+        drawn.append(Picture(chart.name, chart.title, caption, png, tuple(files), number, width))
     return drawn
 
 

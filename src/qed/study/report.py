@@ -1,47 +1,30 @@
-"""The report of a study: one page that needs nothing else, beside its tables and figures."""
+"""The report of a study: one page that needs nothing else, or Markdown beside its files."""
 
 from __future__ import annotations
 
-import base64
 import platform
-from collections.abc import Iterable
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import qed
-from qed.files import write as write_whole
+from qed.files import write_text
 from qed.paper import verdicts
 from qed.paper.statements import Judged, judged
-from qed.study import beyond_report, paths, selection_bias
-from qed.study.figures import Drawn, draw
-from qed.study.layout import Table
+from qed.study import beyond_report, paths, selection_bias, summary
+from qed.study.blocks import Block, Link, Picture, Table, Terms, Text, many, paragraphs
+from qed.study.figures import DPI, draw
 from qed.study.plan import Name
 from qed.study.results import TABLES, Results
-from qed.study.summary import (
-    cells_sentence,
-    protocol_sentence,
-    race_sentences,
-    scale,
-    scale_sentence,
-    sentences,
-)
 from qed.study.tables import tables
-from qed.study.words import many
 
-WIDE = 9.0  # a figure this wide (inch) is scrolled on a phone, where its text would be too small
-PIXELS = 96  # CSS pixels to an inch
-TITLES = {
-    "scale": "Scale and protocol",
-    "verdicts": "The paper's statements, checked",
-    "selection-bias": "Selection bias in recovery",
-    "beyond": "Beyond the paper: few trials, playbooks, teams",
-    "tables": "Tables",
-    "figures": "Figures",
-    "maps": "Maps",
-    "methods": "Definitions and files",
-}
+STUDY = "study"  # name of a published page, and of the folder beside it
+RAW = ("runs", "recoveries")  # published; progress.csv is long, and only figures need it
 DEFINITIONS = {
     "Normal best": "The solution of a map with the highest fitness when all solutions are "
     "re-evaluated in the normal environment: ten healthy robots.",
@@ -71,6 +54,14 @@ DEFINITIONS = {
 }
 
 
+class Section(NamedTuple):
+    """A section of a report; without blocks it is left out."""
+
+    name: str
+    title: str
+    blocks: Sequence[Block]
+
+
 def write(folder: Path, results: Results | None = None) -> Path:
     """Write tables, figures and the page of a study into its folder; return the page."""
     results = results or Results.load(folder)
@@ -78,39 +69,89 @@ def write(folder: Path, results: Results | None = None) -> Path:
     made = tables(results) if finished else []
     found = judged(results) if finished else []
     paths.tables(folder).mkdir(parents=True, exist_ok=True)
-    for table in made:
-        write_whole(paths.table(folder, table.name), table.csv())
-        write_whole(paths.table(folder, table.name, "tex"), table.latex())
-    if found:
-        text = verdicts.frame(found).to_csv(index=False, lineterminator="\n")
-        write_whole(paths.table(folder, "statements"), text)
-    drawn = draw(results, folder) if finished else []
-    figures = [(each.name, _figure(k, each)) for k, each in enumerate(drawn, 1)]
-    pictures, not_drawn = maps(results, folder) if finished else ([], [])
-    shown = {
-        "scale": _scale(results),
-        "verdicts": verdicts.html(found, results) + _more("statements") if found else "",
-        "selection-bias": _paragraphs(selection_bias.sentences(results)),
-        "beyond": _paragraphs(beyond_report.sentences(results))
-        + "".join(map(_table, (table for table in made if table.name == beyond_report.TABLE)))
-        + "".join(shown_figure for name, shown_figure in figures if name == beyond_report.FIGURE),
-        "tables": "".join(map(_table, (t for t in made if t.name != beyond_report.TABLE))),
-        "figures": "".join(text for name, text in figures if name != beyond_report.FIGURE),
-        "maps": _maps(pictures, not_drawn),
-        "methods": _methods(results),
-    }
-    told = sentences(results, {table.name: table.frame for table in made})
-    write_whole(folder / paths.REPORT, _page(results, shown, told, found))
+    shown = _written(made, found, paths.tables(folder), "tables")
+    figures = draw(results, folder) if finished else []
+    maps = _maps(results, folder) if finished else []
+    sections = [
+        *_sections(results, shown, found, figures, "tables"),
+        Section("maps", "Maps", maps),
+        Section("methods", "Definitions and files", _methods(results)),
+    ]
+    told = summary.sentences(results, {table.name: table.frame for table in made})
+    write_text(folder / paths.REPORT, _page(results, sections, told, found))
     return folder / paths.REPORT
 
 
-def maps(results: Results, folder: Path) -> tuple[list[tuple[str, Path]], list[str]]:
-    """Draw each algorithm's map of the first task; also return why a map could not be drawn."""
+def publish(study: Path, target: Path, results: Results | None = None, name: str = STUDY) -> Path:
+    """Write a finished study as Markdown into a folder, its CSV files and figures beside it.
+
+    ``study`` is the study's folder, ``target`` gets NAME.md and a folder NAME/; returns the page.
+    """
+    results = results or Results.load(study)
+    beside = target / name
+    beside.mkdir(parents=True, exist_ok=True)
+    made, found = tables(results), judged(results)
+    shown = _written(made, found, beside, name)
+    for raw in RAW:
+        text = getattr(results, raw).to_csv(index=False, lineterminator="\n", float_format="%.7g")
+        write_text(beside / f"{raw}.csv", text)
+    figures = []
+    for each in draw(results, beside, dpi=DPI // 2, pdf=False):
+        png = Path(shutil.move(each.path, beside / each.path.name))
+        figures.append(each._replace(path=png, files=(Link("PNG", f"{name}/{png.name}"),)))
+    (beside / paths.FIGURES).rmdir()
+    told = summary.sentences(results, {table.name: table.frame for table in made})
+    parts = [f"# A study: {len(results.runs)} maps, {len(results.recoveries):,} recoveries", *told]
+    files_used = Section("files", "Files", _files(name))
+    for section in [*_sections(results, shown, found, figures, name), files_used]:
+        if section.blocks:
+            parts += [f"## {section.title}", *(block.markdown() for block in section.blocks)]
+    page = target / f"{name}.md"
+    write_text(page, paragraphs(*parts) + "\n")
+    return page
+
+
+def _written(made: list[Table], found: list[Judged], folder: Path, link: str) -> list[Table]:
+    """Write the CSV files of tables and verdicts; return the tables with links to theirs."""
+    if found:
+        text = verdicts.frame(found).to_csv(index=False, lineterminator="\n")
+        write_text(folder / "statements.csv", text)
+    for table in made:
+        write_text(folder / f"{table.name}.csv", table.csv())
+    return [replace(t, files=(Link("CSV", f"{link}/{t.name}.csv"),)) for t in made]
+
+
+def _sections(
+    results: Results, made: list[Table], found: list[Judged], figures: list[Picture], link: str
+) -> list[Section]:
+    """Return the sections that a page and Markdown share."""
+    all_: tuple[Link, ...] = (Link("CSV", f"{link}/statements.csv"),)
+    checked = [*verdicts.blocks(found, results), Text("All statements:", all_)] if found else []
+    beyond: list[Block] = [Text(words) for words in beyond_report.sentences(results)]
+    theirs = (beyond_report.TABLE, beyond_report.FIGURE)
+    beyond += [table for table in made if table.name in theirs]
+    beyond += [figure for figure in figures if figure.name in theirs]
+    return [
+        Section("scale", "Scale and protocol", summary.scale(results)),
+        Section("verdicts", "The paper's statements, checked", checked),
+        Section(
+            "selection-bias",
+            "Selection bias in recovery",
+            [Text(words) for words in selection_bias.sentences(results)],
+        ),
+        Section("beyond", "Beyond the paper: few trials, playbooks, teams", beyond),
+        Section("tables", "Tables", [t for t in made if t.name not in theirs]),
+        Section("figures", "Figures", [f for f in figures if f.name not in theirs]),
+    ]
+
+
+def _maps(results: Results, folder: Path) -> list[Block]:
+    """Draw each algorithm's map of the first task, or say why it could not be drawn."""
     from qed.archive.archive import Archive
     from qed.evolution.folder import ARCHIVE
     from qed.view.maps import draw_map
 
-    drawn, why_not = [], []
+    drawn: list[Block] = []
     for algorithm in results.algorithms:
         name = Name(results.tasks[0], algorithm, 1)
         source = paths.run(folder, name) / ARCHIVE
@@ -119,27 +160,61 @@ def maps(results: Results, folder: Path) -> tuple[list[tuple[str, Path]], list[s
         try:
             archive = Archive.load(source)
         except (ValueError, OSError) as error:
-            why_not.append(f"The map of {name} is not shown: {error}")
+            drawn.append(Text(f"The map of {name} is not shown: {error}"))
             continue
         if len(archive) > 0:
-            target = folder / paths.FIGURES / f"map-{algorithm}.png"
+            file = f"{paths.FIGURES}/map-{algorithm}.png"
+            png = draw_map(archive, folder / file, dpi=110)
             title = f"{algorithm.upper()}, {name.task}, replicate 1"
-            drawn.append((title, draw_map(archive, target, dpi=110)))
-    return drawn, why_not
+            caption = "The fitness of each filled cell."
+            drawn.append(Picture(f"map-{algorithm}", title, caption, png, (Link("PNG", file),)))
+    intro = Text(
+        "One map per algorithm, at the end of evolution. Colour: fitness during evolution, for QED "
+        "in each cell's own environment. Grey: empty cells."
+    )
+    return [intro, *drawn] if drawn else []
 
 
-def _page(results: Results, sections: dict[str, str], told: list[str], found: list[Judged]) -> str:
+def _methods(results: Results) -> list[Block]:
+    """Return what words mean, and where all numbers come from."""
+    made_with = [f"qed {qed.__version__}", f"Python {platform.python_version()}"]
+    made_with += [f"{name} {version(name)}" for name in ("numpy", "scipy", "pandas", "matplotlib")]
+    names = [*TABLES, *(["beyond"] if beyond_report.measured(results) else [])]
+    links = [Link(f"{name}.csv", f"tables/{name}.csv") for name in names]
+    return [
+        Terms(DEFINITIONS),
+        Text(
+            f"The study's seed is {results.settings.get('seed', 'unknown')}. Written with "
+            f"{', '.join(made_with)}. All tables and figures are made from these files:",
+            (Link("study.toml", paths.SETTINGS), *links),
+        ),
+    ]
+
+
+def _files(beside: str) -> list[Block]:
+    left = ", ".join(f"{name}.csv" for name in TABLES if name not in RAW)
+    links = tuple(Link(f"{name}.csv", f"{beside}/{name}.csv") for name in (*RAW, "statements"))
+    return [
+        Text(
+            f"All numbers are computed from the study's {', '.join(RAW)} and {left}. "
+            "statements.csv has, for each statement, how it was measured, both numbers, the "
+            "tolerance and the verdict. `benchmarks/publish_study.py` wrote this page. Files:",
+            links,
+        )
+    ]
+
+
+def _page(results: Results, sections: list[Section], told: list[str], found: list[Judged]) -> str:
     """Return the page."""
     style = files("qed.study").joinpath("report.css").read_text(encoding="utf-8")
     preset = escape(str(results.settings.get("preset", "custom")))
-    shown = {name: (TITLES[name], part) for name, part in sections.items() if part}
-    links = "".join(
-        f'<li><a href="#section-{name}">{title}</a></li>' for name, (title, _) in shown.items()
-    )
-    body = "".join(
-        f'<section id="section-{name}">\n<h2>{title}</h2>\n{content}</section>\n'
-        for name, (title, content) in shown.items()
-    )
+    links, body = "", ""
+    for section in sections:
+        if section.blocks:
+            inside = "".join(block.html() for block in section.blocks)
+            links += f'<li><a href="#section-{section.name}">{section.title}</a></li>'
+            body += f'<section id="section-{section.name}">\n<h2>{section.title}</h2>\n'
+            body += f"{inside}</section>\n"
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -159,16 +234,12 @@ recovers the swarm.</p>
 <nav aria-label="Contents"><ul>{links}</ul></nav>
 </header>
 <div class="summary">
-{verdicts.strip(found) if found else ""}{_paragraphs(told)}</div>
+{verdicts.strip(found) if found else ""}{"".join(Text(words).html() for words in told)}</div>
 {_failures(results.failures)}{body}<footer>Made by qed {escape(qed.__version__)}.</footer>
 </main>
 </body>
 </html>
 """
-
-
-def _paragraphs(texts: Iterable[str]) -> str:
-    return "".join(f"<p>{verdicts.minus(escape(text))}</p>\n" for text in texts)
 
 
 def _failures(failures: list[str]) -> str:
@@ -179,93 +250,4 @@ def _failures(failures: list[str]) -> str:
     return (
         f'<aside class="failed"><h2>{many(len(failures), "part")} of this study failed</h2>'
         f"<p>The numbers below exclude the failed parts.</p><ul>{lines}</ul></aside>\n"
-    )
-
-
-def _scale(results: Results) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{escape(size.what.capitalize())}</th>'
-        f"<td>{escape(size.ours)}</td><td>{escape(size.theirs)}</td></tr>"
-        for size in scale(results.settings)
-    )
-    told = (
-        scale_sentence(results.settings),
-        protocol_sentence(results.settings),
-        *race_sentences(results.settings),
-        cells_sentence(results),
-    )
-    return (
-        _paragraphs(text for text in told if text)
-        + '<div class="scroll" role="region" tabindex="0" aria-label="Scale">'
-        '<table id="scale-table"><thead><tr><th scope="col"></th><th scope="col">This study</th>'
-        f'<th scope="col">Paper</th></tr></thead><tbody>{rows}</tbody></table></div>\n'
-    )
-
-
-def _table(table: Table) -> str:
-    name = escape(table.name)
-    return (
-        f'<div id="{name}">\n{table.html()}'
-        f'<p class="files">{_link(f"tables/{name}.csv", "CSV")} · '
-        f"{_link(f'tables/{name}.tex', 'LaTeX')}</p>\n</div>\n"
-    )
-
-
-def _figure(number: int, drawn: Drawn) -> str:
-    wide = "wide " if drawn.width > WIDE else ""
-    alt = f"{drawn.title}. {drawn.caption.partition('. ')[0]}."
-    image = _image(drawn.png, alt, round(drawn.width * PIXELS))
-    return (
-        f'<figure id="figure-{escape(drawn.name)}">\n<div class="{wide}scroll" role="region" '
-        f'tabindex="0" aria-label="{escape(drawn.title)}">{image}</div>\n'
-        f"<figcaption><strong>Figure {number}. {escape(drawn.title)}.</strong> "
-        f'{escape(drawn.caption)} <span class="files">'
-        f"{_link(f'figures/{drawn.png.name}', 'PNG')} · {_link(f'figures/{drawn.pdf.name}', 'PDF')}"
-        "</span></figcaption>\n</figure>\n"
-    )
-
-
-def _maps(pictures: list[tuple[str, Path]], not_drawn: list[str]) -> str:
-    if not pictures and not not_drawn:
-        return ""
-    shown = "".join(
-        f"<figure>{_image(path, f'Map of {title}: the fitness of each filled cell')}"
-        f'<figcaption><strong>{escape(title)}.</strong> <span class="files">'
-        f"{_link(f'figures/{path.name}', 'PNG')}</span></figcaption></figure>\n"
-        for title, path in pictures
-    )
-    told = "<p>One map per algorithm, at the end of evolution. Colour: fitness during evolution, "
-    told += "for QED in each cell's own environment. Grey: empty cells.</p>\n"
-    return f'{told if pictures else ""}{_paragraphs(not_drawn)}<div class="maps">\n{shown}</div>\n'
-
-
-def _image(path: Path, alt: str, width: int | None = None) -> str:
-    """Return an image that is part of the page."""
-    data = base64.b64encode(path.read_bytes()).decode("ascii")
-    size = f' width="{width}"' if width else ""
-    return f'<img src="data:image/png;base64,{data}" alt="{escape(alt)}"{size}>'
-
-
-def _link(target: str, text: str) -> str:
-    return f'<a href="{escape(target)}">{escape(text)}</a>'
-
-
-def _more(name: str) -> str:
-    return f'<p class="files">All statements as {_link(f"tables/{name}.csv", "CSV")}</p>\n'
-
-
-def _methods(results: Results) -> str:
-    meanings = "".join(
-        f"<dt>{escape(term)}</dt><dd>{escape(meaning)}</dd>\n"
-        for term, meaning in DEFINITIONS.items()
-    )
-    made_with = [f"qed {qed.__version__}", f"Python {platform.python_version()}"]
-    made_with += [f"{name} {version(name)}" for name in ("numpy", "scipy", "pandas", "matplotlib")]
-    names = [*TABLES, *(["beyond"] if beyond_report.measured(results) else [])]
-    raw = " · ".join(_link(f"tables/{name}.csv", f"{name}.csv") for name in names)
-    seed = escape(str(results.settings.get("seed", "unknown")))
-    return (
-        f"<dl>\n{meanings}</dl>\n<p>All tables and figures are made from these files: {raw}. The "
-        f"study's settings are in {_link('study.toml', 'study.toml')}; its seed is {seed}. "
-        f"Written with {escape(', '.join(made_with))}.</p>\n"
     )

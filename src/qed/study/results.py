@@ -14,7 +14,7 @@ Every table, figure and page of the report is made from these alone.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -151,6 +151,13 @@ class Results:
         """Algorithms that have results, in the study's order."""
         there = set(self.runs["algorithm"])
         return [name for name in self.settings["algorithms"] if name in there]
+
+    def by_algorithm(self, table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Yield the rows of each algorithm that has some in a table, in the study's order."""
+        for algorithm in self.algorithms:
+            rows = table[table["algorithm"] == algorithm]
+            if len(rows):
+                yield algorithm, rows
 
 
 def collect(study: Path, plan: Plan) -> list[Name]:

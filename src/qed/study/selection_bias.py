@@ -7,10 +7,8 @@ import math
 import numpy as np
 import pandas as pd
 
-from qed.paper import numbers
-from qed.study.layout import Row, Table, plain
+from qed.study.blocks import ALGORITHM, ALL, TASK, Row, Table, counted, plain
 from qed.study.results import Results
-from qed.study.rows import ALGORITHM, TASK, many
 
 COLUMNS = ("task", "algorithm", "n", "claimed_gain", "gain", "selection_bias")
 BIAS = "selection_bias"
@@ -47,8 +45,8 @@ def bias(results: Results) -> pd.DataFrame:
     """
     all_gains = gains(results)
     rows = []
-    for task in (numbers.ALL, *results.tasks):
-        there = all_gains if task == numbers.ALL else all_gains[all_gains["task"] == task]
+    for task in (ALL, *results.tasks):
+        there = all_gains if task == ALL else all_gains[all_gains["task"] == task]
         for algorithm in results.algorithms:
             own = there[there["algorithm"] == algorithm]
             if len(own):
@@ -75,7 +73,7 @@ def bias_table(results: Results) -> Table:
         "(claimed) and on fresh trials. Selection bias is the fraction of the summed "
         "claimed gains that fresh trials do not confirm: 0 is none, 1 is all, above 1 "
         "recovery did harm. "
-        f"{many('recovery', frame.to_dict('records'))} per row.",
+        f"{counted('recovery', frame.to_dict('records'))} per row.",
         frame,
         (TASK, ALGORITHM),
         (
@@ -92,8 +90,8 @@ def sentences(results: Results) -> list[str]:
         return []
     frame = bias(results)
     told = []
-    for row in frame[frame["task"] == numbers.ALL].to_dict("records"):
-        by_task = frame[(frame["algorithm"] == row["algorithm"]) & (frame["task"] != numbers.ALL)]
+    for row in frame[frame["task"] == ALL].to_dict("records"):
+        by_task = frame[(frame["algorithm"] == row["algorithm"]) & (frame["task"] != ALL)]
         told.append(_sentence(row, by_task))
     return told
 
@@ -126,7 +124,7 @@ def sentence(results: Results) -> list[str]:
     if not measured(results):
         return []
     frame = bias(results)
-    frame = frame[(frame["task"] == numbers.ALL) & np.isfinite(frame[BIAS].to_numpy(float))]
+    frame = frame[(frame["task"] == ALL) & np.isfinite(frame[BIAS].to_numpy(float))]
     if frame.empty:
         return []
     shares = {str(row["algorithm"]): float(row[BIAS]) for row in frame.to_dict("records")}

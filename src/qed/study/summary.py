@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,16 +12,8 @@ from qed.evolution.algorithms import cells_in_words
 from qed.paper import least, numbers
 from qed.paper.numbers import PAPER
 from qed.study import selection_bias
+from qed.study.blocks import Block, Column, Key, Part, Table, Text, listed, many
 from qed.study.results import Results
-from qed.study.words import listed, many
-
-
-class Size(NamedTuple):
-    """One setting of a study, ours and the paper's."""
-
-    what: str
-    ours: str
-    theirs: str
 
 
 def medians(results: Results, metric: str) -> dict[str, float]:
@@ -111,11 +103,23 @@ def _coverage(results: Results) -> list[str]:
     return [f"Filled cells per map, of 4,096, on average: {listed(parts)}."] if parts else []
 
 
-def scale(settings: Mapping[str, Any]) -> list[Size]:
+def scale(results: Results) -> list[Block]:
+    """Return how large a study is beside the paper's, and how it was made."""
+    settings = results.settings
+    told = (
+        scale_sentence(settings),
+        protocol_sentence(settings),
+        race_sentence(settings),
+        cells_sentence(results),
+    )
+    return [*(Text(words) for words in told if words), scale_table(settings)]
+
+
+def scale_table(settings: Mapping[str, Any]) -> Table:
     """Return the settings that make a study large or small, beside the paper's."""
     rows = [
-        Size("tasks", str(len(settings["tasks"])), str(len(PAPER.tasks))),
-        Size("algorithms", str(len(settings["algorithms"])), str(len(PAPER.algorithms))),
+        ("tasks", str(len(settings["tasks"])), str(len(PAPER.tasks))),
+        ("algorithms", str(len(settings["algorithms"])), str(len(PAPER.algorithms))),
     ]
     for field, what in {
         "replicates": "replicates per task and algorithm",
@@ -125,10 +129,21 @@ def scale(settings: Mapping[str, Any]) -> list[Size]:
         "faults": "combined faults per replicate",
         "retrials": "selection trials per solution, healthy and with each fault",
     }.items():
-        rows.append(Size(what, f"{settings[field]:,.12g}", f"{getattr(PAPER, field):,.12g}"))
+        rows.append((what, f"{settings[field]:,.12g}", f"{getattr(PAPER, field):,.12g}"))
     if "fresh" in settings:
-        rows.append(Size("fresh trials per selected solution", f"{settings['fresh']:,}", "none"))
-    return rows
+        rows.append(("fresh trials per selected solution", f"{settings['fresh']:,}", "none"))
+    columns = ("what", "ours", "paper")
+    return Table(
+        "scale",
+        "Scale of this study and the paper's",
+        "",
+        pd.DataFrame(rows, columns=columns),
+        (Key("", "what", str.capitalize),),
+        (
+            Column("This study", lambda row: Part(row["ours"])),
+            Column("Paper", lambda row: Part(row["paper"])),
+        ),
+    )
 
 
 def protocol_sentence(settings: Mapping[str, Any]) -> str:
@@ -148,15 +163,15 @@ def protocol_sentence(settings: Mapping[str, Any]) -> str:
     return f"{told} The selected solution was measured on {fresh}, not used for selection."
 
 
-def race_sentences(settings: Mapping[str, Any]) -> list[str]:
+def race_sentence(settings: Mapping[str, Any]) -> str:
     """Tell that children raced, if they did."""
     if not settings.get("race"):
-        return []
-    return [
+        return ""
+    return (
         "Where a cell is an environment, children raced: a child three standard errors behind the "
         "incumbent of its cell was dropped early. The paper evaluates every child "
         "on all trials; with the same seed it would give other archives."
-    ]
+    )
 
 
 def cells_sentence(results: Results) -> str:

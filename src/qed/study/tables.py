@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from qed.paper import least, numbers
+from qed.paper import least
 from qed.paper import tables as paper_tables
 from qed.study import beyond_report, work
-from qed.study.layout import Key, Table, plain, spread
+from qed.study.blocks import ALGORITHM, ALL, Key, Table, plain, spread
 from qed.study.results import Results
-from qed.study.rows import ALGORITHM, by_algorithm
 from qed.study.selection_bias import bias_table
 from qed.study.statistics import by_count, pearson
 
@@ -51,7 +50,7 @@ def _fault_kinds(results: Results) -> Table:
 
 def _fault_correlations(results: Results) -> Table:
     """Correlation of impact with the number of robots with each kind of fault."""
-    groups = [*by_algorithm(results, results.recoveries), (numbers.ALL, results.recoveries)]
+    groups = [*results.by_algorithm(results.recoveries), (ALL, results.recoveries)]
     rows = [
         {"algorithm": algorithm, "n": len(recoveries)}
         | {
