@@ -35,7 +35,7 @@ from qed.evolution import Run, run_side_by_side
 from qed.evolution.folder import ARCHIVE, CHECKPOINT, PROGRESS
 from qed.evolution.swarms import Swarms
 from qed.paper import numbers
-from qed.recovery.protocol import streams
+from qed.recovery.trials import streams
 from qed.streams import evolution_trials, stream
 from qed.swarm.backend import chosen, described
 

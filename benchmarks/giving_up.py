@@ -55,7 +55,7 @@ def counted() -> Iterator[list[tuple[int, int]]]:
 
     class Counting(Pending):
         def outcome(self) -> Outcome:
-            swarms = len(self.job.controllers)
+            swarms = self.job.swarms
             trials.append((0 if self.job.skipped else swarms, swarms * self.job.trials))
             return super().outcome()
 

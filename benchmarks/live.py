@@ -25,9 +25,8 @@ from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.live import Life, lived
 from qed.recovery.kit.play import Step
 from qed.recovery.kit.recovered import NOTICED, simulated
-from qed.recovery.protocol import streams
 from qed.recovery.race import race
-from qed.recovery.trials import Trials
+from qed.recovery.trials import Trials, streams
 from qed.swarm.job import Ready
 
 HERE = Path(__file__).parent

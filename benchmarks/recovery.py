@@ -37,10 +37,9 @@ from qed import speed
 from qed.chance import fold
 from qed.recovery.kit.play import Step
 from qed.recovery.kit.recovered import NOTICED, simulated
-from qed.recovery.protocol import streams
 from qed.recovery.race import race
 from qed.recovery.search.strategies import LEARNED, STRATEGIES
-from qed.recovery.trials import Trials
+from qed.recovery.trials import Trials, streams
 from qed.streams import stream
 from qed.swarm.backend import chosen, described
 from qed.swarm.job import Ready
@@ -210,12 +209,10 @@ class Bench:
         for case, value in zip(cases, fresh.tolist(), strict=True):
             case["playbook"] = value
         seed = self.options.seed
-        for case, one in zip(
-            cases, qed.recover(self.kit, faults=faults, seed=seed, **how), strict=True
-        ):
+        for case, one in zip(cases, self.kit.recover(faults=faults, seed=seed, **how), strict=True):
             case["search"] = one.performance
         for wrong in WRONG:
-            given = qed.recover(self.kit, faults=faults, by="fault", wrong=wrong, seed=seed, **how)
+            given = self.kit.recover(faults=faults, by="fault", wrong=wrong, seed=seed, **how)
             for case, one in zip(cases, given, strict=True):
                 case[f"search by fault, {wrong:.0%} wrong"] = one.performance
         return {"task": self.task, "trusted": self.kit.playbook.trusted, "cases": cases}

@@ -37,7 +37,7 @@ def install(monkeypatch: pytest.MonkeyPatch, problem: str | None = None) -> list
             from qed.swarm.cpu import engine
 
             job, sums, progress = self.given
-            calls.append(Call(len(job.controllers), tuple(sums)))
+            calls.append(Call(job.swarms, tuple(sums)))
             wants = wanted(sums)
             names = [*wants.names, *(law.key for law in wants.laws)]
             return stacked(engine.simulate(job, sums, 2, progress), names)

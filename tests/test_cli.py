@@ -244,8 +244,8 @@ def test_recover_breaks_and_finds(small_run, tmp_path):
     found = qed.recover(archive, "patrolling", faults, **how)
     for name in (
         "normal", "broken", "performance", "error", "impact", "resilience", "claimed_normal",
-        "claimed_broken", "claimed", "claimed_impact", "claimed_resilience", "luck", "distance",
-        "cell",
+        "claimed_broken", "claimed", "claimed_impact", "claimed_resilience", "selection_bias",
+        "distance", "cell",
     ):  # fmt: skip
         assert float(rows[1][name]) == getattr(found, name), name
     # The authors' way chooses on the trials of evolution.
@@ -279,11 +279,11 @@ def test_recover_by_fault_finds_teams(small_run, tmp_path):
     assert fits(done.stdout)
 
 
-def test_how_much_of_a_gain_is_luck_reads_humanly():
-    assert part(0.04, 0.01) == "75% of it luck"
-    assert part(0.04, 0.05) == "none of it luck"
-    assert part(0.04, -0.01) == "all of it luck"
-    assert part(0.0, 0.0) == "none of it luck"
+def test_how_much_of_a_gain_is_selection_bias_reads_humanly():
+    assert part(0.04, 0.01) == "75% of it selection bias"
+    assert part(0.04, 0.05) == "none of it selection bias"
+    assert part(0.04, -0.01) == "all of it selection bias"
+    assert part(0.0, 0.0) == "none of it selection bias"
 
 
 def test_other_seeds_draw_other_faults():

@@ -46,7 +46,7 @@ def test_recover_with_a_kit_tells_what_was_tried(prepared, tmp_path):
     assert fits(done.stdout.rsplit("All numbers", 1)[0])
     assert "before" in done.stdout
     assert "if the controller is kept" in " ".join(done.stdout.split())
-    found = qed.recover(qed.Kit.load(path), faults=qed.Faults(fault), budget=2, fresh=3)
+    found = qed.Kit.load(path).recover(faults=qed.Faults(fault), budget=2, fresh=3)
     row = next(csv.DictReader(table.read_text().splitlines()))
     assert float(row["performance"]) == found.performance
     assert int(row["cell"]) == found.cell
@@ -76,8 +76,8 @@ def test_recover_by_fault_with_a_kit(prepared, tmp_path):
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout.rsplit("All numbers", 1)[0])
     assert "Diagnoses of the robots" in done.stdout
-    found = qed.recover(
-        qed.Kit.load(path), faults=qed.Faults(fault), by="fault", wrong=0.2, budget=2, fresh=3
+    found = qed.Kit.load(path).recover(
+        faults=qed.Faults(fault), by="fault", misdiagnosis_rate=0.2, budget=2, fresh=3
     )
     row = next(csv.DictReader(table.read_text().splitlines()))
     assert float(row["performance"]) == found.performance
@@ -100,10 +100,10 @@ def test_info_of_a_kit(prepared):
         (["--task", "flocking"], "the kit is for patrolling, not for flocking"),
         (["--strategy", "best"], "strategy must be one of"),
         (["--faults", "PMIN,LW-H"], "the kit is for 10 robots, got faults of 2"),
-        (["--full"], "full is for archives"),
+        (["--full"], "full is for an archive"),
         (["--trials", "3"], "trials is for an archive; a kit's search has a budget"),
         (["--protocol", "authors"], "protocol is for an archive"),
-        (["--wrong", "0.1"], "wrong needs a search over teams"),
+        (["--wrong", "0.1"], "misdiagnosis_rate needs a search over teams"),
     ],
 )
 def test_recover_refuses_with_a_kit(tmp_path, wrong, words):
@@ -120,7 +120,7 @@ def test_recover_refuses_with_a_kit(tmp_path, wrong, words):
     [
         (["--budget", "0"], "--budget needs a kit"),
         (["--strategy", "map"], "--strategy needs a kit"),
-        (["--wrong", "0.1"], "--wrong needs a kit"),
+        (["--wrong", "0.1"], "--misdiagnosis-rate needs a kit"),
     ],
 )
 def test_what_is_for_a_kit_is_refused_with_an_archive(small_run, given, words):  # noqa: F811

@@ -173,11 +173,11 @@ def recoveries() -> Iterator[tuple[str, str]]:
     how = {"fresh": 8, "seconds": 60.0, "seed": 3, **HOW}
     for name, one in (("made", kit), ("shipped", shipped)):
         for strategy in ("learned", "map", "portfolio", "random"):
-            found = one.recover(faults=faults, budget=6, strategy=strategy, full=False, **how)
+            found = one.recover(faults=faults, budget=6, strategy=strategy, **how)
             yield f"kit/{name}-{strategy}", digest([numbers_of(each) for each in found])
-        found = one.recover(faults=faults[:1], budget=4, full=False, by="fault", **how)
+        found = one.recover(faults=faults[:1], budget=4, by="fault", **how)
         yield f"kit/{name}-by-fault", digest([numbers_of(each) for each in found])
-    found = shipped.recover(faults=faults[0], budget=4, reset=False, full=False, **how)
+    found = shipped.recover(faults=faults[0], budget=4, reset=False, **how)
     yield "kit/shipped-live", digest(numbers_of(found))
     for task in ("patrolling", "aggregation", "dispersion", "flocking", "border-patrolling"):
         one = qed.Kit.load(f"example:{task}-kit")

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from qed.recovery.kit.kit import Kit as Kit
     from qed.recovery.kit.prepare import Effort as Effort
     from qed.recovery.kit.prepare import prepare as prepare
-    from qed.recovery.recover import Recovery as Recovery
     from qed.recovery.recover import recover as recover
+    from qed.recovery.recovery import Recovery as Recovery
     from qed.swarm.environment import Attributes as Attributes
     from qed.swarm.environment import Environment as Environment
     from qed.swarm.faults import Fault as Fault
@@ -73,7 +73,7 @@ _HOMES = {
     "InputError": "qed.errors",
     "Kit": "qed.recovery.kit.kit",
     "Outcome": "qed.swarm.simulate",
-    "Recovery": "qed.recovery.recover",
+    "Recovery": "qed.recovery.recovery",
     "Start": "qed.swarm.start",
     "Task": "qed.swarm.tasks",
     "Team": "qed.controller.team",

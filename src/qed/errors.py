@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import wraps
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar, cast
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class InputError(ValueError):
@@ -25,6 +28,21 @@ class InputError(ValueError):
 
 class StoppedError(Exception):
     """Something cannot go on, through no fault of the user; the message says what is left."""
+
+
+def former(**instead: str) -> Callable[[Function], Function]:
+    """Let a function refuse arguments that it had once, and tell what there is instead."""
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def checked(*given: Any, **named: Any) -> Any:
+            for name in named.keys() & instead.keys():
+                raise InputError(f"{name} {instead[name]}")
+            return function(*given, **named)
+
+        return cast(Function, checked)
+
+    return decorate
 
 
 def number(name: str, value: Any, low: float, high: float, *, above: bool = False) -> float:

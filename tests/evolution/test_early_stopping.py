@@ -23,7 +23,7 @@ from qed.evolution.early_stopping import (
     upper_bounds,
 )
 from qed.evolution.swarms import Swarms
-from qed.swarm.job import Job
+from qed.swarm.job import Job, networks_of
 from qed.swarm.simulate import Pending
 from qed.swarm.tasks import TASKS
 
@@ -71,7 +71,7 @@ def evolved(settings: dict[str, Any]) -> tuple[qed.Archive, int]:
     class Counting(Pending):
         def __init__(self, job: Job, *rest) -> None:
             nonlocal simulated
-            simulated += len(job.controllers) * job.trials
+            simulated += job.swarms * job.trials
             super().__init__(job, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -120,7 +120,7 @@ def test_no_swarm_disperses_beyond_its_bound(robots: int) -> None:
 def test_trials_that_are_skipped_change_nothing() -> None:
     controller, env = qed.Controller.random(3), qed.Environment(robots=5, obstacles=1)
     whole = qed.simulate(controller, env, tasks="patrolling", trials=7, seconds=8.0, seed=4)
-    job = Job([controller], [env], [None], [4], 3, 40, None, 0.05, skipped=4)
+    job = Job(networks_of([controller])[0], [env], [None], [4], 3, 40, None, 0.05, skipped=4)
     rest = Pending(job, ["patrolling"], [], 1).outcome().fitness["patrolling"]
     assert (rest == whole.fitness["patrolling"][:, 4:]).all()
 

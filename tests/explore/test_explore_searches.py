@@ -14,11 +14,12 @@ from kits import made
 from made_shown import SECONDS, archive, broken, state
 
 import qed
-from qed.explore import searches
 from qed.explore.jobs import Busy, Desk, Desks, Stopped, Stream
 from qed.explore.searches import Searcher
 from qed.explore.sources import Shown
 from qed.explore.state import Scene, checked
+from qed.recovery.recover import ArchiveSearch
+from qed.recovery.recovery import Event
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def test_every_controller_races_as_in_recover(scene: Scene) -> None:
 def test_ten_trials_are_those_of_recover_with_a_kit(scene: Scene) -> None:
     events = told(scene, "kit")
     trials = [event for event in events if event["kind"] == "trial"]
-    one = qed.recover(scene.shown.kit, faults=scene.faults, seconds=SECONDS)
+    one = scene.shown.kit.recover(faults=scene.faults, seconds=SECONDS)
     assert [event["cell"] for event in trials] == [step.cell for step in one.trace]
     assert [event["best"] for event in trials] == [step.best_cell for step in one.trace]
     for event, step in zip(trials, one.trace, strict=True):
@@ -78,26 +79,24 @@ def test_ten_trials_are_those_of_recover_with_a_kit(scene: Scene) -> None:
 
 
 def test_a_team_is_wired_to_recover_by_fault(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, Any] = {}
+    asked: list[Any] = []
     plain = qed.recover(scene.shown.archive, "patrolling", scene.faults, seconds=SECONDS)
+    found = replace(
+        plain, team=qed.Team([scene.shown.controller(cell) for cell in (3, 6) * 5]),
+        cells=(3, 6) * 5,
+    )  # fmt: skip
 
-    class Teamed:
-        team = qed.Team([scene.shown.controller(cell) for cell in (3, 6) * 5])
+    def by_fault(search: ArchiveSearch, faults: Any, by: str, watch: Any) -> Any:
+        asked.extend([search.how.environment, by])
+        watch(Event("team", scene.faults, np.array([3]), np.array([0.5]), 40, 1, 2))
+        return [found]
 
-        def __getattr__(self, name: str) -> Any:
-            return [3, 6] * 5 if name == "cells" else getattr(plain, name)
-
-    def by_fault(*args: Any, progress: Any, by: str, **more: Any) -> Any:
-        asked.update(more, by=by)
-        progress(1, 2)
-        return Teamed()
-
-    monkeypatch.setattr(searches.recover, "recover", by_fault)
+    monkeypatch.setattr(ArchiveSearch, "recover", by_fault)
     events = told(scene, "team")
-    assert asked["by"] == "fault"
-    assert asked["environment"] == scene.environment
+    assert asked == [scene.environment, "fault"]
     assert events[-1]["cells"] == [3, 6] * 5
-    assert [event["done"] for event in events if event["kind"] == "tried"] == [1]
+    [tried] = [event for event in events if event["kind"] == "tried"]
+    assert (tried["cells"], tried["done"]) == ([], 1)  # of teams the map shows nothing
 
 
 def test_a_search_says_what_it_needs(shown: list[Shown], scene: Scene) -> None:

@@ -8,7 +8,7 @@ from qed.controller.genome import from_controllers
 from qed.errors import InputError
 from qed.recovery import by_fault
 from qed.recovery.by_fault import candidates, kinds_in
-from qed.recovery.protocol import streams
+from qed.recovery.trials import streams
 
 # Drive backwards; turn when the rear sensors see something.
 REVERSER = behaviours.reflexes(

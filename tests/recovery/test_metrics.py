@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from qed.archive.cvt import Centroids
 from qed.recovery import metrics
-from qed.recovery.projection import project
+from qed.recovery.metrics import project
 
 
 def test_impact_and_resilience_worked_by_hand():

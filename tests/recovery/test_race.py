@@ -3,12 +3,8 @@ import pytest
 from test_recover import archive_of, twins
 
 import qed
-from qed.recovery.protocol import streams
-from qed.recovery.race import heats, race, races
-from qed.recovery.raced import raced
-from qed.recovery.recover import search
-from qed.recovery.trials import Trials
-from qed.swarm.job import Ready
+from qed.recovery.racing import heats, race, races
+from qed.recovery.recover import ArchiveSearch, trials_of
 
 
 def table(controllers, trials, seed, noise=0.3):
@@ -73,15 +69,42 @@ def test_recover_races_to_the_end_of_the_full_search(archive):
 
 
 def test_the_study_searches_in_full(archive):
-    solutions = [Ready(network) for network in archive.genomes().networks()][:100]
-    how = Trials("patrolling", 3, 2, 10.0, streams(1))
+    how = trials_of(archive, "patrolling", trials=3, fresh=2, seconds=10.0)
     faults = [qed.Faults.sample(10, seed=1)]
-    normal, _ = how.normal(solutions)
-    found = search(how, solutions, normal, faults)[0]
-    assert found.claimed == how.broken(solutions, faults).max()
-    normal, fitness = raced(how, solutions, faults)
-    assert np.isneginf(fitness).any()
-    assert np.isfinite(normal.apart[[normal.best, int(fitness[0].argmax())]]).all()
+    normal, _ = how.normal()
+    [full] = ArchiveSearch(archive, how, full=True, normal=normal).recover(faults)
+    assert full.claimed == how.broken(faults).max()
+    assert full.normal == normal.fresh
+    search = ArchiveSearch(archive, how)
+    [raced] = search.recover(faults)
+    assert np.isneginf(search.normal.fitness).any()
+    assert search.normal.distances is None
+    assert 0.0 <= raced.distance <= 1.0
+
+
+def test_who_watches_hears_what_was_tried_and_can_end_the_search(archive):
+    how = {"trials": 10, "fresh": 2, "seconds": 4.0, "seed": 2}
+    faults, seen = qed.Faults.sample(10, seed=1), []
+    found = qed.recover(archive, "patrolling", faults, on_event=seen.append, **how)
+    assert found == qed.recover(archive, "patrolling", faults, **how)
+    assert [event.done for event in seen] == sorted(event.done for event in seen)
+    assert seen[-1].done == seen[-1].total
+    stages = [event.stage for event in seen]
+    assert stages == sorted(stages, reverse=True)  # healthy, then broken
+    assert {event.faults for event in seen} == {None, faults}
+    tried = [event for event in seen if event.stage == "broken"]
+    assert {cell for event in tried for cell in event.cells} == set(archive.occupied.tolist())
+    assert len({event.candidates for event in tried}) == 3  # heats
+    values = np.concatenate(
+        [one.fitness for one in tried if one.candidates == tried[-1].candidates]
+    )
+    assert values.max() == found.claimed
+
+    def stop(event):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        qed.recover(archive, "patrolling", faults, on_event=stop, **how)
 
 
 def test_equal_controllers_are_raced_without_a_fuss():

@@ -8,10 +8,9 @@ from qed.controller.genome import from_controllers
 from qed.descriptors import spirit
 from qed.errors import InputError
 from qed.recovery import trials as trials_module
-from qed.recovery.protocol import streams
-from qed.recovery.trials import Trials
+from qed.recovery.recover import trials_of
+from qed.recovery.trials import streams
 from qed.streams import evolution_trials
-from qed.swarm.job import Ready
 from qed.swarm.simulate import Pending
 
 # Drive backwards; turn when the rear sensors see something.
@@ -88,7 +87,9 @@ def test_the_chosen_are_told_of_by_fresh_trials(archive, task):
     assert found.error == pytest.approx(faulty[after].std(ddof=1) / np.sqrt(3))
     assert found.impact == pytest.approx(found.broken / found.normal - 1)
     assert found.resilience == pytest.approx(found.performance / found.normal - 1)
-    assert found.luck == found.claimed - found.performance
+    assert found.selection_bias == found.claimed - found.performance
+    with pytest.raises(AttributeError, match="it is now selection_bias"):
+        found.luck  # noqa: B018
     more = qed.recover(archive, task, broken, **{**HOW, "fresh": 4})
     assert more.claimed == found.claimed
     assert more.performance != found.performance
@@ -122,7 +123,9 @@ def test_equal_controllers_recover_by_claim_only():
     assert abs(gained.mean()) < 3.0 * np.sqrt((allowed**2).sum()) / 3
     assert (claimed >= 0.0).all()
     assert claimed.mean() > gained.mean() + np.sqrt((allowed**2).sum()) / 3
-    assert np.mean([one.luck for one in found]) > 2.0 * np.mean([one.error for one in found])
+    assert np.mean([one.selection_bias for one in found]) > 2.0 * np.mean(
+        [one.error for one in found]
+    )
 
 
 def test_blinded_robots_are_recovered_by_driving_backwards(archive):
@@ -176,13 +179,31 @@ def test_another_environment(archive):
     assert found.claimed_normal == outcome.fitness["patrolling"].mean(1).max()
 
 
-def test_evolved_archives_can_be_searched():
+def test_an_evolved_archive_knows_its_task_trials_and_seconds():
     archive = qed.evolve(
-        "patrolling", "qed", evaluations=80, initial=40, batch=20, trials=1, seconds=10.0
+        "patrolling", "qed", evaluations=80, initial=40, batch=20, trials=2, seconds=10.0
     )
-    how = {"trials": 1, "fresh": 2, "seconds": 10.0}
-    found = qed.recover(archive, "patrolling", qed.Faults.sample(10, 1), **how)
+    faults = qed.Faults.sample(10, 1)
+    found = qed.recover(archive, faults=faults, fresh=2)
     assert {found.cell, found.normal_cell} <= set(archive.occupied.tolist())
+    assert found == qed.recover(archive, "patrolling", faults, trials=2, seconds=10.0, fresh=2)
+    assert found != qed.recover(archive, faults=faults, trials=1, fresh=2)
+    assert found.team is None
+    assert (found.cells, found.plays) == ((found.cell,), {})
+
+
+def test_what_a_kit_needs_is_refused_with_the_way_to_it(archive):
+    none = qed.Faults.none()
+    for given in ({"budget": 10}, {"strategy": "map"}, {"reset": False}):
+        with pytest.raises(InputError, match=r"is for kits: kit\.recover"):
+            qed.recover(archive, "patrolling", none, **given)
+    with pytest.raises(InputError, match=r"kit\.recover\(misdiagnosis_rate"):
+        qed.recover(archive, "patrolling", none, by="fault", wrong=0.1)
+    kit = qed.Kit.load("example:patrolling-kit")
+    with pytest.raises(InputError, match=r"a kit searches with kit\.recover"):
+        qed.recover(kit, faults=none)
+    with pytest.raises(InputError, match="the archive does not name its task"):
+        qed.recover(archive, faults=none)
 
 
 def test_the_authors_choose_on_the_trials_of_evolution():
@@ -200,8 +221,7 @@ def test_the_authors_choose_on_the_trials_of_evolution():
     # Ours meets other trials, although all seeds are 5.
     ours = qed.recover(archive, "patrolling", fault, **how)
     assert len({*streams(5), seen.normal}) == 4
-    networks = [Ready(network) for network in archive.genomes().networks()]
-    normal, _ = Trials("patrolling", 2, 3, 20.0, streams(5)).normal(networks)
+    normal, _ = trials_of(archive, trials=2, seed=5).normal()
     moving = evolved > evolved.min()
     assert (normal.fitness[moving] != evolved[moving]).mean() > 0.9
     # The fresh trials are the same, so the two can be compared.
@@ -230,9 +250,7 @@ def test_a_gpu_has_work_while_the_host_waits(archive, monkeypatch):
     monkeypatch.setattr(trials_module, "Pending", Watched)
     monkeypatch.setattr(trials_module, "AT_ONCE", 2)
     faults = [qed.Faults.sample(10, seed=k) for k in range(3)]
-    how = Trials("dispersion", trials=1, seconds=2.0)
-    networks = [Ready(network) for network in archive.genomes().networks()]
-    how.broken(networks, faults)
+    trials_of(archive, "dispersion", trials=1, seconds=2.0).broken(faults)
     portions = -(-3 * len(KNOWN) // 2)
     assert under_way == [3] * (portions - 2) + [2, 1]
 
@@ -261,9 +279,9 @@ def test_bad_input_names_the_field(archive, given, words):
 
 
 def test_normal_tells_how_far_each_solution_is_from_the_best(archive):
-    how = Trials("patrolling", trials=1, fresh=2, seconds=20.0, streams=streams(2))
-    normal, behaviour = how.normal([Ready(network) for network in archive.genomes().networks()])
-    assert normal.apart[normal.best] == 0.0
+    how = trials_of(archive, "patrolling", trials=1, fresh=2, seconds=20.0, seed=2)
+    normal, behaviour = how.normal()
+    assert normal.distances[normal.best] == 0.0
     for k in range(len(KNOWN)):
         expected = spirit.distance(behaviour[normal.best], behaviour[k])
-        assert normal.apart[k] == expected
+        assert normal.distances[k] == expected

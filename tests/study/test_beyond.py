@@ -12,8 +12,8 @@ import pytest
 
 import qed
 from qed.recovery.kit.prepare import Effort
-from qed.recovery.protocol import streams
 from qed.recovery.search.strategies import STRATEGIES
+from qed.recovery.trials import streams
 from qed.study import beyond, beyond_report, paths, report, workload
 from qed.study.beyond import BEST, BUDGETS, KEEP, PLAYBOOK, TEAM
 from qed.study.figures import FIGURES

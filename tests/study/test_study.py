@@ -14,7 +14,7 @@ import qed
 from qed.descriptors import spirit
 from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import ALGORITHMS
-from qed.recovery.protocol import streams
+from qed.recovery.trials import streams
 from qed.streams import evolution_trials
 from qed.study import executors, paths
 from qed.study import study as study_module

@@ -9,8 +9,8 @@ from plain_world import TASKS
 from swarm.test_plain_world import agree
 
 import qed
-from qed.recovery.by_fault import drive
-from qed.swarm.job import Ready, networks_of_all
+from qed.controller.networks import Networks
+from qed.swarm.job import checked
 
 DESCRIPTORS = ("hbd", "sdbc", "spirit")
 SMALL = qed.Environment(robots=7, arena=2.0)
@@ -104,15 +104,20 @@ def test_members_that_read_different_inputs_in_the_plain_world(env, faults):
     agree(team, env, free=False, seconds=6.0, seed=4, faults=faults)
 
 
-def test_the_table_of_networks_is_the_same_from_controllers_and_from_networks_made_before():
+def test_the_networks_of_a_jobs_swarms_lie_one_after_the_other():
     members = [*READERS.values(), qed.Controller.random(3)]
-    ready = [Ready(one.network()) for one in members]
-    swarms = [qed.Team(members), members[1]], [drive(ready), ready[1]], [drive(ready), members[1]]
-    tables = [networks_of_all(some) for some in swarms]
-    for table, sizes in tables:
-        assert sizes.tolist() == [len(members), 1]
+    swarms = [qed.Team(members), members[1], qed.Team(members[::-1])]
+    job = checked(
+        swarms, qed.Environment(robots=len(members)), trials=1, seconds=1.0, seed=1, faults=None,
+        start=None, noise=0.0,
+    )  # fmt: skip
+    for some in (slice(0, 1), slice(1, 3), slice(0, 3)):
+        table, sizes = job.networks(some)
+        each = [one.controllers if isinstance(one, qed.Team) else (one,) for one in swarms[some]]
+        assert sizes.tolist() == [len(swarm) for swarm in each]
+        alone = Networks.of([one.network() for swarm in each for one in swarm])
         for name in ("neurons", "biases", "links", "sources", "weights"):
-            np.testing.assert_array_equal(getattr(table, name), getattr(tables[0][0], name))
+            np.testing.assert_array_equal(getattr(table, name), getattr(alone, name))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ import kits
 import qed
 from qed.cli.replay import replay as verb
 from qed.errors import InputError
-from qed.recovery.kit.live import AFTER, NORMAL, STRUCK, TRIAL, Stretch, begun
+from qed.recovery.kit.play import AFTER, NORMAL, STRUCK, TRIAL, Period, new_world
 from qed.recovery.search.search import Belief
 from qed.view import ink
 from qed.view.look import HEALTHY_COLOUR, ORANGE
@@ -43,9 +43,9 @@ def kit() -> qed.Kit:
     return kits.made(12)
 
 
-def life(kit: qed.Kit) -> tuple[Stretch, ...]:
+def life(kit: qed.Kit) -> tuple[Period, ...]:
     """Return a life of three trials, the last of a team, with beliefs by hand."""
-    world = begun(kit.task, kit.environment, 1)
+    world = new_world(kit.task, kit.environment, 1)
     parts = []
     moments = (NORMAL, STRUCK, TRIAL, TRIAL, TRIAL, AFTER)
     for k, (moment, row) in enumerate(zip(moments, (0, 0, 1, 2, 3, 1), strict=True)):
@@ -57,14 +57,14 @@ def life(kit: qed.Kit) -> tuple[Stretch, ...]:
         changed = k > 1
         best, believed = (1, better) if changed else (0, kept)
         cell = 3 * row if row != 3 else -1
-        parts.append(Stretch(moment, row, cell, controller, fitness, best, believed, kept))
+        parts.append(Period(moment, row, cell, controller, fitness, best, believed, kept))
     return tuple(parts)
 
 
 @pytest.fixture(scope="module")
 def shown(kit: qed.Kit) -> Story:
-    found = qed.recover(kit, faults=qed.Faults(FAULTS), reset=False, budget=1, **SHORT)
-    return story(kit, replace(found, lived=life(kit)), seconds=SECONDS)
+    found = kit.recover(faults=qed.Faults(FAULTS), reset=False, budget=1, **SHORT)
+    return story(kit, replace(found, session=life(kit)), seconds=SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_a_controller_keeps_its_letter_through_the_story(shown: Story, stage: St
 
 
 def test_one_controller_for_all_has_no_letters(kit: qed.Kit) -> None:
-    found = qed.recover(kit, faults=qed.Faults(FAULTS), reset=False, budget=2, **SHORT)
+    found = kit.recover(faults=qed.Faults(FAULTS), reset=False, budget=2, **SHORT)
     told = story(kit, found, seconds=SECONDS)
     assert not told.some_team
     assert {part.letters for part in told.chapters} == {()}
@@ -107,7 +107,7 @@ def test_one_controller_for_all_has_no_letters(kit: qed.Kit) -> None:
 
 
 def test_a_story_needs_a_life(kit: qed.Kit) -> None:
-    found = qed.recover(kit, faults=qed.Faults(FAULTS), budget=1, seconds=1.0, fresh=1)
+    found = kit.recover(faults=qed.Faults(FAULTS), budget=1, seconds=1.0, fresh=1)
     with pytest.raises(InputError, match="reset=False"):
         story(kit, found)
 
@@ -122,8 +122,8 @@ def by_fault(trusted: bool, wrong: float) -> tuple[qed.Kit, Any]:
     kit = qed.Kit.load("example:patrolling-kit")
     mixed = (0.02, 0.01) if trusted else (-0.2, 0.01)
     kit = replace(kit, playbook=replace(kit.playbook, mixed=mixed))
-    how: dict[str, Any] = SHORT | {"budget": 4, "reset": False, "wrong": wrong}
-    return kit, qed.recover(kit, faults=DIAGNOSED, by="fault", **how)
+    how: dict[str, Any] = SHORT | {"budget": 4, "reset": False, "misdiagnosis_rate": wrong}
+    return kit, kit.recover(faults=DIAGNOSED, by="fault", **how)
 
 
 @pytest.fixture(scope="module", params=[0.0, 0.5])
@@ -136,8 +136,8 @@ def test_letters_tell_which_diagnosis_runs_what(teams: tuple[Any, Story]) -> Non
     found, shown = teams
     assert shown.some_team
     wrong = [said != true for said, true in zip(found.diagnoses, DIAGNOSED, strict=True)]
-    assert any(wrong) == (found.wrong > 0.0)
-    for part, chapter in zip(found.lived, shown.chapters, strict=True):
+    assert any(wrong) == (found.misdiagnosis_rate > 0.0)
+    for part, chapter in zip(found.session, shown.chapters, strict=True):
         driver = part.controller
         robots = list(driver) if isinstance(driver, qed.Team) else [driver] * 10
         bare = [letter.removesuffix("!") for letter in chapter.letters]
@@ -361,7 +361,12 @@ def test_the_verb_makes_a_page_of_a_search_by_fault(
     kit, found = by_fault(True, 0.4)
     kit.save(tmp_path / "kit.npz")
     out = tmp_path / "life.html"
-    given: dict[str, Any] = {"by": "fault", "wrong": 0.4, "budget": 4, "seconds": SECONDS}
+    given: dict[str, Any] = {
+        "by": "fault",
+        "misdiagnosis_rate": 0.4,
+        "budget": 4,
+        "seconds": SECONDS,
+    }
     verb([tmp_path / "kit.npz"], out=out, faults=",".join(DIAGNOSED), threads=1, **given)
     told = [one["letters"] for one in data_of(out.read_text())["chapters"]]
     assert told == [list(one.letters) for one in story(kit, found, seconds=SECONDS).chapters]
@@ -376,8 +381,8 @@ def test_the_verb_makes_a_page_of_a_search_by_fault(
     ("given", "words"),
     [
         ({"by": "robot"}, "by must be one of fault"),
-        ({"wrong": 0.1}, "wrong needs a search over teams"),
-        ({"by": "fault", "wrong": 1.5}, "wrong must be"),
+        ({"misdiagnosis_rate": 0.1}, "misdiagnosis_rate needs a search over teams"),
+        ({"by": "fault", "misdiagnosis_rate": 1.5}, "misdiagnosis_rate must be"),
         ({"by": "fault", "faults": ",".join(["ROFS"] * 10)}, "does not know 'ROFS'"),
     ],
 )
@@ -394,6 +399,7 @@ def test_what_does_not_go_with_a_kit_is_refused_before_the_search(
         raise AssertionError("it searched")
 
     monkeypatch.setattr("qed.recovery.recover.recover", never)
+    monkeypatch.setattr("qed.recovery.kit.recover.recover", never)
     good = tmp_path / "film.gif"
     for given, words in (
         ({"trials": 5}, "trials is for archives"),
@@ -412,7 +418,7 @@ def test_what_does_not_go_with_a_kit_is_refused_before_the_search(
         verb([file, file], out=good)
     for given, words in (
         ({"budget": 3}, "--budget needs a kit"),
-        ({"wrong": 0.1}, "--wrong needs a kit"),
+        ({"misdiagnosis_rate": 0.1}, "--misdiagnosis-rate needs a kit"),
     ):
         with pytest.raises(InputError, match=words):
             verb([Path("example:patrolling")], out=good, **given)

@@ -11,7 +11,7 @@ from qed.cli.teams import cell_words, found_words, print_diagnoses
 
 if TYPE_CHECKING:
     from qed.recovery.kit.kit import Kit
-    from qed.recovery.kit.recovered import Searched
+    from qed.recovery.recovery import Recovery
 
 
 def loaded(path: Path) -> Kit:
@@ -46,7 +46,7 @@ def print_kit(kit: Kit, path: Path) -> None:
     screen.print(table)
 
 
-def print_searched(found: Sequence[Searched]) -> None:
+def print_searched(found: Sequence[Recovery]) -> None:
     """Print what searches found; of a single one also trial by trial."""
     from statistics import mean
 
@@ -76,8 +76,8 @@ def print_searched(found: Sequence[Searched]) -> None:
     screen.print(table)
     kept, after = mean(one.broken for one in found), mean(one.performance for one in found)
     trials = mean(one.trials for one in found)
-    if first.lived:
-        _print_lives(found)
+    if first.session:
+        _print_sessions(found)
     mean_of = f"Mean of {len(found)} on fresh trials" if len(found) > 1 else "On fresh trials"
     screen.print(
         f"{mean_of}: {kept:.3f} if the controller is kept, {after:.3f} after "
@@ -85,14 +85,14 @@ def print_searched(found: Sequence[Searched]) -> None:
     )
 
 
-def _print_lives(found: Sequence[Searched]) -> None:
+def _print_sessions(found: Sequence[Recovery]) -> None:
     """Tell how the swarms did while they went on without reset."""
     from statistics import mean
 
-    from qed.recovery.kit.live import AFTER, NORMAL, STRUCK
+    from qed.recovery.kit.play import AFTER, NORMAL, STRUCK
 
     means = [
-        mean(part.fitness for one in found for part in one.lived if part.moment == moment)
+        mean(part.fitness for one in found for part in one.session if part.moment == moment)
         for moment in (NORMAL, STRUCK, AFTER)
     ]
     many = f"{len(found)} swarms" if len(found) > 1 else "The swarm"
@@ -102,7 +102,7 @@ def _print_lives(found: Sequence[Searched]) -> None:
     )
 
 
-def _print_trace(one: Searched) -> None:
+def _print_trace(one: Recovery) -> None:
     """Print what was tried and what it gave, trial by trial."""
     table = show.table()
     for heading in ("trial", "cell", "gave", "best now", "believed", "90 %"):

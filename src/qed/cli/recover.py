@@ -13,7 +13,7 @@ from qed.cli.info import KIT, SOURCE, opened
 from qed.cli.own import With, bring
 
 if TYPE_CHECKING:
-    from qed.recovery.recover import Recovery
+    from qed.recovery.recovery import Recovery
     from qed.swarm.faults import Faults
 
 
@@ -27,7 +27,10 @@ def recover(
         ),
     ] = None,
     task: Annotated[str | None, typer.Option(help="Task (default: the archive's).")] = None,
-    trials: Annotated[int, typer.Option(help="Selection trials per controller and fault.")] = 10,
+    trials: Annotated[
+        int | None,
+        typer.Option(help="Selection trials per controller and fault (default: the run's)."),
+    ] = None,
     fresh: Annotated[
         int, typer.Option(help="Fresh trials per selected controller, not used for selection.")
     ] = 50,
@@ -69,11 +72,13 @@ def recover(
             "for all robots)."
         ),
     ] = None,
-    wrong: Annotated[
+    misdiagnosis_rate: Annotated[
         float | None,
         typer.Option(
+            "--misdiagnosis-rate",
+            "--wrong",
             help="With a kit and --by fault: probability that a robot misdiagnoses its own fault "
-            "(default: 0)."
+            "(default: 0).",
         ),
     ] = None,
     among: Annotated[
@@ -94,18 +99,28 @@ def recover(
     from qed.errors import InputError
     from qed.recovery.kit.stored import is_kit
     from qed.recovery.recover import recover as search
+    from qed.recovery.search.strategies import LEARNED
+    from qed.recovery.trials import INDEPENDENT
 
     bring(files)
+    option: str
+    given: Any
     if out is not None and out.suffix.lower() != ".csv":
         raise InputError(f"out: the file must end in .csv, got {out.name!r}")
     if is_kit(path):
+        for option, given in {
+            "trials": trials is not None, "protocol": protocol != INDEPENDENT, "full": full,
+        }.items():  # fmt: skip
+            if given:
+                raise InputError(f"{option} is for an archive; a kit's search has a budget")
         kit = loaded(path)
         combined = chosen(faults or ["10"], seed, among, broken, kit.environment.robots)
         with show.waiting("searching, trial by trial") as progress:
-            searched: list[Any] = cast(Any, search)(
-                kit, task, combined, trials=trials, protocol=protocol, full=full, budget=budget,
-                strategy=strategy, by=by, wrong=wrong, fresh=fresh, seconds=seconds, seed=seed,
-                threads=threads, progress=progress, backend=backend, reset=not no_reset,
+            searched = kit.recover(
+                combined, task, budget=10 if budget is None else budget,
+                strategy=strategy or LEARNED, by=cast(Any, by), misdiagnosis_rate=misdiagnosis_rate,
+                reset=not no_reset, fresh=fresh, seconds=seconds, seed=seed, threads=threads,
+                progress=progress, backend=backend,
             )  # fmt: skip
         print_searched(searched)
         if out is not None:
@@ -113,31 +128,24 @@ def recover(
         return
     if no_reset:
         raise InputError("--no-reset needs a kit; qed prepare makes one from an archive")
-    for option, given in (("wrong", wrong), ("budget", budget), ("strategy", strategy)):
+    for option, given in (
+        ("misdiagnosis-rate", misdiagnosis_rate),
+        ("budget", budget),
+        ("strategy", strategy),
+    ):
         if given is not None:
             raise InputError(f"--{option} needs a kit; qed prepare makes one from an archive")
     archive, _, source = opened(path)
-    made = archive.header.get("settings", {})
-    wanted = task or made.get("task")
+    wanted = task or archive.header.get("settings", {}).get("task")
     if wanted is None:
         raise InputError(f"task: {source} does not name its task; give one with --task")
     combined = chosen(faults or ["10"], seed, among, broken)
     with show.waiting(f"trying {len(archive):,} controllers in each fault") as progress:
-        found: list[Any] = search(
-            archive,
-            wanted,
-            combined,
-            trials=trials,
-            fresh=fresh,
-            protocol=protocol,
-            seconds=seconds or made.get("seconds", 400.0),
-            seed=seed,
-            threads=threads,
-            progress=progress,
-            backend=backend,
-            full=full,
-            by=cast(Any, by),  # the search checks it
-        )
+        found = search(
+            archive, wanted, combined, by=cast(Any, by), trials=trials, fresh=fresh,
+            seconds=seconds, seed=seed, protocol=protocol, full=full, threads=threads,
+            progress=progress, backend=backend,
+        )  # fmt: skip
     if by is None:
         _print(found, wanted)
     else:
@@ -224,11 +232,11 @@ def _print(found: list[Recovery], task: str) -> None:
 
 
 def part(claimed: float, gained: float) -> str:
-    """Return in words how much of a claimed gain is luck."""
-    lucky = 1.0 - gained / claimed if claimed > 0.0 else 0.0
-    if lucky <= 0.0:
-        return "none of it luck"
-    return "all of it luck" if lucky >= 1.0 else f"{lucky:.0%} of it luck"
+    """Return in words how much of a claimed gain is selection bias."""
+    bias = 1.0 - gained / claimed if claimed > 0.0 else 0.0
+    if bias <= 0.0:
+        return "none of it selection bias"
+    return "all of it selection bias" if bias >= 1.0 else f"{bias:.0%} of it selection bias"
 
 
 def _save(found: Sequence[Recovery], out: Path) -> None:
@@ -239,7 +247,8 @@ def _save(found: Sequence[Recovery], out: Path) -> None:
 
     columns = (
         "normal", "broken", "performance", "error", "impact", "resilience", "claimed_normal",
-        "claimed_broken", "claimed", "claimed_impact", "claimed_resilience", "luck", "distance",
+        "claimed_broken", "claimed", "claimed_impact", "claimed_resilience", "selection_bias",
+        "distance",
     )  # fmt: skip
     rows = [
         {

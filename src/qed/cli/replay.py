@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qed.archive.archive import Archive
-    from qed.recovery.recover import Recovery
+    from qed.recovery.recovery import Recovery
     from qed.view.replay import Entry
 
 
@@ -57,11 +57,13 @@ def replay(
             "(default: one controller for all robots)."
         ),
     ] = None,
-    wrong: Annotated[
+    misdiagnosis_rate: Annotated[
         float | None,
         typer.Option(
+            "--misdiagnosis-rate",
+            "--wrong",
             help="With a kit, by fault: probability that a robot is wrong about its own fault "
-            "(default: 0)."
+            "(default: 0).",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of start poses and noise, the same for all.")] = 1,
@@ -116,12 +118,12 @@ def replay(
     if any(map(is_kit, paths)):
         refuse(paths, trials=trials, trial=trial)
         replay_kit(
-            paths[0], out, faults, task, budget=budget, by=by, wrong=wrong, seconds=seconds,
-            seed=seed, threads=threads, backend=backend, speed=speed, fps=fps, size=size,
-            trails=trails, sensors=sensors,
+            paths[0], out, faults, task, budget=budget, by=by,
+            misdiagnosis_rate=misdiagnosis_rate, seconds=seconds, seed=seed, threads=threads,
+            backend=backend, speed=speed, fps=fps, size=size, trails=trails, sensors=sensors,
         )  # fmt: skip
         return
-    for option, given in (("budget", budget), ("wrong", wrong)):
+    for option, given in (("budget", budget), ("misdiagnosis-rate", misdiagnosis_rate)):
         if given is not None:
             raise InputError(f"--{option} needs a kit; qed prepare makes one from an archive")
     if by is not None:
@@ -174,7 +176,7 @@ def _origin(archive: Archive, found: Recovery) -> str:
     """Return where what recovers the swarm comes from; a team comes from several cells."""
     from qed.view.words import origin
 
-    cells = set(getattr(found, "cells", [found.cell]))
+    cells = set(found.cells)
     return f"a team of {len(cells)} controllers" if len(cells) > 1 else origin(archive, *cells)
 
 

@@ -14,7 +14,7 @@ from qed.cli.teams import print_diagnoses
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qed.recovery.kit.recovered import Searched
+    from qed.recovery.recovery import Recovery
 
 
 def refuse(paths: Sequence[Path], **given: Any) -> None:
@@ -36,7 +36,7 @@ def replay_kit(
     *,
     budget: int | None,
     by: str | None,
-    wrong: float | None,
+    misdiagnosis_rate: float | None,
     seconds: float | None,
     seed: int,
     threads: int | None,
@@ -46,7 +46,6 @@ def replay_kit(
     """Search in a world that goes on, and write the film of it; ``how`` is for the film."""
     from qed import limits
     from qed.errors import whole
-    from qed.recovery.recover import recover
     from qed.view.film import kind
     from qed.view.replay import faults_from
     from qed.view.story import story
@@ -64,8 +63,8 @@ def replay_kit(
     can_write(out)
 
     with waiting("searching, trial by trial") as progress:
-        found = recover(
-            kit, None, chosen, budget=most, reset=False, by=cast(Any, by), wrong=wrong,
+        found = kit.recover(
+            chosen, budget=most, reset=False, by=cast(Any, by), misdiagnosis_rate=misdiagnosis_rate,
             seconds=length, seed=seed, threads=threads, progress=progress, backend=backend,
         )  # fmt: skip
     with waiting("simulating what is shown") as progress:
@@ -78,10 +77,10 @@ def replay_kit(
     typer.echo(f"after {many} the swarm {_went_on(found)}, {found.performance:.3f}")
 
 
-def _went_on(found: Searched) -> str:
+def _went_on(found: Recovery) -> str:
     """Return what the swarm did after the search."""
     if not found.worthwhile:
         return "kept its controller"
-    cells = len(set(getattr(found, "cells", [found.cell])))
+    cells = len(set(found.cells))
     named = f"cell {found.cell}" if cells == 1 else f"a team of {cells} controllers"
     return f"went on with {named}"

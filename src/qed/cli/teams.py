@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING, Any
 from qed.cli import show
 
 if TYPE_CHECKING:
-    from qed.recovery.by_fault import TeamRecovery
-    from qed.recovery.found import Recovery
-    from qed.recovery.kit.recovered import Searched
+    from qed.recovery.recovery import Recovery
 
 
 def team_columns(one: Recovery) -> dict[str, Any]:
     """Return what a table says of a team beyond other recoveries; nothing if it is none."""
-    from qed.recovery.by_fault import TeamRecovery
-    from qed.recovery.kit.recovered import SearchedTeam
-
-    if isinstance(one, TeamRecovery):
+    if one.team is None:
+        return {}
+    if one.diagnoses is None:
         names = ("one_for_all", "one_for_all_resilience", "gain", "gain_error")
         numbers = {name: getattr(one, name) for name in names}
-    elif isinstance(one, SearchedTeam):
-        numbers = {"wrong": one.wrong, "diagnoses": ",".join(one.diagnoses)}
     else:
-        return {}
+        numbers = {
+            "misdiagnosis_rate": one.misdiagnosis_rate,
+            "diagnoses": ",".join(one.diagnoses),
+        }
     return {**numbers, "cells": " ".join(map(str, one.cells))}
 
 
@@ -33,17 +31,15 @@ def cell_words(cell: int) -> str:
     return str(cell) if cell >= 0 else "team"
 
 
-def found_words(one: Searched) -> str:
+def found_words(one: Recovery) -> str:
     """Return what a search found: a cell, or how many of them a team has."""
-    cells = set(getattr(one, "cells", [one.cell]))
+    cells = set(one.cells)
     return str(one.cell) if len(cells) == 1 else f"team of {len(cells)}"
 
 
-def print_diagnoses(one: Searched) -> None:
+def print_diagnoses(one: Recovery) -> None:
     """Print what robots said is broken in them and what they run now, if a team was sought."""
-    from qed.recovery.kit.recovered import SearchedTeam
-
-    if not isinstance(one, SearchedTeam):
+    if one.diagnoses is None:
         return
     mistaken = sum(said != true for said, true in zip(one.diagnoses, one.faults, strict=True))
     show.console().print(f"Diagnoses of the robots, {mistaken} of them wrong:")
@@ -56,7 +52,7 @@ def print_diagnoses(one: Searched) -> None:
     show.console().print(table)
 
 
-def print_teams(found: Sequence[TeamRecovery], task: str) -> None:
+def print_teams(found: Sequence[Recovery], task: str) -> None:
     """Print what teams are worth; of a single one also which fault runs what."""
     from statistics import mean, median
 
@@ -93,11 +89,11 @@ def print_teams(found: Sequence[TeamRecovery], task: str) -> None:
         f"Median of {len(found)}: {lost:+.1%} when robots break, {alone:+.1%} with one controller "
         f"for all,\n{together:+.1%} with a team by fault."
     )
-    gain = mean(one.gain for one in found)
+    gain = mean(one.gain or 0.0 for one in found)
     screen.print(f"A team gains {gain:+z.3f} over one for all, on fresh trials.")
 
 
-def _print_plays(one: TeamRecovery) -> None:
+def _print_plays(one: Recovery) -> None:
     """Print the controller for each fault."""
     table = show.table()
     table.add_column("fault")

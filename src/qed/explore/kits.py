@@ -10,7 +10,7 @@ from qed.compile import user_cache
 from qed.explore.jobs import Stream
 from qed.explore.sources import Shown
 from qed.recovery.kit.kit import Kit
-from qed.recovery.kit.prepare import Effort, _digest, prepare
+from qed.recovery.kit.prepare import Effort, digest_of, prepare
 
 SMALL = Effort(
     surveyed=3, candidates=128, screened=16, controllers=32, faults=32, elsewhere=0, trials=3,
@@ -22,7 +22,7 @@ def prepared(one: Shown, stream: Stream) -> Shown:
     """Return an archive with a kit: from the user's cache, or learned now."""
     if one.kit is not None:
         return one
-    settings = _digest(one.archive), str(one.task), one.seconds, asdict(SMALL)
+    settings = digest_of(one.archive), str(one.task), one.seconds, asdict(SMALL)
     name = sha256(repr(settings).encode()).hexdigest()[:16]
     path = user_cache() / "kits" / f"{name}.npz"
     with suppress(ValueError, OSError):

@@ -115,7 +115,7 @@ def _recovery(scene: Scene, way: str) -> list[str]:
     more = f"environment=environment, seconds={scene.seconds:g}"
     if way == "kit":
         kit = [_kit(scene.shown)] if scene.shown.source else []
-        call = f"found = qed.recover(kit, faults=faults, {more})"
+        call = f"found = kit.recover(faults=faults, {more})"
     else:
         kit = []
         by = ', by="fault"' if way == "team" else ""

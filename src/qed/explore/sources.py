@@ -22,7 +22,6 @@ from qed.errors import InputError
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.stored import is_kit
 from qed.swarm.environment import Attributes, Environment
-from qed.swarm.job import Ready
 from qed.swarm.tasks import TASKS, Task
 from qed.view.map_layout import environment_attributes
 from qed.view.words import names
@@ -100,11 +99,6 @@ class Shown:
                 if cell in self.occupied:
                     return cell
         return self.archive.best.cell
-
-    @cached_property
-    def solutions(self) -> list[Ready]:
-        """All controllers in the order of their cells, ready to be simulated."""
-        return [Ready(network) for network in self.archive.genomes().networks()]
 
 
 def shown(paths: Sequence[Path]) -> list[Shown]:

@@ -10,20 +10,17 @@ to be clearly better there.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from qed.archive.archive import Archive
-from qed.controller.network import Network
 from qed.controller.team import Team
-from qed.descriptors import spirit
-from qed.recovery.found import Recovery
-from qed.recovery.metrics import change, standard_error
-from qed.recovery.trials import Progress, Trials
+from qed.recovery.metrics import standard_error
+from qed.recovery.recovery import Recovery, Report
+from qed.recovery.trials import Trials
 from qed.streams import stream
 from qed.swarm.faults import Fault, Faults
-from qed.swarm.job import Ready
 
 BY = {"fault": "robots with the same fault share a controller"}
 PLAYS = 24  # solutions tried again where all robots have the same fault
@@ -55,85 +52,11 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class TeamRecovery(Recovery):
-    """A recovery with a controller for each fault present.
-
-    ``performance``, ``resilience`` and what follows from them are the team's, on fresh trials;
-    ``controller`` and ``cell`` are those of the best controller for all robots, which the team
-    began with, and ``distance`` is the mean over robots.  The claimed fitness is that on the trials
-    which decided on the last kind of fault.
-
-    Attributes
-    ----------
-    team : Team
-        A controller per robot.
-    cells : tuple of int
-        The archive's cells of these.
-    one_for_all : float
-        Fitness of ``controller`` in all robots with the fault, on fresh trials.
-    gain : float
-        Fitness of the team less that.
-    gain_error : float
-        Standard error of the gain, trial by trial.
-
-    Examples
-    --------
-    >>> import qed
-    >>> archive = qed.evolve(
-    ...     "patrolling", evaluations=20, initial=20, trials=1, seconds=5.0
-    ... )
-    >>> broken = qed.Faults(["LW-H"] * 5 + ["NONE"] * 5)
-    >>> found = qed.recover(
-    ...     archive, "patrolling", broken, by="fault", trials=2, fresh=4, seconds=2.0
-    ... )
-    >>> len(found.team), sorted(found.plays)
-    (10, ['LW-H', 'NONE'])
-    """
-
-    team: Team
-    cells: tuple[int, ...]
-    one_for_all: float
-    gain: float
-    gain_error: float
-
-    @property
-    def one_for_all_resilience(self) -> float:
-        """The resilience with one controller for all robots."""
-        return change(self.normal, self.one_for_all)
-
-    @property
-    def plays(self) -> dict[str, int]:
-        """The cell of the controller for each fault present."""
-        return dict(zip(self.faults, self.cells, strict=True))
-
-
-@dataclass(frozen=True)
 class Teamed:
     """A team in numbers, with solutions counted in the order of their cells."""
 
     plan: Plan
     claimed: float  # its fitness on the trials of the last decision
-
-
-class ReadyTeam(Team):
-    """A team whose networks are made already, one for each robot."""
-
-    def __init__(self, made: Sequence[Network]) -> None:
-        self.made = tuple(made)
-
-    def networks(self) -> tuple[Network, ...]:
-        """Return the networks."""
-        return self.made
-
-    def __len__(self) -> int:
-        return len(self.made)
-
-
-def drive(robots: Sequence[Ready]) -> Ready | ReadyTeam:
-    """Return what drives robots with these controllers; a single one for all stays one."""
-    if all(one is robots[0] for one in robots):
-        return robots[0]
-    return ReadyTeam([one.network() for one in robots])
 
 
 def kinds_of(several: Sequence[Faults]) -> list[Fault]:
@@ -227,64 +150,50 @@ class Round:
         return Teamed(now.plan, float(incumbent.mean()))
 
 
-def as_teams(
-    how: Trials,
-    solutions: Sequence[Ready],
+def teams(
     archive: Archive,
+    how: Trials,
     recoveries: Sequence[Recovery],
     fitness: np.ndarray,
-    progress: Progress | None = None,
-) -> list[TeamRecovery]:
+    report: Report,
+) -> list[Recovery]:
     """Go on from recoveries with one controller for all, by their fitness (faults, n), to teams."""
-    cells, found, done = archive.occupied, [], 0
-
-    def tell(swarms: int) -> None:
-        if progress is not None:
-            progress(swarms, swarms)
-
-    def driven(plan: Plan) -> Ready | ReadyTeam:
-        return drive([solutions[row] for row in rows_of(plan, faults)])
+    cells, found = archive.occupied, []
 
     def attempt(plans: Sequence[Plan], trials: int, purpose: str) -> np.ndarray:
-        nonlocal done
-        before = done
-        done += len(plans)
-        swarms = [(driven(plan), faults) for plan in plans]
+        swarms = [(rows_of(plan, faults), faults) for plan in plans]
         seed = stream("team", how.streams.broken, purpose)
-        return how.fitness(swarms, trials, seed, lambda count, _: tell(before + count))
+        return how.fitness(swarms, trials, seed, report)
 
     alike, plays = {}, {}
     for kind in kinds_of([recovery.faults for recovery in recoveries]):
         faults = Faults([kind] * how.environment.robots)
-        plans = [{kind: row} for row in range(len(solutions))]
+        plans = [{kind: row} for row in range(len(cells))]
         alike[kind] = attempt(plans, 1, f"alike {kind.name}")[:, 0]
         ahead = np.argsort(-alike[kind], kind="stable")[:PLAYS].tolist()
         again = attempt([plans[row] for row in ahead], Sizes().trials, f"play {kind.name}")
         plays[kind] = ahead[int(np.argmax(again.mean(1)))]
     for recovery, values in zip(recoveries, fitness, strict=True):
-        faults, last = recovery.faults, done + Sizes().swarms(recovery.faults, len(solutions))
+        faults, last = recovery.faults, report.done + Sizes().swarms(recovery.faults, len(cells))
         normal_best = int(np.searchsorted(cells, recovery.normal_cell))
         first, team = Round(attempt, faults, values, alike, plays).teams(normal_best)
-        done = last
-        tell(done)
-        alone, together = how.again([(driven(one.plan), faults) for one in (first, team)])
+        report.reach(last)
         rows = rows_of(team.plan, faults)
-        unique, places = np.unique([normal_best, *rows], return_inverse=True)
-        behaviours = how.behaviours([solutions[row] for row in unique.tolist()])[places]
+        alone, together = how.evaluate_fresh(
+            [(rows_of(one.plan, faults), faults) for one in (first, team)]
+        )
+        distances = how.distances(normal_best, rows)
         one_for_all = first.plan[faults.each[0]]
         controllers = archive.genomes().take(np.array([one_for_all, *rows])).controllers()
-        numbers = {name.name: getattr(recovery, name.name) for name in fields(Recovery)}
-        numbers |= {
-            "performance": float(together.mean()),
-            "error": standard_error(together),
-            "claimed": team.claimed,
-            "distance": float(spirit.distance(behaviours[0], behaviours[1:]).mean()),
-            "cell": int(cells[one_for_all]),
-            "controller": controllers[0],
-        }
         found.append(
-            TeamRecovery(
-                **numbers,
+            replace(
+                recovery,
+                performance=float(together.mean()),
+                error=standard_error(together),
+                claimed=team.claimed,
+                distance=float(np.mean([distances[row] for row in rows])),
+                cell=int(cells[one_for_all]),
+                controller=controllers[0],
                 team=Team(controllers[1:]),
                 cells=tuple(cells[rows].tolist()),
                 one_for_all=float(alone.mean()),

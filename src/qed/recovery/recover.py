@@ -2,279 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
+
+import numpy as np
 
 from qed.archive.archive import Archive
 from qed.definitions import defined, same_as_stored
-from qed.errors import InputError, choice
-from qed.recovery.by_fault import BY, TeamRecovery, as_teams
-from qed.recovery.by_fault import planned as planned_team
-from qed.recovery.found import Found, Recovery, again, search
-from qed.recovery.kit.kit import Kit
-from qed.recovery.protocol import INDEPENDENT, streams
-from qed.recovery.race import races
-from qed.recovery.raced import planned as planned_race
-from qed.recovery.raced import raced
-from qed.recovery.trials import Progress, Trials
+from qed.errors import InputError, choice, former
+from qed.recovery import by_fault, metrics, racing
+from qed.recovery.recovery import OnEvent, Recovery, Report, watcher
+from qed.recovery.trials import INDEPENDENT, Normal, Progress, Swarm, Trials, streams
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.job import Ready
 from qed.swarm.tasks import Task
 
-if TYPE_CHECKING:
-    from qed.recovery.kit.recovered import Searched, SearchedTeam
-
-__all__ = ["Found", "Recovery", "TeamRecovery", "recover", "search"]
-
-TRIALS = 10  # of each controller of an archive, by default
+KITS = "is for kits: kit.recover(faults=..., budget=10)"
+TRIALS, SECONDS = 10, 400.0  # where an archive does not say what its own are
 
 
 @overload
 def recover(
     archive: Archive,
-    task: str | Task,
-    faults: Faults,
+    task: str | Task | None = ...,
+    faults: Faults = ...,
     *,
-    trials: int = ...,
+    by: Literal["fault"] | None = ...,
+    trials: int | None = ...,
     fresh: int = ...,
     seconds: float | None = ...,
     seed: int = ...,
     protocol: str = ...,
+    full: bool = ...,
     environment: Environment | None = ...,
     threads: int | None = ...,
     progress: Progress | None = ...,
+    on_event: OnEvent | None = ...,
     backend: str = ...,
-    full: bool = ...,
-    by: Literal["fault"],
-) -> TeamRecovery: ...
-
-
-@overload
-def recover(
-    archive: Archive,
-    task: str | Task,
-    faults: Sequence[Faults],
-    *,
-    trials: int = ...,
-    fresh: int = ...,
-    seconds: float | None = ...,
-    seed: int = ...,
-    protocol: str = ...,
-    environment: Environment | None = ...,
-    threads: int | None = ...,
-    progress: Progress | None = ...,
-    backend: str = ...,
-    full: bool = ...,
-    by: Literal["fault"],
-) -> list[TeamRecovery]: ...
-
-
-@overload
-def recover(
-    archive: Archive,
-    task: str | Task,
-    faults: Faults,
-    *,
-    trials: int = ...,
-    fresh: int = ...,
-    seconds: float | None = ...,
-    seed: int = ...,
-    protocol: str = ...,
-    environment: Environment | None = ...,
-    threads: int | None = ...,
-    progress: Progress | None = ...,
-    backend: str = ...,
-    full: bool = ...,
-    by: None = ...,
 ) -> Recovery: ...
 
 
 @overload
 def recover(
     archive: Archive,
-    task: str | Task,
-    faults: Sequence[Faults],
+    task: str | Task | None = ...,
+    faults: Sequence[Faults] = ...,
     *,
-    trials: int = ...,
+    by: Literal["fault"] | None = ...,
+    trials: int | None = ...,
     fresh: int = ...,
     seconds: float | None = ...,
     seed: int = ...,
     protocol: str = ...,
+    full: bool = ...,
     environment: Environment | None = ...,
     threads: int | None = ...,
     progress: Progress | None = ...,
+    on_event: OnEvent | None = ...,
     backend: str = ...,
-    full: bool = ...,
-    by: None = ...,
 ) -> list[Recovery]: ...
 
 
-@overload
+@former(
+    budget=KITS, strategy=KITS, reset=KITS, wrong="is for kits: kit.recover(misdiagnosis_rate=...)"
+)
 def recover(
-    archive: Kit,
-    task: str | Task | None = ...,
-    faults: Faults = ...,
-    *,
-    full: bool = ...,
-    reset: bool = ...,
-    by: Literal["fault"],
-    wrong: float | None = ...,
-    budget: int = ...,
-    strategy: str = ...,
-    fresh: int = ...,
-    seconds: float | None = ...,
-    seed: int = ...,
-    environment: Environment | None = ...,
-    threads: int | None = ...,
-    progress: Progress | None = ...,
-    backend: str = ...,
-) -> SearchedTeam: ...
-
-
-@overload
-def recover(
-    archive: Kit,
-    task: str | Task | None = ...,
-    faults: Sequence[Faults] = ...,
-    *,
-    full: bool = ...,
-    reset: bool = ...,
-    by: Literal["fault"],
-    wrong: float | None = ...,
-    budget: int = ...,
-    strategy: str = ...,
-    fresh: int = ...,
-    seconds: float | None = ...,
-    seed: int = ...,
-    environment: Environment | None = ...,
-    threads: int | None = ...,
-    progress: Progress | None = ...,
-    backend: str = ...,
-) -> list[SearchedTeam]: ...
-
-
-@overload
-def recover(
-    archive: Kit,
-    task: str | Task | None = ...,
-    faults: Faults = ...,
-    *,
-    full: bool = ...,
-    reset: bool = ...,
-    by: None = ...,
-    budget: int = ...,
-    strategy: str = ...,
-    fresh: int = ...,
-    seconds: float | None = ...,
-    seed: int = ...,
-    environment: Environment | None = ...,
-    threads: int | None = ...,
-    progress: Progress | None = ...,
-    backend: str = ...,
-) -> Searched: ...
-
-
-@overload
-def recover(
-    archive: Kit,
-    task: str | Task | None = ...,
-    faults: Sequence[Faults] = ...,
-    *,
-    full: bool = ...,
-    reset: bool = ...,
-    by: None = ...,
-    budget: int = ...,
-    strategy: str = ...,
-    fresh: int = ...,
-    seconds: float | None = ...,
-    seed: int = ...,
-    environment: Environment | None = ...,
-    threads: int | None = ...,
-    progress: Progress | None = ...,
-    backend: str = ...,
-) -> list[Searched]: ...
-
-
-def recover(
-    archive: Archive | Kit,
+    archive: Archive,
     task: str | Task | None = None,
     faults: Faults | Sequence[Faults] = (),
     *,
-    trials: int = TRIALS,
+    by: str | None = None,
+    trials: int | None = None,
     fresh: int = 50,
     seconds: float | None = None,
     seed: int = 1,
     protocol: str = INDEPENDENT,
+    full: bool = False,
     environment: Environment | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    on_event: OnEvent | None = None,
     backend: str = "auto",
-    full: bool = False,
-    by: str | None = None,
-    wrong: float | None = None,
-    budget: int | None = None,
-    strategy: str | None = None,
-    reset: bool = True,
-) -> Any:
-    """Find the controller that works best in a broken swarm: of an archive, or with a kit.
+) -> Recovery | list[Recovery]:
+    """Find the controller of an archive that works best in a broken swarm.
 
-    An archive's controllers race: all meet a tenth of the trials, and only the better ones meet
-    them all.  A kit's search does not know the fault and has a budget of trials, one after the
-    other; so it works in a swarm without a simulator, too (``Kit.search``).
+    The controllers race: all meet a tenth of the trials, and only the better ones meet them all.
+    A search that does not know the fault, and needs about ten trials, is ``Kit.recover``.
 
     Parameters
     ----------
-    archive : Archive or Kit
-        From ``qed.evolve`` or a file; or a kit from ``qed.prepare``, which knows its task.
+    archive : Archive
+        From ``qed.evolve`` or a file.
     task : str or Task, optional
-        Aggregation, dispersion, flocking, patrolling or border-patrolling, or a ``qed.Task``; for
-        a kit its own by default.
+        What the swarm does (default: the archive's own).
     faults : Faults or sequence of Faults
         A combined fault, or several; several give a list of recoveries.
-    trials : int, default 10
-        Trials of each controller, healthy and with each fault, to choose by.
+    by : {None, "fault"}
+        "fault": a team, in which robots with the same fault share a controller; ``found.team``
+        (default: one controller for all robots).
+    trials : int, optional
+        Trials of each controller, healthy and with each fault, to choose by (default: as many as
+        in the archive's evolution).
     fresh : int, default 50
         Trials of the chosen controllers, which took no part in choosing.
     seconds : float, optional
-        Simulated time of a trial (s; default: 400, or the kit's own).
+        Simulated time of a trial (s; default: the archive's own).
     seed : int, default 1
         Decides start poses and noise, the same for every controller; independent of those of
         evolution, whatever its seed.
     protocol : {"independent", "authors"}
         "authors": choose on the very trials of evolution, as the paper's authors did; the fresh
         trials are the same.
+    full : bool, default False
+        Try every controller on all trials, without a race.
     environment : Environment, optional
-        Where the swarm works (default: the normal environment, or the kit's own).
+        Where the swarm works (default: the normal environment).
     threads : int, optional
         CPU threads (default: all cores).
     progress : callable, optional
         Called with the number of swarms tried so far, and of all.
+    on_event : callable, optional
+        Called with an ``Event`` after each portion of swarms: what was tried, and what it gave.
+        What it raises ends the search.
     backend : {"auto", "cpu", "cuda"}
         "cuda" is an NVIDIA GPU (at most 32 robots a swarm); "auto" takes it where it can be used,
         else the CPU.
-    full : bool, default False
-        Try every controller of an archive on all trials, without a race.
-    by : {None, "fault"}
-        "fault": a team, in which robots with the same fault share a controller; ``found.team``
-        (default: one controller for all robots).  With a kit each robot tells its own fault.
-    wrong : float, optional
-        Probability that a robot of a kit's search by fault is wrong about itself (default: 0).
-    budget : int, optional
-        Trials of a kit's search (default: 10).
-    strategy : str, optional
-        Of a kit's search (default: "learned"); see ``Kit.search``.
-    reset : bool, default True
-        False: a kit's search is played in a world that goes on (``qed.World``, on the CPU): robots
-        stay where they are between trials, and break while the normal best runs.
 
     Returns
     -------
     Recovery, or a list of these
-        One for each combined fault; of an archive by fault ``TeamRecovery``, of a kit ``Searched``,
-        and by fault ``SearchedTeam``.
+        One for each combined fault.
 
     Raises
     ------
@@ -284,8 +143,8 @@ def recover(
     Notes
     -----
     The normal best is the archive's best controller in that environment while all robots are
-    healthy; impact and resilience are told relative to its fitness.  The results of the two
-    engines differ in rounding; each alone is reproducible.
+    healthy; impact and resilience are relative to its fitness.  The results of the two engines
+    differ in rounding; each alone is reproducible.
 
     Examples
     --------
@@ -294,93 +153,154 @@ def recover(
     ...     "patrolling", evaluations=60, initial=20, trials=1, seconds=20.0
     ... )
     >>> broken = qed.Faults(["PMAX"] * 10)
-    >>> found = qed.recover(
-    ...     archive, "patrolling", broken, trials=2, fresh=4, seconds=20.0
-    ... )
+    >>> found = qed.recover(archive, "patrolling", broken, trials=2, fresh=4)
     >>> -1.0 < found.impact < found.resilience  # about -0.56, and -0.08 after recovery
     True
     >>> found.controller in archive.controllers
     True
     """
-    one = isinstance(faults, Faults)
-    if not isinstance(faults, Faults | Iterable):
-        kind = type(faults).__name__
-        raise InputError(f"faults must be qed.Faults, or a list of these, got {kind}")
-    if isinstance(archive, Kit):
-        from qed.recovery.kit.recovered import recovered
-
-        if trials != TRIALS:
-            raise InputError("trials is for an archive; a kit's search has a budget")
-        if protocol != INDEPENDENT:
-            raise InputError("protocol is for an archive; a kit's trials are its own")
-        return recovered(
-            archive, task, faults, budget, strategy, full=full, reset=reset, by=by, wrong=wrong,
-            fresh=fresh,
-            seconds=seconds, seed=seed, environment=environment, threads=threads,
-            progress=progress, backend=backend,
-        )  # fmt: skip
-    combined: list[Faults] = [faults] if isinstance(faults, Faults) else list(faults)
     if not isinstance(archive, Archive):
-        raise InputError(
-            f"archive must be a qed.Archive or a qed.Kit, got {type(archive).__name__}"
-        )
-    if task is None:
-        raise InputError("task is missing: give the task to recover")
-    for name, given in (("budget", budget), ("strategy", strategy), ("wrong", wrong)):
-        if given is not None:
-            raise InputError(f"{name} needs a kit; qed.prepare makes one from an archive")
-    if not reset:
-        raise InputError("reset=False needs a kit; qed.prepare makes one from an archive")
+        kind = type(archive).__name__
+        kits = "; a kit searches with kit.recover(faults=...)" if kind == "Kit" else ""
+        raise InputError(f"archive must be a qed.Archive, got {kind}{kits}")
     if by is not None:
-        choice("by", by, BY)
-    length = 400.0 if seconds is None else seconds
-    seeds = streams(seed, protocol, archive.header)
-    same_as_stored(archive.header, defined("task", task, Task))
-    how = Trials(task, trials, fresh, length, seeds, environment or Environment(), threads)
-    for fault in combined:
-        how.check(fault)
-    if not combined:
-        raise InputError("faults must hold at least one combined fault, got none")
+        choice("by", by, by_fault.BY)
+    how = trials_of(
+        archive, task, trials=trials, fresh=fresh, seconds=seconds, seed=seed, protocol=protocol,
+        environment=environment, threads=threads, watched=on_event is not None,
+    )  # fmt: skip
+    combined = how.checked(faults)
+    how = replace(how, backend=chosen(backend, [how.environment], max(how.trials, how.fresh)))
+    found = ArchiveSearch(archive, how, full).recover(combined, by, watcher(progress, on_event))
+    return found[0] if isinstance(faults, Faults) else found
+
+
+def trials_of(
+    archive: Archive,
+    task: str | Task | None = None,
+    *,
+    trials: int | None = None,
+    seconds: float | None = None,
+    seed: int = 1,
+    protocol: str = INDEPENDENT,
+    environment: Environment | None = None,
+    **how: Any,
+) -> Trials:
+    """Return how an archive's controllers are tried; what is not given are the archive's own."""
     if len(archive) == 0:
         raise InputError("the archive is empty: it has no controller to recover with")
-    how = replace(how, backend=chosen(backend, [how.environment], max(how.trials, how.fresh)))
-    genomes, cells = archive.genomes(), archive.occupied
-    solutions = [Ready(network) for network in genomes.networks()]
-    racing = not full and races(len(solutions), how.trials)
-    searched = len(cells) * (1 + len(combined))
-    if racing:
-        searched = planned_race(len(cells), how.trials, len(combined))
-    swarms = searched + (planned_team(combined, len(cells)) if by else 0)
+    settings = archive.header.get("settings", {})
+    wanted = settings.get("task") if task is None else task
+    if wanted is None:
+        raise InputError("task: the archive does not name its task; give one")
+    same_as_stored(archive.header, defined("task", wanted, Task))
+    return Trials(
+        archive.genomes().networks(),
+        wanted,
+        trials=settings.get("trials", TRIALS) if trials is None else trials,
+        seconds=settings.get("seconds", SECONDS) if seconds is None else seconds,
+        streams=streams(seed, protocol, archive.header),
+        environment=environment or Environment(),
+        **how,
+    )
 
-    def told(before: int) -> Progress | None:
-        return None if progress is None else lambda done, _: progress(before + done, swarms)
 
-    if racing:
-        normal, fitness = raced(how, solutions, combined, told(0))
-    else:
-        normal, _ = how.normal(solutions, told(0))
-        fitness = how.broken(solutions, combined, told(len(cells)))
-    founds = again(how, solutions, normal, combined, fitness)
-    recoveries: Sequence[Recovery] = [
-        Recovery(
-            task=how.task,
-            faults=fault,
-            normal=found.normal,
-            broken=found.broken,
-            performance=found.performance,
-            error=found.error,
-            claimed_normal=found.claimed_normal,
-            claimed_broken=found.claimed_broken,
-            claimed=found.claimed,
-            distance=found.distance,
-            normal_cell=int(cells[found.normal_best]),
-            cell=int(cells[found.recovery]),
-            normal_controller=genomes.controller(found.normal_best),
-            controller=genomes.controller(found.recovery),
-            fresh_seed=seeds.fresh,
-        )
-        for fault, found in zip(combined, founds, strict=True)
-    ]
-    if by is not None:
-        recoveries = as_teams(how, solutions, archive, recoveries, fitness, told(searched))
-    return recoveries[0] if one else recoveries
+class ArchiveSearch:
+    """A search of all controllers of an archive; what healthy swarms did is kept for the next.
+
+    Controllers race unless it is ``full``; a race ends as the full search does, as a rule, at a
+    fifth of its cost.
+    """
+
+    def __init__(
+        self, archive: Archive, how: Trials, full: bool = False, normal: Normal | None = None
+    ) -> None:
+        self.archive, self.how, self.normal = archive, how, normal
+        self.controllers, self.cells = len(how.networks), archive.occupied
+        self.full = full or not racing.races(self.controllers, how.trials)
+
+    def recover(
+        self, faults: Sequence[Faults], by: str | None = None, watch: OnEvent | None = None
+    ) -> list[Recovery]:
+        """Find the best controller in each combined fault, or a team by fault."""
+        each = self.controllers
+        if not self.full:
+            each = sum(count for count, _ in racing.heats(self.controllers, self.how.trials))
+        conditions = len(faults) + (self.normal is None)
+        total = each * conditions + (by_fault.planned(faults, self.controllers) if by else 0)
+        report = Report(watch, self.cells, total)
+        normal = self.healthy(report)
+        fitness = self.broken(faults, normal, report)
+        found = self._measured(faults, normal, fitness)
+        if by is None:
+            return found
+        report.done, report.stage = each * conditions, "team"
+        return by_fault.teams(self.archive, self.how, found, fitness, report)
+
+    def healthy(self, report: Report) -> Normal:
+        """Try the controllers while all robots are healthy, unless that was done before."""
+        if self.normal is None:
+            report.stage, report.candidates = "healthy", self.controllers
+            if self.full:
+                self.normal, _ = self.how.normal(report)
+            else:
+                race = self._race(None, self.how.streams.normal, (), report)
+                fresh = float(self.how.evaluate_fresh([([race.winner], None)]).mean())
+                self.normal = Normal(race.fitness, fresh)
+        return self.normal
+
+    def broken(self, faults: Sequence[Faults], normal: Normal, report: Report) -> np.ndarray:
+        """Try the controllers in each combined fault; return their fitness, (faults, n)."""
+        report.stage, report.candidates = "broken", self.controllers
+        if self.full:
+            return self.how.broken(faults, report)
+        seed = self.how.streams.broken
+        return np.array([self._race(one, seed, [normal.best], report).fitness for one in faults])
+
+    def _race(
+        self, faults: Faults | None, seed: int, always: Sequence[int], report: Report
+    ) -> racing.RaceResult:
+        def attempt(rows: np.ndarray, trials: int) -> np.ndarray:
+            report.candidates = len(rows)
+            swarms = [([row], faults) for row in rows.tolist()]
+            found: np.ndarray = self.how.fitness(swarms, trials, seed, report).mean(1)
+            return found
+
+        return racing.race(self.controllers, self.how.trials, attempt, always)
+
+    def _measured(
+        self, faults: Sequence[Faults], normal: Normal, fitness: np.ndarray
+    ) -> list[Recovery]:
+        """Try the normal best and the best in each fault, by their fitness, on fresh trials."""
+        how, before = self.how, normal.best
+        winners = [int(np.argmax(values)) for values in fitness]
+        each = zip(faults, winners, strict=True)
+        swarms: list[Swarm] = [([row], one) for one, winner in each for row in (before, winner)]
+        fresh = how.evaluate_fresh(swarms).reshape(len(faults), 2, how.fresh)
+        distances = normal.distances
+        if distances is None:
+            known = how.distances(before, winners)
+            distances = np.array([known.get(row, np.nan) for row in range(self.controllers)])
+        genomes = self.archive.genomes()
+        return [
+            Recovery(
+                task=how.task,
+                faults=one,
+                normal=normal.fresh,
+                broken=float(kept.mean()),
+                performance=float(changed.mean()),
+                error=metrics.standard_error(changed),
+                claimed_normal=float(normal.fitness[before]),
+                claimed_broken=float(values[before]),
+                claimed=float(values[after]),
+                distance=float(distances[after]),
+                normal_cell=int(self.cells[before]),
+                cell=int(self.cells[after]),
+                normal_controller=genomes.controller(before),
+                controller=genomes.controller(after),
+                fresh_seed=how.streams.fresh,
+            )
+            for one, after, values, (kept, changed) in zip(
+                faults, winners, fitness, fresh, strict=True
+            )
+        ]

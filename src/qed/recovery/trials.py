@@ -1,61 +1,118 @@
-"""Try all solutions of a map: in the normal environment, and with broken robots."""
+"""Try networks of a table in swarms, healthy and broken, on trials that are kept apart.
+
+Whoever did best on some trials was in part lucky there, so a fitness that chose a controller says
+too much of it.  Three kinds of trials are kept apart: those that choose the normal best, those
+that choose the recovery, and fresh ones, which only the chosen meet.  Within each kind all
+controllers meet the same start poses and the same noise.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from qed import limits
-from qed.controller.team import Team
+from qed.controller.networks import Networks
 from qed.definitions import defined
 from qed.descriptors import spirit
-from qed.errors import InputError
-from qed.recovery.protocol import Streams, streams
+from qed.errors import InputError, choice
+from qed.streams import evolution_trials, stream
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.job import Brain, Job, Ready
+from qed.swarm.job import Job
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
 from qed.swarm.simulate import Outcome, Pending, cores
 from qed.swarm.tasks import Task
 
-Progress = Callable[[int, int], Any]  # called with swarms tried and swarms in all
-Swarm = tuple[Brain | Team, Faults | None]  # what drives it, and what is broken
-AT_ONCE = 512  # swarms simulated in one go; bounds memory, and how often progress is told
+INDEPENDENT, AUTHORS = "independent", "authors"
+PROTOCOLS = {
+    INDEPENDENT: "controllers are chosen on trials of their own",
+    AUTHORS: "they are chosen on the trials of evolution, as the paper's authors did",
+}
+AT_ONCE = 512  # swarms simulated in one go; bounds memory, and how often progress is reported
 FILLS_GPU = 20_480  # swarms x trials; a launch of fewer leaves part of a GPU idle
 UNDER_WAY = 3  # simulations begun: a GPU has work while the host prepares and gathers
+WATCHED_BLOCKS = 2  # of lanes that each core simulates in one go while somebody watches
+# Rows of the networks that drive a swarm (one for all robots, or one each), and what is broken.
+Swarm = tuple[Sequence[int], Faults | None]
+Progress = Callable[[int, int], Any]  # called with what is done, and with all there is to do
+# Called with swarms that were just tried, and their fitness (swarms, trials).
+Seen = Callable[[Sequence[Swarm], np.ndarray], Any]
+
+
+class Streams(NamedTuple):
+    """Seeds of the three kinds of trials."""
+
+    normal: int  # choose the normal best
+    broken: int  # choose the recovery
+    fresh: int  # measure the chosen
+
+
+def streams(
+    seed: int, protocol: str = INDEPENDENT, header: Mapping[str, Any] | None = None
+) -> Streams:
+    """Return the seeds of trials; the authors' way needs the header of the archive."""
+    seed = limits.seed(seed)
+    fresh = stream("fresh", seed)
+    if choice("protocol", protocol, PROTOCOLS) == INDEPENDENT:
+        return Streams(stream("choose: normal", seed), stream("choose: broken", seed), fresh)
+    seen = evolution_trials(header or {})
+    if seen is None:
+        raise InputError(
+            "protocol: the archive does not record the trials of its evolution, which "
+            "'authors' needs; use 'independent'"
+        )
+    return Streams(seen, seen, fresh)
+
+
+def listed(faults: Any) -> list[Faults]:
+    """Return one or several combined faults as a list; InputError if it is something else."""
+    several = [faults] if isinstance(faults, Faults) else faults
+    if isinstance(several, str | bytes) or not isinstance(several, Iterable):
+        kind = type(faults).__name__
+        raise InputError(f"faults must be qed.Faults, or a list of these, got {kind}")
+    found = list(several)
+    for one in found:
+        if not isinstance(one, Faults):
+            raise InputError(f"faults must be qed.Faults, got {type(one).__name__}")
+    if not found:
+        raise InputError("faults must hold at least one combined fault, got none")
+    return found
 
 
 @dataclass(frozen=True)
 class Normal:
-    """All solutions of a map in the normal environment, in the order of their cells."""
+    """All networks of a table while all robots are healthy, in its order."""
 
-    fitness: np.ndarray  # (n,) mean over the trials that choose the best
-    apart: np.ndarray  # (n,) distance of their behaviour from that of the best, 0 to 1
+    fitness: np.ndarray  # (n,) mean over the trials that choose the best; -inf: given up in a race
     fresh: float  # the best's mean over fresh trials
+    distances: np.ndarray | None = None  # (n,) of behaviours from that of the best, 0 to 1
 
     @property
     def best(self) -> int:
-        """The solution with the highest fitness, the first of equals."""
+        """The row with the highest fitness, the first of equals."""
         return int(np.argmax(self.fitness))
 
 
 @dataclass(frozen=True)
 class Trials:
-    """How solutions are tried; the same start poses and noise for all of them."""
+    """How networks are tried; the same start poses and noise for all of them."""
 
+    networks: Networks
     task: str | Task
-    trials: int = 10  # of each solution, to choose
+    trials: int = 10  # of each network, to choose
     fresh: int = 50  # of the chosen
     seconds: float = 400.0  # simulated time of a trial (s)
     streams: Streams = streams(1)  # noqa: RUF009 (it is immutable)
     environment: Environment = Environment()  # noqa: RUF009 (it is immutable)
     threads: int | None = None
     backend: str = "cpu"  # or "cuda"
+    watched: bool = False  # in small portions, so that somebody who watches hears of them soon
 
     def __post_init__(self) -> None:
         if not isinstance(self.environment, Environment):
@@ -71,41 +128,39 @@ class Trials:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def normal(
-        self, solutions: Sequence[Ready], progress: Progress | None = None
-    ) -> tuple[Normal, np.ndarray]:
-        """Try each solution while all robots are healthy; return also its SPIRIT behaviour."""
-        swarms: list[Swarm] = [(solution, None) for solution in solutions]
+    def normal(self, seen: Seen | None = None) -> tuple[Normal, np.ndarray]:
+        """Try each network while all robots are healthy; return also its SPIRIT behaviour."""
+        swarms: list[Swarm] = [([row], None) for row in range(len(self.networks))]
         fitness, behaviour = [], []
-        seed = self.streams.normal
-        for part in self._each(swarms, self.trials, seed, ("spirit",), progress):
+        for part in self._each(swarms, self.trials, self.streams.normal, ("spirit",), seen):
             fitness.append(part.fitness[self.task].mean(1))
             behaviour.append(spirit.describe(part))
         found, behaviours = np.concatenate(fitness), np.concatenate(behaviour)
         best = int(np.argmax(found))
-        apart = spirit.distance(behaviours[best], behaviours)
-        fresh = float(self.again([swarms[best]]).mean())
-        return Normal(found, apart, fresh), behaviours
+        distances = spirit.distance(behaviours[best], behaviours)
+        return Normal(found, float(self.evaluate_fresh([([best], None)]).mean()), distances), (
+            behaviours
+        )
 
-    def behaviours(self, solutions: Sequence[Ready]) -> np.ndarray:
-        """Return the SPIRIT behaviour of solutions while all robots are healthy, (n, 1024)."""
-        swarms: list[Swarm] = [(solution, None) for solution in solutions]
+    def distances(self, best: int, rows: Sequence[int]) -> dict[int, float]:
+        """Return how far behaviours are from the normal best's, all robots healthy, 0 to 1."""
+        unique = np.unique([best, *rows]).tolist()
+        swarms: list[Swarm] = [([row], None) for row in unique]
         parts = self._each(swarms, self.trials, self.streams.normal, ("spirit",))
-        return np.concatenate([spirit.describe(part) for part in parts])
+        behaviours = np.concatenate([spirit.describe(part) for part in parts])
+        apart = spirit.distance(behaviours[unique.index(best)], behaviours)
+        return dict(zip(unique, apart.tolist(), strict=True))
 
-    def broken(
-        self, solutions: Sequence[Ready], faults: Sequence[Faults], progress: Progress | None = None
-    ) -> np.ndarray:
-        """Return the mean fitness of each solution in each combined fault, (faults, n)."""
-        for fault in faults:
-            self.check(fault)
-        swarms = [(solution, fault) for fault in faults for solution in solutions]
-        parts = self._each(swarms, self.trials, self.streams.broken, (), progress)
-        fitness = np.concatenate([part.fitness[self.task].mean(1) for part in parts])
-        return fitness.reshape(len(faults), len(solutions))
+    def broken(self, faults: Sequence[Faults], seen: Seen | None = None) -> np.ndarray:
+        """Return the mean fitness of each network in each combined fault, (faults, n)."""
+        swarms: list[Swarm] = [
+            ([row], fault) for fault in faults for row in range(len(self.networks))
+        ]
+        found: np.ndarray = self.fitness(swarms, self.trials, self.streams.broken, seen).mean(1)
+        return found.reshape(len(faults), len(self.networks))
 
-    def again(self, swarms: Sequence[Swarm]) -> np.ndarray:
-        """Return the fitness of chosen solutions on each fresh trial, (swarms, trials)."""
+    def evaluate_fresh(self, swarms: Sequence[Swarm]) -> np.ndarray:
+        """Return the fitness of chosen swarms on each fresh trial, (swarms, trials)."""
         return self.fitness(swarms, self.fresh, self.streams.fresh)
 
     def fitness(
@@ -113,30 +168,37 @@ class Trials:
         swarms: Sequence[Swarm],
         trials: int,
         seed: int | Sequence[int],
-        progress: Progress | None = None,
-        worlds: Sequence[Environment] | None = None,
+        seen: Seen | None = None,
+        environments: Sequence[Environment] | None = None,
     ) -> np.ndarray:
         """Return the fitness of swarms on each trial of a stream, or of one each, (swarms, trials).
 
         Streams are named by their seeds.  All swarms are in the same environment unless each has
-        one of ``worlds``.
+        one of ``environments``.
         """
-        parts = self._each(swarms, trials, seed, (), progress, worlds)
+        parts = self._each(swarms, trials, seed, (), seen, environments)
         return np.concatenate([part.fitness[self.task] for part in parts])
 
     def at_once(self, trials: int) -> int:
         """Return how many swarms are simulated in one go, with so many trials each."""
-        return max(AT_ONCE, FILLS_GPU // trials) if self.backend == "cuda" else AT_ONCE
+        if self.backend == "cuda":
+            return max(AT_ONCE, FILLS_GPU // trials)
+        if not self.watched:
+            return AT_ONCE
+        from qed.swarm.cpu.layout import LANES, VECTOR
 
-    def check(self, faults: Faults) -> None:
-        """Raise InputError unless there is one fault for each robot."""
-        if not isinstance(faults, Faults):
-            raise InputError(f"faults must be qed.Faults, got {type(faults).__name__}")
-        robots = self.environment.robots
-        if len(faults) != robots:
-            raise InputError(
-                f"faults must name one fault for each of the {robots} robots, got {len(faults)}"
-            )
+        lanes = -(-self.environment.robots * trials // VECTOR) * VECTOR
+        return min(max(1, WATCHED_BLOCKS * cores() * LANES // lanes), AT_ONCE)
+
+    def checked(self, faults: Any) -> list[Faults]:
+        """Return one or several combined faults; InputError unless each has a fault per robot."""
+        found, robots = listed(faults), self.environment.robots
+        for one in found:
+            if len(one) != robots:
+                raise InputError(
+                    f"faults must name one fault for each of the {robots} robots, got {len(one)}"
+                )
+        return found
 
     def _each(
         self,
@@ -144,46 +206,46 @@ class Trials:
         trials: int,
         seed: int | Sequence[int],
         descriptors: Sequence[str] = (),
-        progress: Progress | None = None,
-        worlds: Sequence[Environment] | None = None,
+        seen: Seen | None = None,
+        environments: Sequence[Environment] | None = None,
     ) -> Iterator[Outcome]:
         """Simulate swarms, so many at a time, and yield what comes of them in order."""
         seeds = [seed] * len(swarms) if isinstance(seed, int) else seed
-        worlds = worlds or [self.environment] * len(swarms)
+        where = environments or [self.environment] * len(swarms)
         size = self.at_once(trials)
-        starts = range(0, len(swarms), size)
-        portions = [swarms[k : k + size] for k in starts]
+        portions = [slice(k, k + size) for k in range(0, len(swarms), size)]
         begun = (
-            self._begin(swarms[some], worlds[some], trials, seeds[some], descriptors)
-            for some in (slice(k, k + size) for k in starts)
+            self._begin(swarms[some], where[some], trials, seeds[some], descriptors)
+            for some in portions
         )
         under_way = deque(islice(begun, UNDER_WAY))
-        done = 0
         for some in portions:
             outcome = under_way.popleft().outcome()
             under_way.extend(islice(begun, 1))
-            done += len(some)
-            if progress is not None:
-                progress(done, len(swarms))
+            if seen is not None:
+                seen(swarms[some], outcome.fitness[self.task])
             yield outcome
 
     def _begin(
         self,
         swarms: Sequence[Swarm],
-        worlds: Sequence[Environment],
+        environments: Sequence[Environment],
         trials: int,
         seeds: Sequence[int],
         descriptors: Sequence[str],
     ) -> Pending:
+        # Robots that all run the same network are driven by it together, which is faster.
+        members = [rows[:1] if len(set(rows)) == 1 else rows for rows, _ in swarms]
         job = Job(
-            controllers=[solution for solution, _ in swarms],
-            environments=list(worlds),
+            controllers=self.networks.take(np.array([row for rows in members for row in rows])),
+            environments=list(environments),
             faults=[fault for _, fault in swarms],
             seeds=list(seeds),
             trials=trials,
             cycles=round(self.seconds / CYCLE),
             start=None,
             noise=PROXIMITY_NOISE,
+            members=np.array([len(rows) for rows in members]),
         )
         threads = self.threads or cores()
         return Pending(job, [self.task], descriptors, threads, None, self.backend)

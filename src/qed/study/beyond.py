@@ -9,6 +9,7 @@ study tells of the exhaustive winner, so that regret is the difference of two re
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from qed.controller.team import Team
 from qed.errors import StoppedError
 from qed.files import disk, write
 from qed.recovery.kit.kit import Kit
+from qed.recovery.kit.play import NOTICED, simulated
 from qed.recovery.kit.prepare import Effort, prepare
-from qed.recovery.kit.recovered import NOTICED, simulated
 from qed.recovery.metrics import resilience
 from qed.recovery.recover import recover
 from qed.recovery.search.strategies import STRATEGIES
@@ -29,7 +30,7 @@ from qed.streams import stream
 from qed.study import paths, work
 from qed.study.plan import Name, Plan
 from qed.swarm.faults import Faults
-from qed.swarm.job import Ready
+from qed.swarm.simulate import simulate
 
 BUDGETS = (1, 3, 5, 10, 30, 100)  # trials after which a search's answer is looked at
 KEEP, BEST, PLAYBOOK, TEAM = "keep", "best", "playbook", "team"  # ways that do not search
@@ -54,7 +55,7 @@ def search(
     target = here / paths.beyond(plan.searched)
     if target.exists():
         return
-    archive, _ = work.map_of(here)
+    archive = work.map_of(here)
     how = work.trials_of(plan, name, archive, threads, backend)
     seed = stream("beyond", plan.recovery_seed(name))
     kit = _kit(here, archive, how, seed, tell)
@@ -105,6 +106,7 @@ def searched(
     each = [(strategy, k) for strategy in STRATEGIES for k in range(len(faults))]
     searches = [kit.search(strategy, seed=k) for strategy, k in each]
     broken = [faults[k] for _, k in each]
+    how = replace(how, networks=kit.networks)
     steps = simulated(kit, searches, broken, how, seed, BUDGETS[-1], stop=False)
     found: list[dict[tuple[str, int], int]] = [{} for _ in faults]
     for (strategy, k), trace in zip(each, steps, strict=True):
@@ -122,9 +124,12 @@ def tried(
 ) -> dict[tuple[str, int], float]:
     """Return the mean fitness on fresh trials of what each way would use, by way and trials."""
     rows = sorted({kit.present, *answers.values()})
-    swarms: list[Any] = [(Ready(kit.controllers[row].network()), fault) for row in rows]
-    swarms += [(kit.playbook.team(fault), fault), (team, fault)]
-    fresh = how.again(swarms).mean(1).tolist()
+    swarms: list[Any] = [*(kit.controllers[row] for row in rows), kit.playbook.team(fault), team]
+    outcome = simulate(
+        swarms, how.environment, tasks=how.task, trials=how.fresh, seconds=how.seconds,
+        seed=how.streams.fresh, faults=fault, threads=how.threads, backend=how.backend,
+    )  # fmt: skip
+    fresh = outcome.fitness[how.task].mean(1).tolist()
     of_row = dict(zip(rows, fresh, strict=False))
     values = {(KEEP, 0): of_row[kit.present], (PLAYBOOK, 0): fresh[-2], (TEAM, 0): fresh[-1]}
     return values | {key: of_row[row] for key, row in answers.items()}
@@ -132,10 +137,12 @@ def tried(
 
 def team_by_fault(archive: Archive, fault: Faults, how: Trials, seed: int) -> Team:
     """Return a team in which robots with the same fault share a controller."""
-    return recover(
+    found = recover(
         archive, how.task, fault, by="fault", trials=how.trials, fresh=1, seconds=how.seconds,
         seed=seed, threads=how.threads, backend=how.backend,
-    ).team  # fmt: skip
+    )  # fmt: skip
+    assert found.team is not None  # for the type checker
+    return found.team
 
 
 def of_run(here: Path, plan: Plan) -> pd.DataFrame | None:

@@ -11,7 +11,7 @@ from qed.definitions import Definition, Some, defined, known, one_each
 from qed.errors import InputError, choice, whole
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.swarms import Swarms
-from qed.recovery.protocol import INDEPENDENT, PROTOCOLS
+from qed.recovery.trials import INDEPENDENT, PROTOCOLS
 from qed.streams import stream
 from qed.swarm.environment import Attributes
 from qed.swarm.faults import FAULTS, Fault, Faults
@@ -60,7 +60,7 @@ class Plan:
     retrials: int  # trials of a solution in the normal environment, and with each fault
     fresh: int  # trials of the solutions chosen by those, to tell how good they are
     seed: int = 1  # decides everything random
-    protocol: str = INDEPENDENT  # the trials that choose, see recovery.protocol
+    protocol: str = INDEPENDENT  # the trials that choose, see recovery.trials
     among: tuple[str | Fault, ...] = tuple(FAULTS)  # the kinds of faults that are drawn
     broken: int = 0  # robots of a swarm that break; 0: each draws for itself
     beyond: int = 0  # faults of a map in which searches, playbooks and teams are tried; 0: none

@@ -18,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from qed import files
@@ -28,14 +29,12 @@ from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.folder import ARCHIVE, CONFIG
 from qed.files import disk, write
 from qed.recovery import metrics
-from qed.recovery.projection import project
-from qed.recovery.protocol import streams
-from qed.recovery.recover import search
-from qed.recovery.trials import Normal, Trials
+from qed.recovery.metrics import project
+from qed.recovery.recover import ArchiveSearch
+from qed.recovery.trials import Normal, Seen, Swarm, Trials, streams
 from qed.study import paths
 from qed.study.plan import Name, Plan
 from qed.swarm.faults import Faults, kinds
-from qed.swarm.job import Ready
 
 # Kinds of faults, and the columns that count the robots with such a fault.
 KINDS = {
@@ -102,9 +101,9 @@ def reevaluate(
     here = paths.run(study, name)
     if (here / paths.NORMAL).exists():
         return
-    archive, solutions = map_of(here)
+    archive = map_of(here)
     how = trials_of(plan, name, archive, threads, backend)
-    normal, behaviour = how.normal(solutions, _told(tell))
+    normal, behaviour = how.normal(_seen(tell, len(archive)))
     space = ALGORITHMS["spirit"].space(plan.evaluations, None)
     shadow = project(behaviour, normal.fitness, space)
     header = {
@@ -116,7 +115,8 @@ def reevaluate(
         "diversity": _json(shadow.diversity),
         "solution_diversity": _json(shadow.solution_diversity),
     }
-    arrays = {"fitness": normal.fitness, "apart": normal.apart, "cell": archive.occupied}
+    assert normal.distances is not None  # for the type checker
+    arrays = {"fitness": normal.fitness, "apart": normal.distances, "cell": archive.occupied}
     with disk(here):
         files.write_arrays(here / paths.NORMAL, header, arrays)
 
@@ -135,13 +135,14 @@ def recover(
     target = here / paths.recovery(batch)
     if target.exists():
         return
-    _, normal, cells = normal_of(here)
-    archive, solutions = map_of(here)
+    _, normal, _ = normal_of(here)
+    archive = map_of(here)
     how = trials_of(plan, name, archive, threads, backend)
     numbers = batches(plan)[batch]
     faults = [plan.faults_of(name.replicate)[k] for k in numbers]
     rows = []
-    recoveries = search(how, solutions, normal, faults, _told(tell))
+    watch = None if tell is None else lambda event: tell(event.done / event.total)
+    recoveries = ArchiveSearch(archive, how, full=True, normal=normal).recover(faults, watch=watch)
     for k, fault, found in zip(numbers, faults, recoveries, strict=True):
         rows.append(
             (
@@ -151,8 +152,8 @@ def recover(
                 *_five(found.normal, found.broken, found.performance),
                 *_five(found.claimed_normal, found.claimed_broken, found.claimed),
                 found.distance,
-                cells[found.normal_best],
-                cells[found.recovery],
+                found.normal_cell,
+                found.cell,
             )
         )
     with disk(here):
@@ -169,7 +170,7 @@ def normal_of(here: Path) -> tuple[dict[str, Any], Normal, list[int]]:
     try:
         header, arrays = files.read_arrays(here / paths.NORMAL, FORMAT, VERSION)
         cells = arrays["cell"].tolist()
-        return header, Normal(arrays["fitness"], arrays["apart"], header["fresh"]), cells
+        return header, Normal(arrays["fitness"], header["fresh"], arrays["apart"]), cells
     except (OSError, KeyError, ValueError) as error:
         raise StoppedError(f"{here / paths.NORMAL} is not usable: {error}; remove it") from error
 
@@ -192,7 +193,8 @@ def trials_of(
 ) -> Trials:
     """Return how the solutions of a map are tried."""
     return Trials(
-        task=name.task,
+        archive.genomes().networks(),
+        name.task,
         trials=plan.retrials,
         fresh=plan.fresh,
         seconds=plan.seconds,
@@ -202,8 +204,8 @@ def trials_of(
     )
 
 
-def map_of(here: Path) -> tuple[Archive, list[Ready]]:
-    """Return the map of a run, and its solutions with their networks made."""
+def map_of(here: Path) -> Archive:
+    """Return the map of a run."""
     path = here / ARCHIVE
     try:
         return _opened(path, path.stat().st_mtime_ns)
@@ -212,10 +214,9 @@ def map_of(here: Path) -> tuple[Archive, list[Ready]]:
 
 
 @lru_cache(maxsize=1)
-def _opened(path: Path, _changed: int) -> tuple[Archive, list[Ready]]:
+def _opened(path: Path, _changed: int) -> Archive:
     """Open a map, once for all the batches of faults that follow each other."""
-    archive = Archive.load(path)
-    return archive, [Ready(network) for network in archive.genomes().networks()]
+    return Archive.load(path)
 
 
 def _five(normal: float, broken: float, recovered: float) -> tuple[float, ...]:
@@ -228,8 +229,17 @@ def _json(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _told(tell: Tell | None) -> Callable[[int, int], Any] | None:
-    return None if tell is None else lambda done, total: tell(done / total)
+def _seen(tell: Tell | None, total: int) -> Seen | None:
+    """Return what tells the part of so many swarms that were tried."""
+    done = 0
+
+    def seen(swarms: Sequence[Swarm], _: np.ndarray) -> None:
+        nonlocal done
+        done += len(swarms)
+        if tell is not None:
+            tell(done / total)
+
+    return seen
 
 
 def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

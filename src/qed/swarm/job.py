@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any
 
 import numpy as np
 
 from qed import limits
-from qed.controller.network import Controller, Network
+from qed.controller.network import Controller
 from qed.controller.networks import Networks
 from qed.controller.team import Team
 from qed.errors import InputError, number
@@ -19,68 +19,45 @@ from qed.swarm.faults import Faults
 from qed.swarm.start import Start
 
 
-class Brain(Protocol):
-    """What the simulator needs of a controller."""
-
-    def network(self) -> Network:
-        """Return the pruned network."""
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A controller whose network is made already."""
-
-    made: Network
-
-    def network(self) -> Network:
-        """Return the network."""
-        return self.made
-
-
 @dataclass(frozen=True)
 class Job:
-    """A checked request."""
+    """A checked request; its swarms are counted by their seeds."""
 
-    controllers: Sequence[Brain | Team | Network]  # or Networks: many in one table
+    controllers: Networks  # those of all swarms, one after the other
     environments: list[Environment]
     faults: list[Faults | None]
-    seeds: list[int]  # one per controller
+    seeds: list[int]  # one per swarm
     trials: int
     cycles: int
     start: Start | None
     noise: float
     skipped: int = 0  # trials of the seed before these, which are not simulated
+    members: np.ndarray | None = None  # networks of each swarm, one or as many as robots (None: 1)
+
+    @property
+    def swarms(self) -> int:
+        """Number of swarms."""
+        return len(self.seeds)
+
+    def networks(self, some: slice = slice(None)) -> tuple[Networks, np.ndarray]:
+        """Return the networks of some swarms as one table, and how many each swarm has."""
+        if self.members is None:
+            table = self.controllers[some]
+            return table, np.ones(len(table), np.int64)
+        ends = np.cumsum(self.members)
+        each = self.members[some]
+        last = ends[some]
+        return self.controllers[slice(last[0] - each[0], last[-1])], each
 
 
-def networks_of(brain: Brain | Team | Network) -> tuple[Network, ...]:
-    """Return the network of all robots, or one for each."""
-    if isinstance(brain, Network):
-        return (brain,)
-    return brain.networks() if isinstance(brain, Team) else (brain.network(),)
-
-
-def networks_of_all(
-    controllers: Sequence[Brain | Team | Network],
-) -> tuple[Networks, np.ndarray]:
-    """Return the networks of many controllers as one table, and how many each of them has."""
+def networks_of(swarms: Sequence[Controller | Team]) -> tuple[Networks, np.ndarray]:
+    """Return the networks of many swarms as one table, and how many each of them has."""
     from qed.controller.pruning import table_of  # compiled code: not before it is needed
 
-    table: Networks | None = None
-    sizes = np.ones(len(controllers), np.int64)
-    if isinstance(controllers, Networks):
-        table = controllers
-    elif all(isinstance(one, Controller) for one in controllers):
-        table = table_of(cast(Sequence[Controller], controllers))
-    elif all(type(one) in (Controller, Team) for one in controllers):  # not those made ready
-        swarms = cast(Sequence[Controller | Team], controllers)
-        each = [one.controllers if isinstance(one, Team) else (one,) for one in swarms]
-        table = table_of([one for swarm in each for one in swarm])
-        sizes = np.array([len(swarm) for swarm in each])
-    if table is not None:
-        return table, sizes
-    members = [networks_of(one) for one in controllers]
-    table = Networks.of([network for each in members for network in each])
-    return table, np.array([len(each) for each in members])
+    each = [one.controllers if isinstance(one, Team) else (one,) for one in swarms]
+    members = [one for swarm in each for one in swarm]
+    table = table_of(members) or Networks.of([one.network() for one in members])
+    return table, np.array([len(swarm) for swarm in each])
 
 
 def checked(
@@ -125,8 +102,9 @@ def checked(
             )
         if start is not None:
             start.check(env, trials)
+    networks, members = networks_of(swarms)
     return Job(
-        controllers=swarms,
+        controllers=networks,
         environments=environments,
         faults=broken,
         seeds=[limits.seed(seed)] * len(swarms),
@@ -134,6 +112,7 @@ def checked(
         cycles=cycles,
         start=start,
         noise=number("noise", noise, 0.0, 1.0),
+        members=members,
     )
 
 

@@ -1,4 +1,4 @@
-"""What a story says of each stretch, and the letters that tell a team's controllers apart."""
+"""What a story says of each period, and the letters that tell a team's controllers apart."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from qed.controller.network import Controller
 from qed.controller.team import Team
-from qed.recovery.kit.live import AFTER, NORMAL, STRUCK, TRIAL, Stretch
-from qed.recovery.kit.recovered import Searched, SearchedTeam
+from qed.recovery.kit.play import AFTER, NORMAL, STRUCK, TRIAL, Period
 from qed.view.pane import LETTERS
 
 if TYPE_CHECKING:
+    from qed.recovery.recovery import Recovery
     from qed.swarm.faults import Faults
 
 MISTAKEN = "!"  # behind the letter of a robot that is wrong about its own fault
@@ -23,9 +23,9 @@ HEALTHY = "healthy"
 
 @dataclass(frozen=True)
 class Chapter:
-    """A stretch of a story: when it was, and what is said of it."""
+    """A period of a story: when it was, and what is said of it."""
 
-    stretch: Stretch
+    stretch: Period
     begin: float  # s since the story's begin
     end: float
     mark: str  # a word below the chart: "normal", "fault", the trial's number, "after"
@@ -34,23 +34,23 @@ class Chapter:
     letters: tuple[str, ...] = ()  # which controller each robot runs, if a team is in the story
 
 
-def chapters(found: Searched, lengths: Sequence[float], *, trusted: bool = True) -> list[Chapter]:
-    """Return what is said of each stretch of a life.
+def chapters(found: Recovery, lengths: Sequence[float], *, trusted: bool = True) -> list[Chapter]:
+    """Return what is said of each period of a session.
 
     Parameters
     ----------
-    found : with the life
-    lengths : of its stretches (s)
+    found : with the session
+    lengths : of its periods (s)
     trusted : whether the kit trusts its playbook in swarms of different faults
     """
-    stretches, faults = found.lived, found.faults
+    periods, faults = found.session, found.faults
     ends = np.cumsum(lengths).tolist()
     ill = sum(name != "NONE" for name in faults)
-    trials = sum(part.moment == TRIAL for part in stretches)
-    present, number = stretches[0].row, 0
+    trials = sum(part.moment == TRIAL for part in periods)
+    present, number = periods[0].row, 0
     told = []
     for part, end, length, letters in zip(
-        stretches, ends, lengths, letters_through(found), strict=True
+        periods, ends, lengths, letters_through(found), strict=True
     ):
         number += part.moment == TRIAL
         again = part.row == present
@@ -80,19 +80,19 @@ def chapters(found: Searched, lengths: Sequence[float], *, trusted: bool = True)
     return told
 
 
-def named(part: Stretch) -> str:
+def named(part: Period) -> str:
     """Return what drove the robots, in words."""
     if part.cell >= 0:
         return f"the controller of cell {part.cell}"
     return f"a team of {len(set(_drivers(part, 1)))} controllers"
 
 
-def letters_through(found: Searched) -> list[tuple[str, ...]]:
-    """Return the letter of each robot in each stretch; none if all share a controller all along.
+def letters_through(found: Recovery) -> list[tuple[str, ...]]:
+    """Return the letter of each robot in each period; none if all share a controller all along.
 
-    A controller keeps its letter from the first stretch to the last; A is the normal best.
+    A controller keeps its letter from the first period to the last; A is the normal best.
     """
-    drivers = [_drivers(part, len(found.faults)) for part in found.lived]
+    drivers = [_drivers(part, len(found.faults)) for part in found.session]
     if all(len(set(robots)) == 1 for robots in drivers):
         return [()] * len(drivers)
     order = dict.fromkeys(controller for robots in drivers for controller in robots)
@@ -103,27 +103,27 @@ def letters_through(found: Searched) -> list[tuple[str, ...]]:
             letter[one] + MISTAKEN * (wrong and part.moment != NORMAL)
             for one, wrong in zip(robots, mistaken, strict=True)
         )
-        for part, robots in zip(found.lived, drivers, strict=True)
+        for part, robots in zip(found.session, drivers, strict=True)
     ]
 
 
-def _drivers(part: Stretch, robots: int) -> tuple[Controller, ...]:
+def _drivers(part: Period, robots: int) -> tuple[Controller, ...]:
     """Return the controller of each robot."""
     driver = part.controller
     return driver.controllers if isinstance(driver, Team) else (driver,) * robots
 
 
-def _mistaken(found: Searched) -> list[bool]:
+def _mistaken(found: Recovery) -> list[bool]:
     """Return which robots are wrong about their own fault."""
     return [one != true for one, true in zip(_said(found), found.faults, strict=True)]
 
 
-def _said(found: Searched) -> Faults:
+def _said(found: Recovery) -> Faults:
     """Return what each robot says is broken in it, where somebody asks for it."""
-    return found.diagnoses if isinstance(found, SearchedTeam) else found.faults
+    return found.diagnoses or found.faults
 
 
-def key(found: Searched, letters: tuple[str, ...]) -> str:
+def key(found: Recovery, letters: tuple[str, ...]) -> str:
     """Return what letters stand for: ' (A)' for all robots, or ' (A: healthy; B: PMIN, LW-H)'."""
     if not letters:
         return ""
@@ -141,9 +141,9 @@ def key(found: Searched, letters: tuple[str, ...]) -> str:
     return f" ({'; '.join(words)})"
 
 
-def _struck(found: Searched, lettered: bool, trusted: bool) -> tuple[str, ...]:
+def _struck(found: Recovery, lettered: bool, trusted: bool) -> tuple[str, ...]:
     """Return what is said as the fault strikes: above all what the search knows."""
-    if not isinstance(found, SearchedTeam):
+    if found.diagnoses is None:
         return (
             "They go on with the same controller; its score since the fault is told to the "
             "search, which does not know the fault.",

@@ -16,7 +16,7 @@ from qed.view.look import NOTES, TITLES, percent
 from qed.view.pane import Pane
 
 if TYPE_CHECKING:
-    from qed.recovery.recover import Recovery
+    from qed.recovery.recovery import Recovery
     from qed.swarm.environment import Environment
     from qed.view.film import Film
 
@@ -151,7 +151,7 @@ def watch(
         trials = (
             (one.normal_controller, None, one.normal),
             (one.normal_controller, one.faults, one.broken),
-            (getattr(one, "team", None) or one.controller, one.faults, one.performance),
+            (one.team or one.controller, one.faults, one.performance),
         )
         panes = []
         for controller, faults, mean in trials:
@@ -170,7 +170,7 @@ def watch(
                 resilience=one.resilience,
                 distance=one.distance,
                 origin=entry.origin,
-                kept=set(getattr(one, "cells", [one.cell])) == {one.normal_cell},
+                kept=set(one.cells) == {one.normal_cell},
             )
         )
     first = entries[0].found

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qed.errors import InputError
-from qed.recovery.kit.live import begun, relived
-from qed.recovery.kit.recovered import SearchedTeam
+from qed.recovery.kit.play import new_world, replay_session
 from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE
 from qed.swarm.trace import Trace
@@ -21,7 +20,7 @@ from qed.view.pane import Pane
 
 if TYPE_CHECKING:
     from qed.recovery.kit.kit import Kit
-    from qed.recovery.kit.recovered import Searched
+    from qed.recovery.recovery import Recovery
     from qed.swarm.environment import Environment
     from qed.view.replay import Progress
 
@@ -97,7 +96,7 @@ class Story:
 
 def story(
     kit: Kit,
-    found: Searched,
+    found: Recovery,
     *,
     seconds: float | None = None,
     seed: int = 1,
@@ -105,16 +104,16 @@ def story(
     speed: float | None = None,
     progress: Progress | None = None,
 ) -> Story:
-    """Watch again what ``qed.recover(kit, ..., reset=False)`` found, with the same arguments."""
-    if not getattr(found, "lived", ()):
-        raise InputError("found must be a result of qed.recover(kit, ..., reset=False)")
-    world = begun(found.task, environment or kit.environment, seed)
+    """Watch again what ``kit.recover(..., reset=False)`` found, with the same arguments."""
+    if not found.session:
+        raise InputError("found must be a result of kit.recover(..., reset=False)")
+    world = new_world(found.task, environment or kit.environment, seed)
     length = kit.seconds if seconds is None else seconds
     traces = []
-    for one in relived(world, found.lived, found.faults, length):
+    for one in replay_session(world, found.session, found.faults, length):
         traces.append(one)
         if progress is not None:
-            progress(len(traces), len(found.lived))
+            progress(len(traces), len(found.session))
     whole = joined(traces)
     lengths = [CYCLE * len(one.x) for one in traces]
     return Story(
@@ -129,7 +128,7 @@ def story(
         ),
         knows=(
             "it knows what each robot says is broken in it."
-            if isinstance(found, SearchedTeam)
+            if found.diagnoses is not None
             else "it does not know the fault."
         ),
         speed=speed,
@@ -137,7 +136,7 @@ def story(
 
 
 def joined(traces: Sequence[Trace]) -> Trace:
-    """Return stretches of one world as one trace; the score begins anew with each."""
+    """Return periods of one world as one trace; the score begins anew with each."""
     first = traces[0]
     rows = ("x", "y", "heading", "proximity", "rab", "wheels", "score")
     whole: dict[str, Any] = {

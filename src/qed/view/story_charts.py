@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from qed.recovery.kit.live import AFTER, NORMAL, STRUCK, TRIAL
+from qed.recovery.kit.play import AFTER, NORMAL, STRUCK, TRIAL
 from qed.swarm.robot import CYCLE
 from qed.view import ink
 from qed.view.chapters import Chapter

@@ -10,7 +10,8 @@ import qed
 from qed import files
 from qed.errors import InputError
 from qed.recovery.kit import stored
-from qed.recovery.kit.kit import Kit, places_in
+from qed.recovery.kit.fitting import places_in
+from qed.recovery.kit.kit import Kit
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 
 import qed
 from qed.errors import InputError
-from qed.recovery.kit.diagnosis import diagnosed
+from qed.recovery.kit.library import diagnosed
 from qed.swarm.faults import FAULTS
 
 HOW = {"budget": 2, "fresh": 5, "seconds": 10.0, "seed": 3}
@@ -21,10 +21,10 @@ def kit():
 
 def test_teams_are_searched_with_the_robots_own_diagnoses(kit):
     faults = [MIXED, qed.Faults(["NONE"] * 9 + ["PMIN"])]
-    found = qed.recover(kit, faults=faults, by="fault", **HOW)
+    found = kit.recover(faults=faults, by="fault", **HOW)
     for one in found:
         assert one.diagnoses == one.faults
-        assert one.wrong == 0.0
+        assert one.misdiagnosis_rate == 0.0
         assert len(one.team) == len(one.cells) == 10
         rows = {cell: k for k, cell in enumerate(kit.cells.tolist())}
         assert one.team == qed.Team(kit.controllers[rows[cell]] for cell in one.cells)
@@ -36,12 +36,12 @@ def test_teams_are_searched_with_the_robots_own_diagnoses(kit):
         assert one.trace[0].free
         assert one.trace[0].cell == kit.cells[kit.present]
         assert max(list(one.cells).count(cell) for cell in one.cells) == one.cells.count(one.cell)
-    assert qed.recover(kit, faults=faults[0], by="fault", **HOW) == found[0]
+    assert kit.recover(faults=faults[0], by="fault", **HOW) == found[0]
 
 
 def test_some_diagnoses_are_wrong(kit):
-    found = qed.recover(kit, faults=MIXED, by="fault", wrong=0.5, **HOW)
-    assert found.wrong == 0.5
+    found = kit.recover(faults=MIXED, by="fault", misdiagnosis_rate=0.5, **HOW)
+    assert found.misdiagnosis_rate == 0.5
     assert 0 < sum(a != b for a, b in zip(found.diagnoses, MIXED, strict=True)) < 10
     assert found.faults == MIXED
     assert found.plays.keys() == set(found.diagnoses)
@@ -50,7 +50,7 @@ def test_some_diagnoses_are_wrong(kit):
 def test_other_numbers_of_robots_need_their_environment(kit):
     eight = qed.Faults(["PMIN"] * 4 + ["NONE"] * 4)
     where = qed.Environment(robots=8)
-    found = qed.recover(kit, faults=eight, by="fault", environment=where, **HOW)
+    found = kit.recover(faults=eight, by="fault", environment=where, **HOW)
     assert len(found.team) == 8
 
 
@@ -72,18 +72,12 @@ def test_a_diagnosis_is_wrong_as_often_as_said():
     ("given", "words"),
     [
         ({"by": "robot"}, "by must be one of fault"),
-        ({"wrong": 0.1}, "wrong needs a search over teams"),
-        ({"by": "fault", "wrong": -0.1}, "wrong must be"),
+        ({"misdiagnosis_rate": 0.1}, "misdiagnosis_rate needs a search over teams"),
+        ({"by": "fault", "misdiagnosis_rate": -0.1}, "misdiagnosis_rate must be"),
         ({"by": "fault", "strategy": "map"}, "strategy must be learned"),
         ({"by": "fault", "faults": qed.Faults(["ROFS"] * 10)}, "does not know 'ROFS'"),
     ],
 )
 def test_bad_input_names_the_field(kit, given, words):
     with pytest.raises(InputError, match=words):
-        qed.recover(kit, **{"faults": MIXED, **HOW, **given})
-
-
-def test_archives_know_their_faults():
-    archive = qed.load_example("patrolling")
-    with pytest.raises(InputError, match="wrong needs a kit"):
-        qed.recover(archive, "patrolling", MIXED, by="fault", wrong=0.1)
+        kit.recover(**{"faults": MIXED, **HOW, **given})

@@ -74,7 +74,7 @@ def test_it_finds_the_team_that_two_faults_need(kit):
     assert search.worthwhile
     assert truth(search.best) == 0.8
     # Wrong all along: what is found is no worse than what the swarm runs.
-    search = known.search(diagnoses=HALF[::-1], wrong=0.9)
+    search = known.search(diagnoses=HALF[::-1], misdiagnosis_rate=0.9)
     search.tell(truth(search.present), search.present)
     for _ in range(10):
         search.tell(truth(search.ask()) + 0.02 * float(noise.normal()))
@@ -105,7 +105,7 @@ def test_it_is_reproducible_and_can_be_resumed(kit):
             search.ask()
             search.tell(float(rng.uniform(0.3, 0.8)))
 
-    whole, half = (kit.search(diagnoses=HALF, wrong=0.1) for _ in range(2))
+    whole, half = (kit.search(diagnoses=HALF, misdiagnosis_rate=0.1) for _ in range(2))
     for search in (whole, half):
         tell(search, 1, 4)
         search.ask()
@@ -124,7 +124,7 @@ def test_the_order_of_trials_does_not_matter_to_the_bit(kit):
     told = [(teams[int(rng.integers(len(teams)))], float(rng.uniform())) for _ in range(10)]
     searches = []
     for order in (range(10), range(9, -1, -1), rng.permutation(10).tolist()):
-        search = kit.search(diagnoses=HALF, wrong=0.1)
+        search = kit.search(diagnoses=HALF, misdiagnosis_rate=0.1)
         for k in order:
             team, fitness = told[k]
             search.tell(fitness, team)
@@ -155,9 +155,10 @@ def test_wrong_fitness_loses_nothing(kit):
             {"diagnoses": ["PMIN"] * 9},
             "for 10 robots, got diagnoses of 9; give 10, or prepare another kit$",
         ),
-        ({"wrong": 0.2}, "wrong needs a search over teams; give diagnoses"),
-        ({"diagnoses": HALF, "wrong": 1.5}, "wrong must be"),
-        ({"diagnoses": HALF, "wrong": float("nan")}, "wrong must be"),
+        ({"wrong": 0.2}, "wrong is now misdiagnosis_rate"),
+        ({"misdiagnosis_rate": 0.2}, "needs a search over teams; give diagnoses"),
+        ({"diagnoses": HALF, "misdiagnosis_rate": 1.5}, "misdiagnosis_rate must be"),
+        ({"diagnoses": HALF, "misdiagnosis_rate": np.nan}, "misdiagnosis_rate must be"),
         ({"diagnoses": HALF, "strategy": "random"}, "strategy must be learned"),
     ],
 )

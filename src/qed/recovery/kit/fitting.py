@@ -127,3 +127,21 @@ def cover(fitness: np.ndarray, count: int) -> np.ndarray:
         left[chosen[-1]] = False
         best = np.maximum(best, fitness[:, chosen[-1]])
     return np.array(chosen, np.int64)
+
+
+def places_in(measures: np.ndarray, most: int = 16) -> np.ndarray:
+    """Return where controllers lie in a map: each axis 0 to 1, at most so many axes.
+
+    A map with more axes is turned to its principal ones, all on the scale of the first, so
+    that distances hardly change.
+    """
+    spread = np.asarray(measures, np.float64)
+    if spread.shape[1] > most:
+        centred = spread - spread.mean(0)
+        _, _, axes = np.linalg.svd(centred, full_matrices=False)
+        spread = centred @ axes[:most].T
+        span = np.ptp(spread[:, 0])
+    else:
+        span = np.ptp(spread, axis=0)
+    found: np.ndarray = (spread - spread.min(0)) / np.where(span > 0.0, span, 1.0)
+    return found

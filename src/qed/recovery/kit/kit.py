@@ -8,18 +8,24 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from qed.controller.network import Controller
-from qed.errors import InputError, number, whole
+from qed.errors import InputError, former, integer, number
 from qed.recovery.kit.playbook import Playbook
 from qed.recovery.search.search import Search
 from qed.recovery.search.strategies import LEARNED, Known
 from qed.recovery.search.teams import Diagnosed, TeamSearch
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
+
+if TYPE_CHECKING:
+    from qed.controller.networks import Networks
+    from qed.recovery.recovery import OnEvent, Recovery
+    from qed.recovery.trials import Progress
+    from qed.swarm.tasks import Task
 
 LESS = 0.25  # of a trial's noise: how much better a play is than what it was chosen from
 
@@ -97,11 +103,12 @@ class Kit:
         strategy: str = ...,
         *,
         diagnoses: Faults | Sequence[str],
-        wrong: float = ...,
+        misdiagnosis_rate: float = ...,
         present: Controller | None = ...,
         state: Mapping[str, Any] | None = ...,
     ) -> TeamSearch: ...
 
+    @former(wrong="is now misdiagnosis_rate")
     def search(
         self,
         strategy: str = LEARNED,
@@ -110,7 +117,7 @@ class Kit:
         present: Controller | None = None,
         state: Mapping[str, Any] | None = None,
         diagnoses: Faults | Sequence[str] | None = None,
-        wrong: float = 0.0,
+        misdiagnosis_rate: float = 0.0,
     ) -> Any:
         """Return a search for a swarm whose fault nobody knows, or that diagnosed itself.
 
@@ -126,8 +133,8 @@ class Kit:
             ``Search.state`` of a search to go on with; strategy, seed and present are then its own.
         diagnoses : Faults or sequence of str, optional
             What each robot says is broken in it; the search is then over teams.
-        wrong : float, default 0.0
-            Probability that a robot's diagnosis is wrong, 0 to 1.
+        misdiagnosis_rate : float, default 0.0
+            Probability that a robot's diagnosis is wrong.
 
         Returns
         -------
@@ -150,23 +157,23 @@ class Kit:
                 raise InputError("present must be one of the kit's controllers")
             row = self.controllers.index(present)
         if state is not None and "diagnoses" in state:
-            diagnoses, wrong = state["diagnoses"], state.get("wrong", 0.0)
+            diagnoses, misdiagnosis_rate = state["diagnoses"], state.get("wrong", 0.0)
         if diagnoses is None:
-            if wrong != 0.0:
-                raise InputError("wrong needs a search over teams; give diagnoses too")
+            if misdiagnosis_rate != 0.0:
+                raise InputError("misdiagnosis_rate needs a search over teams; give diagnoses too")
             search: Any = Search(self.controllers, self.known, row, self.digest, strategy, seed)
         else:
             if strategy != LEARNED:
                 raise InputError(f"strategy must be {LEARNED} with diagnoses, got {strategy!r}")
             faults = _diagnosed(diagnoses)
             self.check(None, len(faults), "diagnoses")
-            search = self.search_teams(faults, wrong, row)
+            search = self.search_teams(faults, misdiagnosis_rate, row)
         if state is not None:
             search.resume(state)
         return search
 
     def search_teams(
-        self, diagnoses: Faults, wrong: float = 0.0, present: int | None = None
+        self, diagnoses: Faults, misdiagnosis_rate: float = 0.0, present: int | None = None
     ) -> TeamSearch:
         """Return a search over teams of as many robots as there are diagnoses."""
         plays = self.playbook.rows(diagnoses)
@@ -177,9 +184,140 @@ class Kit:
             self.present if present is None else present,
             self.digest,
             self.alike,
-            Diagnosed(diagnoses.names, number("wrong", wrong, 0.0, 1.0)),
+            Diagnosed(diagnoses.names, number("misdiagnosis_rate", misdiagnosis_rate, 0.0, 1.0)),
             plays if trusted else (),
         )
+
+    @overload
+    def recover(
+        self,
+        faults: Faults,
+        task: str | Task | None = ...,
+        *,
+        budget: int = ...,
+        strategy: str = ...,
+        by: Literal["fault"] | None = ...,
+        misdiagnosis_rate: float | None = ...,
+        reset: bool = ...,
+        fresh: int = ...,
+        seconds: float | None = ...,
+        seed: int = ...,
+        environment: Environment | None = ...,
+        threads: int | None = ...,
+        progress: Progress | None = ...,
+        on_event: OnEvent | None = ...,
+        backend: str = ...,
+    ) -> Recovery: ...
+
+    @overload
+    def recover(
+        self,
+        faults: Sequence[Faults],
+        task: str | Task | None = ...,
+        *,
+        budget: int = ...,
+        strategy: str = ...,
+        by: Literal["fault"] | None = ...,
+        misdiagnosis_rate: float | None = ...,
+        reset: bool = ...,
+        fresh: int = ...,
+        seconds: float | None = ...,
+        seed: int = ...,
+        environment: Environment | None = ...,
+        threads: int | None = ...,
+        progress: Progress | None = ...,
+        on_event: OnEvent | None = ...,
+        backend: str = ...,
+    ) -> list[Recovery]: ...
+
+    def recover(
+        self,
+        faults: Faults | Sequence[Faults],
+        task: str | Task | None = None,
+        *,
+        budget: int = 10,
+        strategy: str = LEARNED,
+        by: str | None = None,
+        misdiagnosis_rate: float | None = None,
+        reset: bool = True,
+        fresh: int = 50,
+        seconds: float | None = None,
+        seed: int = 1,
+        environment: Environment | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        on_event: OnEvent | None = None,
+        backend: str = "auto",
+    ) -> Recovery | list[Recovery]:
+        """Search in a simulated broken swarm: the search does not know the fault.
+
+        Parameters
+        ----------
+        faults : Faults or sequence of Faults
+            A combined fault, or several; several give a list of recoveries.
+        task : str or Task, optional
+            What the swarm does: the kit's own, as an object if it is one of yours.
+        budget : int, default 10
+            Trials of the search; the one in which the fault was noticed is free.
+        strategy : str, default "learned"
+            As in ``search``.
+        by : {None, "fault"}
+            "fault": over teams, each robot diagnoses its own fault; ``found.team`` (default: one
+            controller for all robots).
+        misdiagnosis_rate : float, optional
+            By fault: probability that a robot's diagnosis is wrong (default: 0).
+        reset : bool, default True
+            False: in a world that goes on (``qed.World``, on the CPU): robots stay where they are
+            between trials, and break while the normal best runs.
+        fresh : int, default 50
+            Trials of what was found, which took no part in the search.
+        seconds : float, optional
+            Simulated time of a trial (s; default: the kit's own).
+        seed : int, default 1
+            Decides start poses and noise.
+        environment : Environment, optional
+            Where the swarm works (default: the kit's own).
+        threads : int, optional
+            CPU threads (default: all cores).
+        progress : callable, optional
+            Called with the rounds of trials made so far, and at most.
+        on_event : callable, optional
+            Called with an ``Event`` after each trial, whose ``step`` tells what was tried and what
+            is believed; what it raises ends the search.
+        backend : {"auto", "cpu", "cuda"}
+            As in ``qed.recover``.
+
+        Returns
+        -------
+        Recovery, or a list of these
+            One for each combined fault.
+
+        Examples
+        --------
+        >>> import qed
+        >>> kit = qed.Kit.load("example:patrolling-kit")
+        >>> broken = qed.Faults(["PMIN"] * 10)
+        >>> found = kit.recover(faults=broken, budget=3, fresh=4, seconds=20.0)
+        >>> found.trials <= 3, found.trace[0].free
+        (True, True)
+        """
+        from qed.recovery.kit.recover import recover
+        from qed.recovery.recovery import watcher
+
+        found = recover(
+            self, task, faults, budget=budget, strategy=strategy, by=by,
+            misdiagnosis_rate=misdiagnosis_rate, reset=reset, fresh=fresh, seconds=seconds,
+            seed=seed, environment=environment, threads=threads, backend=backend,
+            watch=watcher(progress, on_event),
+        )  # fmt: skip
+        return found[0] if isinstance(faults, Faults) else found
+
+    @cached_property
+    def networks(self) -> Networks:
+        """The controllers' networks as the simulator runs them."""
+        from qed.swarm.job import networks_of
+
+        return networks_of(self.controllers)[0]
 
     @cached_property
     def alike(self) -> dict[str, np.ndarray]:
@@ -221,17 +359,17 @@ class Kit:
     @property
     def words(self) -> list[str]:
         """What was found when it was prepared, in plain words, a line each."""
-        from qed.recovery.kit.words import told
+        from qed.recovery.kit.validation import describe
 
-        return told(self)
+        return describe(self)
 
-    def check(self, task: str | None, robots: int, field: str = "faults") -> None:
-        """Raise InputError unless the kit is for this task (None: its own) and so many robots."""
+    def check(self, task: str | None, robots: int | None, field: str = "faults") -> None:
+        """Raise InputError unless the kit is for this task and so many robots (None: its own)."""
         if task is not None and task != self.task:
             raise InputError(
                 f"task: the kit is for {self.task}, not for {task}; prepare another kit"
             )
-        if robots != self.environment.robots:
+        if robots is not None and robots != self.environment.robots:
             own = self.environment.robots
             elsewhere = f", or name environment=qed.Environment(robots={robots}) in Python"
             raise InputError(
@@ -283,8 +421,8 @@ def _settings(state: Mapping[str, Any], controllers: int) -> tuple[str, int, int
     if not isinstance(state, Mapping):
         raise InputError("state must come from the state of a search")
     name, seed, present = (state.get(key) for key in ("strategy", "seed", "present"))
-    row = whole("state: present", present, 0, controllers - 1)
-    return str(name), whole("state: seed", seed, 0, 2**63 - 1), row
+    row = integer("state: present", present, 0, controllers - 1)
+    return str(name), integer("state: seed", seed, 0, 2**63 - 1), row
 
 
 def _diagnosed(diagnoses: Any) -> Faults:
@@ -293,21 +431,3 @@ def _diagnosed(diagnoses: Any) -> Faults:
         return diagnoses if isinstance(diagnoses, Faults) else Faults(diagnoses)
     except (InputError, TypeError) as error:
         raise InputError(f"diagnoses must name a fault for each robot: {error}") from None
-
-
-def places_in(measures: np.ndarray, most: int = 16) -> np.ndarray:
-    """Return where controllers lie in a map: each axis 0 to 1, at most so many axes.
-
-    A map with more axes is turned to its principal ones, all on the scale of the first, so
-    that distances hardly change.
-    """
-    spread = np.asarray(measures, np.float64)
-    if spread.shape[1] > most:
-        centred = spread - spread.mean(0)
-        _, _, axes = np.linalg.svd(centred, full_matrices=False)
-        spread = centred @ axes[:most].T
-        span = np.ptp(spread[:, 0])
-    else:
-        span = np.ptp(spread, axis=0)
-    found: np.ndarray = (spread - spread.min(0)) / np.where(span > 0.0, span, 1.0)
-    return found

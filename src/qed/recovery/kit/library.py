@@ -112,3 +112,19 @@ def one_sided(robots: int, seed: int, turn: int, own: Sequence[Faults] = ()) -> 
     for robot, bits in zip(hit.tolist(), kinds, strict=False):
         names[robot] = group[bits * len(group) >> 32]
     return Faults(names)
+
+
+def diagnosed(faults: Faults, misdiagnosis_rate: float, kinds: Sequence[str], seed: int) -> Faults:
+    """Return each robot's diagnosis: with this probability another one of these kinds.
+
+    With the same seed, who is wrong at a low rate is so at a higher one, too.
+    """
+    robots = np.arange(len(faults))
+    chance = fold(seed, 1, robots) / 2.0**32
+    drawn = fold(seed, 2, robots).astype(np.uint64).tolist()
+    names = []
+    for name, number, bits in zip(faults, chance.tolist(), drawn, strict=True):
+        others = [kind for kind in kinds if kind != name]
+        mistaken = number < misdiagnosis_rate and others
+        names.append(others[bits * len(others) >> 32] if mistaken else name)
+    return Faults(names)

@@ -8,7 +8,7 @@ from typing import Any
 
 from qed.controller.network import Controller
 from qed.controller.team import Team
-from qed.errors import InputError, number, whole
+from qed.errors import InputError, integer, number
 from qed.swarm.faults import Faults
 
 
@@ -167,7 +167,7 @@ class Playbook:
         for play in told["plays"]:
             if not isinstance(play, dict) or not isinstance(play.get("fault"), str):
                 raise ValueError("a play of its playbook names no fault")
-            row = whole("a play's row", play.get("row"), 0, len(controllers) - 1)
+            row = integer("a play's row", play.get("row"), 0, len(controllers) - 1)
             numbers = {
                 name: number(f"a play's {name}", play.get(name), -1e9, 1e9)
                 for name in ("fitness", "kept", "error")

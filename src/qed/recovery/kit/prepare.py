@@ -11,34 +11,19 @@ from typing import Any
 import numpy as np
 
 from qed.archive.archive import Archive
-from qed.definitions import defined, same_as_stored
-from qed.errors import InputError, whole
-from qed.recovery.kit import library
-from qed.recovery.kit.field import Case, Field
-from qed.recovery.kit.fitting import (
-    FACTORS,
-    FINE,
-    cover,
-    fitted,
-    noise_of,
-    noisier_of,
-    shortlist,
-    smoothed,
-)
-from qed.recovery.kit.kit import Kit, places_in
-from qed.recovery.kit.notebook import Notebook
+from qed.errors import InputError, integer
+from qed.recovery import racing
+from qed.recovery.kit import fitting, library, validation
+from qed.recovery.kit.cached_trials import CachedTrials, Condition, TrialCache
+from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.playbook import Play, Playbook
-from qed.recovery.kit.validate import planned as planned_validation
-from qed.recovery.kit.validate import validated
-from qed.recovery.protocol import streams
-from qed.recovery.race import heats
+from qed.recovery.recover import trials_of
 from qed.recovery.search.gaussian import Prior
 from qed.recovery.search.strategies import Known
-from qed.recovery.trials import Progress, Trials
+from qed.recovery.trials import Progress
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.job import Ready
 from qed.swarm.tasks import Task
 
 ROOM = 185_000  # bytes of a kit's controllers and library: its file stays below 200 kB
@@ -99,7 +84,7 @@ class Effort:
             ("surveyed", 1), ("candidates", 1), ("screened", 0), ("controllers", 1), ("faults", 2),
             ("elsewhere", 0), ("trials", 2), ("validation", 2), ("teams", 0), ("portfolio", 1),
         ):  # fmt: skip
-            whole(name, getattr(self, name), low, 65536)
+            integer(name, getattr(self, name), low, 65536)
 
 
 def prepare(
@@ -168,95 +153,87 @@ def prepare(
     """
     if not isinstance(archive, Archive):
         raise InputError(f"archive must be a qed.Archive, got {type(archive).__name__}")
-    if len(archive) == 0:
-        raise InputError("the archive is empty: it has no controller to recover with")
-    made = archive.header.get("settings", {})
-    wanted = task or made.get("task")
-    if wanted is None:
-        raise InputError("task: the archive does not name its task; give one")
-    same_as_stored(archive.header, defined("task", wanted, Task))
     effort = effort or Effort()
-    length = made.get("seconds", 400.0) if seconds is None else seconds
-    how = Trials(wanted, seconds=length, streams=streams(seed), threads=threads)
-    how = replace(how, environment=environment or Environment())
-    for fault in faults:
-        how.check(fault)
+    how = trials_of(
+        archive, task, trials=NORMAL_TRIALS, seconds=seconds, seed=seed, environment=environment,
+        threads=threads,
+    )  # fmt: skip
+    own = how.checked(faults) if len(faults) else []
     how = replace(how, backend=chosen(backend, [how.environment], 100))
-    genomes = archive.genomes()
     settings = {
-        "archive": _digest(archive),
+        "archive": digest_of(archive),
         "task": str(how.task),
         "seed": seed,
         "seconds": how.seconds,
         "environment": asdict(how.environment),
         "effort": asdict(effort),
-        "faults": [",".join(one) for one in faults],
+        "faults": [",".join(one) for one in own],
         "backend": how.backend,
     }
-    room = _room(_cases(effort, how.environment, faults), how.environment.robots)
+    room = _room(_conditions(effort, how.environment, own), how.environment.robots)
     if room < FOR_CONTROLLERS * ROOM:
         raise InputError(
             f"faults: a library of {effort.faults + effort.elsewhere} faults leaves no room for "
             "controllers in a kit of 200 kB; use fewer"
         )
-    notebook = Notebook(None if notes is None else Path(notes), settings)
-    solutions = [Ready(network) for network in genomes.networks()]
-    field = Field(how, solutions, seed, notebook, progress=progress)
-    field.planned = _planned(effort, len(solutions), how.environment, faults)
+    cache = TrialCache(None if notes is None else Path(notes), settings)
+    planned = _planned(effort, len(archive), how.environment, own)
     try:
-        return _prepared(archive, field, effort, list(faults))
+        return _prepared(archive, CachedTrials(how, seed, cache, planned, progress), effort, own)
     finally:
-        notebook.close()
+        cache.save()
 
 
-def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults]) -> Kit:
+def _prepared(archive: Archive, cached: CachedTrials, effort: Effort, own: list[Faults]) -> Kit:
     """Simulate and learn, step by step."""
-    everyone, robots = np.arange(len(field.solutions)), field.how.environment.robots
-    normal = field.race("normal", everyone, None, NORMAL_TRIALS)
-    surveyed = _surveyed(effort, field.seed, robots, own)
-    survey = field.fitness("survey", everyone, surveyed, 1)[:, :, 0]
+    everyone, robots = np.arange(len(archive)), cached.how.environment.robots
+    normal = cached.race("normal", everyone, None, NORMAL_TRIALS)
+    surveyed = _surveyed(effort, cached.seed, robots, own)
+    survey = cached.fitness("survey", everyone, surveyed, 1)[:, :, 0]
     best = np.array([normal.winner])
-    some = shortlist(smoothed(survey), _candidates(effort, len(everyone)), best)
+    some = fitting.shortlist(fitting.smoothed(survey), _candidates(effort, len(everyone)), best)
     faults = [
-        *library.drawn("library", field.seed, effort.faults, robots, own),
+        *library.drawn("library", cached.seed, effort.faults, robots, own),
         *library.alike(robots, own),
         *own,
         Faults.none(robots),
     ]
-    others = library.elsewhere(field.seed, effort.elsewhere, field.how.environment, own)
-    cases: list[Case] = [*faults, *others]
-    screened: list[Case] = [
+    others = library.elsewhere(cached.seed, effort.elsewhere, cached.how.environment, own)
+    conditions: list[Condition] = [*faults, *others]
+    screened: list[Condition] = [
         *faults[effort.faults :],
         *faults[: min(effort.screened, effort.faults)],
         *others[: len(others) // 2],
     ]
-    screen = field.fitness("screen", some, screened, 1)[:, :, 0]
+    screen = cached.fitness("screen", some, screened, 1)[:, :, 0]
     genomes = archive.genomes()
-    most = _most(_room(len(cases), robots), effort, genomes.links[some], genomes.hidden[some])
-    rows = _covering(some, smoothed(screen, FINE), most, normal.winner)
-    trials = field.fitness("library", rows, cases, effort.trials)
-    healthy = field.fitness("healthy", rows, [None], 3)[0]
+    most = _most(_room(len(conditions), robots), effort, genomes.links[some], genomes.hidden[some])
+    rows = _covering(some, fitting.smoothed(screen, fitting.FINE), most, normal.winner)
+    tried = cached.fitness("library", rows, conditions, effort.trials)
+    healthy = cached.fitness("healthy", rows, [None], 3)[0]
     present = int(np.searchsorted(rows, normal.winner))
-    more = field.fitness_of_one("present", normal.winner, cases, PRESENT_TRIALS)
-    fitness = trials.mean(2)
-    fitness[:, present] = np.hstack([trials[:, present], more]).mean(1)
-    smooth, noise = smoothed(fitness, FINE), noise_of(trials)
-    prior = fitted(fitness, noise, effort.trials, present)
-    prior = replace(prior, noisier=noisier_of(trials, noise))
+    more = cached.fitness_of_one("present", normal.winner, conditions, PRESENT_TRIALS)
+    fitness = tried.mean(2)
+    fitness[:, present] = np.hstack([tried[:, present], more]).mean(1)
+    smooth, noise = fitting.smoothed(fitness, fitting.FINE), fitting.noise_of(tried)
+    prior = fitting.fitted(fitness, noise, effort.trials, present)
+    prior = replace(prior, noisier=fitting.noisier_of(tried, noise))
     known = Known(
         _as_stored(prior),
         healthy.mean(1).astype(np.float32).astype(np.float64),
-        places_in(archive.measures[archive.occupied[rows]]).astype(np.float32).astype(np.float64),
-        cover(smooth, effort.portfolio),
+        fitting.places_in(archive.measures[archive.occupied[rows]])
+        .astype(np.float32)
+        .astype(np.float64),
+        fitting.cover(smooth, effort.portfolio),
     )
     controllers = tuple(one.pruned() for one in genomes.take(rows).controllers())
     alike = range(effort.faults, effort.faults + len(library.alike(robots, own)))
-    plays = {faults[k][0]: _play(field, faults[k], rows, smooth[k], present) for k in alike}
-    plays["NONE"] = _play(field, faults[-1], rows, smooth[len(faults) - 1], present)
+    plays = {faults[k][0]: _play(cached, faults[k], rows, smooth[k], present) for k in alike}
+    plays["NONE"] = _play(cached, faults[-1], rows, smooth[len(faults) - 1], present)
     kit = Kit(
-        task=field.how.task,
-        environment=field.how.environment,
-        seconds=field.how.seconds,
+        task=cached.how.task,
+        environment=cached.how.environment,
+        seconds=cached.how.seconds,
         controllers=controllers,
         cells=archive.occupied[rows],
         present=present,
@@ -270,10 +247,10 @@ def _prepared(archive: Archive, field: Field, effort: Effort, own: list[Faults])
             "kept": _numbers(smooth[:, present]),
             "best": _numbers(smooth.max(1)),
             "archive": len(archive),
-            "seed": field.seed,
+            "seed": cached.seed,
         },
     )
-    return validated(kit, field, rows, effort.validation, own, effort.teams)
+    return validation.validated(kit, cached, rows, effort.validation, own, effort.teams)
 
 
 def _surveyed(effort: Effort, seed: int, robots: int, own: Sequence[Faults]) -> list[Faults]:
@@ -288,7 +265,7 @@ def _candidates(effort: Effort, controllers: int) -> int:
     return min(max(effort.candidates, effort.controllers), controllers)
 
 
-def _cases(effort: Effort, home: Environment, own: Sequence[Faults]) -> int:
+def _conditions(effort: Effort, home: Environment, own: Sequence[Faults]) -> int:
     """Return how many cases a library holds."""
     others = len(library.elsewhere(0, effort.elsewhere, home))
     return effort.faults + len(library.alike(home.robots, own)) + len(own) + 1 + others
@@ -297,7 +274,7 @@ def _cases(effort: Effort, home: Environment, own: Sequence[Faults]) -> int:
 def _room(cases: int, robots: int) -> float:
     """Return the room (bytes) that a library of so many cases leaves for controllers."""
     # A case takes 4 bytes in each direction, about 6 in the name of each fault, and 25 more.
-    return ROOM - cases * (4.0 * (FACTORS + 2) + 6.0 * robots + 25.0)
+    return ROOM - cases * (4.0 * (fitting.FACTORS + 2) + 6.0 * robots + 25.0)
 
 
 def _most(room: float, effort: Effort, links: np.ndarray, hidden: np.ndarray) -> int:
@@ -312,14 +289,14 @@ def _covering(some: np.ndarray, fitness: np.ndarray, most: int, best: int) -> np
 
     ``fitness`` is (faults, candidates).
     """
-    chosen = some[cover(fitness, most)]
+    chosen = some[fitting.cover(fitness, most)]
     if best not in chosen:
         chosen[-1] = best
     return np.sort(chosen)
 
 
 def _play(
-    field: Field, faults: Faults, rows: np.ndarray, fitness: np.ndarray, present: int
+    cached: CachedTrials, faults: Faults, rows: np.ndarray, fitness: np.ndarray, present: int
 ) -> Play:
     """Choose and try the controller for a fault in a swarm whose robots all have it.
 
@@ -327,9 +304,9 @@ def _play(
     """
     name = faults[0]
     ahead = np.argsort(-fitness, kind="stable")[:PLAYS]
-    tried = field.fitness(f"play-{name}", rows[ahead], [faults], PLAY_TRIALS)[0].mean(1)
+    tried = cached.fitness(f"play-{name}", rows[ahead], [faults], PLAY_TRIALS)[0].mean(1)
     best = int(ahead[np.argmax(tried)])
-    again = field.fitness(f"play-again-{name}", rows[[best, present]], [faults], PLAY_FRESH)[0]
+    again = cached.fitness(f"play-again-{name}", rows[[best, present]], [faults], PLAY_FRESH)[0]
     apart, (found, kept) = again[0] - again[1], again.mean(1).tolist()
     error = float(apart.std(ddof=1)) / PLAY_FRESH**0.5
     if found - kept <= 2.0 * error:
@@ -343,16 +320,16 @@ def _planned(effort: Effort, controllers: int, home: Environment, own: Sequence[
     few = min(effort.controllers, some)
     alike = len(library.alike(home.robots, own))
     extremes = alike + len(own) + 1
-    cases = _cases(effort, home, own)
+    cases = _conditions(effort, home, own)
     others = cases - effort.faults - extremes
     plays = (alike + 1) * (2 * PLAY_FRESH + min(PLAYS, few) * PLAY_TRIALS)
-    raced = sum(count * met for count, met in heats(controllers, NORMAL_TRIALS))
+    raced = sum(count * met for count, met in racing.heats(controllers, NORMAL_TRIALS))
     surveyed = controllers * max(effort.surveyed, 1)
     screened = some * (min(effort.screened, effort.faults) + extremes + others // 2)
     learned = (few * effort.trials + PRESENT_TRIALS) * cases
     learned += 3 * few
-    validation = planned_validation(few, effort.validation, effort.teams, home.robots)
-    return raced + surveyed + screened + learned + plays + validation
+    validated = validation.planned(few, effort.validation, effort.teams, home.robots)
+    return raced + surveyed + screened + learned + plays + validated
 
 
 def _as_stored(prior: Prior) -> Prior:
@@ -365,7 +342,7 @@ def _numbers(values: np.ndarray) -> list[float]:
     return [round(float(value), 4) for value in values]
 
 
-def _digest(archive: Archive) -> str:
+def digest_of(archive: Archive) -> str:
     """Return a short name for exactly these controllers."""
     hashed = blake2b(digest_size=8)
     columns: dict[str, Any] = {"cell": archive.occupied, **archive.solutions()}

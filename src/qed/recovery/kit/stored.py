@@ -16,7 +16,7 @@ import qed
 from qed import files
 from qed.archive.stored import EXAMPLE, kit_file, kits
 from qed.controller.network import Controller
-from qed.errors import choice, number, whole
+from qed.errors import choice, integer, number
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.playbook import Playbook
 from qed.recovery.search.gaussian import Prior
@@ -117,7 +117,7 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kit:
         real["places"],
         arrays["portfolio"].astype(np.int64),
     )
-    present = whole("its present", header["present"], 0, len(controllers) - 1)
+    present = integer("its present", header["present"], 0, len(controllers) - 1)
     return Kit(
         task=task,
         environment=Environment(**environment),

@@ -15,7 +15,7 @@ import numpy as np
 
 from qed.controller.network import Controller
 from qed.controller.team import Team
-from qed.errors import InputError, choice, real, whole
+from qed.errors import InputError, choice, integer, real
 from qed.recovery.search.gaussian import Posterior
 from qed.recovery.search.gradient import expected_rise
 from qed.recovery.search.seen import Seen, Told
@@ -110,7 +110,7 @@ class Search(Generic[Arm]):
     ) -> None:
         self.controllers: Sequence[Arm] = controllers
         self.strategy = choice("strategy", name, STRATEGIES)
-        self.seed = whole("seed", seed, 0, 2**63 - 1)
+        self.seed = integer("seed", seed, 0, 2**63 - 1)
         self._known, self._present, self._digest = known, present, digest
         self._how = strategy(self.strategy, known, self.seed)
         self._told: list[Told] = []
@@ -192,6 +192,11 @@ class Search(Generic[Arm]):
         """Whether the gain is clear: to change the controller is expected to pay."""
         gain, deviation = self._posterior.ahead(self._leader, self._present)
         return gain > CLEAR * deviation and self._leader != self._present
+
+    @property
+    def expected(self) -> np.ndarray:
+        """Expected fitness of each controller with the fault, (n,)."""
+        return self._posterior.mean
 
     @property
     def promise(self) -> float:
@@ -298,10 +303,10 @@ class Search(Generic[Arm]):
             raise InputError("state: told must be a list of pairs (controller number, fitness)")
         last = len(self.controllers) - 1
         checked = [
-            (whole("state: told", row, 0, last), real("state: told", fitness, -1e9, 1e9))
+            (integer("state: told", row, 0, last), real("state: told", fitness, -1e9, 1e9))
             for row, fitness in told
         ]
-        pending = None if asked is None else whole("state: asked", asked, 0, last)
+        pending = None if asked is None else integer("state: asked", asked, 0, last)
         self._told, self._asked = checked, pending
         self._forget()
 

@@ -108,7 +108,7 @@ class TeamSearch(Search[Team]):
     --------
     >>> import qed
     >>> kit = qed.Kit.load("example:patrolling-kit")
-    >>> search = kit.search(diagnoses=["PMIN"] * 5 + ["NONE"] * 5, wrong=0.1)
+    >>> search = kit.search(diagnoses=["PMIN"] * 5 + ["NONE"] * 5, misdiagnosis_rate=0.1)
     >>> team = search.ask()
     >>> search.tell(0.6)
     >>> len(search.best), search.trials

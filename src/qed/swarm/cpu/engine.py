@@ -6,18 +6,18 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from qed.compile import code_cache
 from qed.controller.inputs import PROXIMITY, RAB
-from qed.controller.network import Network
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.layout import Block
 from qed.swarm.cpu.packing import Segment, build, packed, results, run, trials_at_once
 from qed.swarm.environment import Environment
-from qed.swarm.job import Job, networks_of
+from qed.swarm.job import Job
 from qed.swarm.measures import MEASURES, wanted
 from qed.swarm.placing import noise_keys, place
 from qed.swarm.tasks import Task
@@ -27,14 +27,14 @@ from qed.swarm.user_defined import Law
 
 def segments_of(job: Job) -> list[Segment]:
     """Return the job's segments: each controller with as many trials as fit a block."""
-    networks: dict[int, tuple[Network, ...]] = {}
+    table, members = job.networks()
+    each = iter(table)
     segments = []
-    for c, (controller, env, faults, seed) in enumerate(
-        zip(job.controllers, job.environments, job.faults, job.seeds, strict=True)
+    for c, (count, env, faults, seed) in enumerate(
+        zip(members.tolist(), job.environments, job.faults, job.seeds, strict=True)
     ):
         poses, obstacles, keys = places_of(job, env, seed)
-        if id(controller) not in networks:
-            networks[id(controller)] = networks_of(controller)
+        networks = tuple(islice(each, count))
         step = trials_at_once(env.robots)
         for begin in range(0, job.trials, step):
             some = slice(begin, min(begin + step, job.trials))
@@ -42,7 +42,7 @@ def segments_of(job: Job) -> list[Segment]:
                 Segment(
                     controller=c,
                     trials=some,
-                    networks=networks[id(controller)],
+                    networks=networks,
                     environment=env,
                     faults=faults,
                     poses=poses[some],
@@ -79,7 +79,7 @@ def simulate(
         run(block, 1, job.cycles + 1, 0)
         return results(block, some, job.cycles, wants.laws)
 
-    found: list[list[dict[str, np.ndarray]]] = [[] for _ in job.controllers]
+    found: list[list[dict[str, np.ndarray]]] = [[] for _ in range(job.swarms)]
     with ThreadPoolExecutor(threads) as pool:
         pending = [pool.submit(work, some) for some in blocks]
         try:

@@ -110,8 +110,8 @@ def _parts(job: Job, wants: int) -> Iterator[slice]:
                 f"at most {MOST_VISITS // cells:,} trials, or --backend cpu (or backend='cpu')"
             )
         size = max(min(size, VISITS_AT_ONCE // (job.trials * cells)), 1)
-    for begin in range(0, len(job.controllers), size):
-        yield slice(begin, min(begin + size, len(job.controllers)))
+    for begin in range(0, job.swarms, size):
+        yield slice(begin, min(begin + size, job.swarms))
 
 
 @dataclass

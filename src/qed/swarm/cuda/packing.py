@@ -16,7 +16,7 @@ from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.network import one_each, pooled
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults, effects
-from qed.swarm.job import Job, networks_of_all
+from qed.swarm.job import Job
 from qed.swarm.laws.scoring import GRID
 from qed.swarm.placing import noise_keys, place
 
@@ -122,7 +122,7 @@ def packed(job: Job, some: slice, starts: StartTables, all_inputs: bool) -> Pack
     swarms = np.array(rows)[kind]
     swarms[:, 2] = np.arange(len(kind))
     limits = np.array([E.row(env, job.noise) for env, *_ in kinds], np.float32)[kind]
-    table, sizes = networks_of_all(job.controllers[some])
+    table, sizes = job.networks(some)
     with_teams = bool((sizes > 1).any())
     if with_teams:
         table, sizes = one_each(table, sizes, swarms[:, 0])

@@ -19,10 +19,10 @@ Try = Callable[[np.ndarray, int], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Raced:
-    """The end of a race; fitness is minus infinity for those who were given up."""
+class RaceResult:
+    """The end of a race; fitness is minus infinity for those that were given up."""
 
-    fitness: np.ndarray  # (n,) mean over all trials of those who came to the end
+    fitness: np.ndarray  # (n,) mean over all trials of those that came to the end
     trials: int  # simulated in all
 
     @property
@@ -43,7 +43,7 @@ def heats(controllers: int, trials: int) -> Iterator[tuple[int, int]]:
     yield going, trials
 
 
-def race(controllers: int, trials: int, attempt: Try, always: Sequence[int] = ()) -> Raced:
+def race(controllers: int, trials: int, attempt: Try, always: Sequence[int] = ()) -> RaceResult:
     """Race so many controllers; those named in ``always`` come to the end whatever they do."""
     going = np.arange(controllers)
     means = np.zeros(0)
@@ -56,9 +56,9 @@ def race(controllers: int, trials: int, attempt: Try, always: Sequence[int] = ()
         simulated += len(going) * met
     fitness = np.full(controllers, -np.inf)
     fitness[going] = means
-    return Raced(fitness, simulated)
+    return RaceResult(fitness, simulated)
 
 
 def races(controllers: int, trials: int) -> bool:
-    """Tell whether anybody would be given up in a race of so many."""
+    """True if any of so many would be given up in a race."""
     return len(list(heats(controllers, trials))) > 1
