@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from qed.cli.own import With, bring
+from qed.cli import options
 from qed.cli.show import waiting
 
 
@@ -26,42 +26,26 @@ def evolve(
             "your own."
         ),
     ] = "qed",
-    evaluations: Annotated[
-        int, typer.Option(help="Controllers to evaluate, including the random ones.")
-    ] = 20_000,
-    trials: Annotated[int, typer.Option(help="Trials per evaluation.")] = 50,
-    seconds: Annotated[float, typer.Option(help="Simulated time per trial, in s.")] = 400.0,
-    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 1,
+    evaluations: Annotated[int, options.EVALUATIONS] = 20_000,
+    trials: Annotated[int, options.TRIALS] = 50,
+    seconds: Annotated[float, options.SECONDS] = 400.0,
+    seed: Annotated[int, options.SEED] = 1,
     replicates: Annotated[
         int, typer.Option(help="Runs side by side, with seeds SEED, SEED + 1, ...")
     ] = 1,
     batch: Annotated[int, typer.Option(help="Children per generation.")] = 80,
-    initial: Annotated[int, typer.Option(help="Random controllers to start with.")] = 2_000,
-    race: Annotated[
-        bool,
-        typer.Option(
-            "--race",
-            help="Drop children early that fall behind the incumbent of their cell: faster, but "
-            "another archive (qed only).",
-        ),
-    ] = False,
-    threads: Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")] = None,
-    backend: Annotated[
-        str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
-    ] = "auto",
+    initial: Annotated[int, options.INITIAL] = 2_000,
+    race: Annotated[bool, options.RACE] = False,
+    threads: options.Threads = None,
+    backend: options.Backend = "auto",
     out: Annotated[
         Path | None,
         typer.Option(help="New folder for the run (default: runs/TASK-ALGORITHM-SEED)."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in OUT.")] = False,
     checkpoint: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 30.0,
-    attributes: Annotated[
-        str | None,
-        typer.Option(
-            help="Options of the environment attributes (qed only): paper (default) or scripts."
-        ),
-    ] = None,
-    files: With = None,
+    attributes: options.Attributes = None,
+    files: options.With = None,
 ) -> None:
     """Evolve an archive of controllers for a task."""
     from qed import limits
@@ -74,7 +58,6 @@ def evolve(
     from qed.swarm.backend import chosen, described
     from qed.swarm.simulate import cores
 
-    bring(files)
     chosen_algorithm = defined("algorithm", algorithm, Algorithm)
     if attributes is not None:
         chosen_algorithm = chosen_algorithm.with_attributes(attributes)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qed.cli.own import With, bring
+from qed.cli.options import With
 
 SOURCES = "Archives, kits, folders of runs or of a study (default: the archives of QED)."
 
@@ -36,7 +36,6 @@ def explore(
         ) from error
     from qed.explore.sources import shown
 
-    bring(files)
     whole("port", port, 0, 65535)
     found = shown(paths or [])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qed.cli import show
-from qed.cli.own import With, bring
+from qed.cli.options import With
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
@@ -26,7 +26,6 @@ def info(
     from qed.evolution.algorithms import ALGORITHMS
     from qed.recovery.kit.stored import is_kit
 
-    bring(files)
     if is_kit(path):
         print_kit(loaded(path), path)
         return

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from qed.cli.info import SOURCE, opened
-from qed.cli.own import With, bring
+from qed.cli.options import With
 
 
 def map_(
@@ -23,7 +23,6 @@ def map_(
     from qed.errors import InputError, StoppedError
     from qed.view.maps import draw_map
 
-    bring(files)
     archive, _, source = opened(path)
     target = out or source.with_name("map.png")
     if target.suffix.lower() not in (".png", ".pdf", ".svg"):

@@ -10,7 +10,7 @@ import typer
 
 from qed.cli import show
 from qed.cli.info import SOURCE, opened
-from qed.cli.own import With, bring
+from qed.cli.options import With
 
 
 def prepare(
@@ -54,7 +54,6 @@ def prepare(
     from qed.recovery.kit.prepare import prepare as learn
     from qed.swarm.faults import Faults
 
-    bring(files)
     archive, _, _ = opened(path)
     if out.suffix.lower() != ".npz":
         raise InputError(f"out: the file must end in .npz, got {out.name!r}")

@@ -10,7 +10,7 @@ import typer
 
 from qed.cli import show
 from qed.cli.info import KIT, SOURCE, opened
-from qed.cli.own import With, bring
+from qed.cli.options import With
 
 if TYPE_CHECKING:
     from qed.recovery.recovery import Recovery
@@ -102,7 +102,6 @@ def recover(
     from qed.recovery.search.strategies import LEARNED
     from qed.recovery.trials import INDEPENDENT
 
-    bring(files)
     option: str
     given: Any
     if out is not None and out.suffix.lower() != ".csv":

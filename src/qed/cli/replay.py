@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from qed.cli.info import KIT, SOURCE, opened
-from qed.cli.own import With, bring
+from qed.cli.options import With
 from qed.cli.replay_kit import refuse, replay_kit
 from qed.cli.show import console, table, waiting
 
@@ -112,7 +112,6 @@ def replay(
     from qed.view.words import names
 
     # All that can be wrong is found before the search, which takes time.
-    bring(files)
     # A request to stop ends like Ctrl-C: with nothing half-written left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if any(map(is_kit, paths)):

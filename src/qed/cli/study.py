@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qed.cli import show
-from qed.cli.own import With, bring
+from qed.cli import options, show
 
 if TYPE_CHECKING:
     from qed.study.plan import Plan
@@ -41,24 +40,14 @@ def study(
         int | None,
         typer.Option(help="Combined faults per replicate, the same for all its archives."),
     ] = None,
-    evaluations: Annotated[int | None, typer.Option(help="Evaluations per run.")] = None,
-    initial: Annotated[
-        int | None, typer.Option(help="Random controllers at the start of a run.")
-    ] = None,
-    trials: Annotated[int | None, typer.Option(help="Trials per evaluation.")] = None,
-    retrials: Annotated[
-        int | None,
-        typer.Option(help="Selection trials per controller, healthy and with each fault."),
-    ] = None,
-    fresh: Annotated[int | None, typer.Option(help="Fresh trials per selected controller.")] = None,
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            help="Selection trials: independent (default), or authors (the trials of evolution)."
-        ),
-    ] = None,
-    seconds: Annotated[float | None, typer.Option(help="Simulated time per trial, in s.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers.")] = None,
+    evaluations: Annotated[int | None, options.EVALUATIONS] = None,
+    initial: Annotated[int | None, options.INITIAL] = None,
+    trials: Annotated[int | None, options.TRIALS] = None,
+    retrials: Annotated[int | None, options.RETRIALS] = None,
+    fresh: Annotated[int | None, options.FRESH] = None,
+    protocol: Annotated[str | None, options.PROTOCOL] = None,
+    seconds: Annotated[float | None, options.SECONDS] = None,
+    seed: Annotated[int | None, options.SEED] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -76,9 +65,7 @@ def study(
         int | None,
         typer.Option(help="CPU threads per process (default: all cores, or 1 with an executor)."),
     ] = None,
-    backend: Annotated[
-        str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
-    ] = "auto",
+    backend: options.Backend = "auto",
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -86,16 +73,8 @@ def study(
             help="Print the plan, what the folder has of it, and the estimated time, then stop.",
         ),
     ] = False,
-    among: Annotated[
-        str | None,
-        typer.Option(help="Kinds of faults to draw, separated by commas (default: all eight)."),
-    ] = None,
-    broken: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of broken robots (default: 0, each robot draws a fault or none)."
-        ),
-    ] = None,
+    among: options.Among = None,
+    broken: options.Broken = None,
     beyond: Annotated[
         int | None,
         typer.Option(
@@ -103,21 +82,9 @@ def study(
             "0 in quick, 4 in laptop, 20 in paper)."
         ),
     ] = None,
-    race: Annotated[
-        bool | None,
-        typer.Option(
-            "--race",
-            help="Drop children early that fall behind the incumbent of their cell: faster, but "
-            "other archives (qed only).",
-        ),
-    ] = None,
-    attributes: Annotated[
-        str | None,
-        typer.Option(
-            help="Options of the environment attributes (qed only): paper (default) or scripts."
-        ),
-    ] = None,
-    files: With = None,
+    race: Annotated[bool | None, options.RACE] = None,
+    attributes: options.Attributes = None,
+    files: options.With = None,
 ) -> None:
     """Evolve archives, break robots, recover, and report how well that works."""
     from qed import limits
@@ -127,7 +94,6 @@ def study(
     from qed.study.study import Study, prepare
     from qed.swarm.backend import BACKENDS, chosen
 
-    bring(files)
     plan = PRESETS[choice("preset", preset, PRESETS)].changed(
         tasks=tasks, algorithms=algorithms, replicates=replicates, faults=faults,
         evaluations=evaluations, initial=initial, trials=trials, retrials=retrials,

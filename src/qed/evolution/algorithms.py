@@ -10,7 +10,7 @@ import numpy as np
 
 from qed.archive.cvt import Centroids, SpiritCells, SpiritRecipe, sdbc_centroids
 from qed.archive.grid import Categories, Environments, Grid, Space
-from qed.definitions import Definition, digest_of, known
+from qed.definitions import Definition, digest_of, known, reduce_definition
 from qed.descriptors import hbd, sdbc, spirit
 from qed.errors import InputError, number
 from qed.swarm import user_defined
@@ -296,9 +296,7 @@ class Algorithm(Definition):
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from qed.bring import sent
-
-        return sent(self)
+        return reduce_definition(self)
 
 
 def _ranges(about: str, given: Any, laws: Sequence[Law]) -> tuple[tuple[float, float], ...]:

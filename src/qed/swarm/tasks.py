@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.definitions import Definition, defined, digest_of, one_each
+from qed.definitions import Definition, defined, digest_of, one_each, reduce_definition
 from qed.errors import InputError
 from qed.swarm import user_defined
 from qed.swarm.environment import Environment
@@ -133,9 +133,7 @@ class Task(Definition):
         return super().described() | more
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from qed.bring import sent
-
-        return sent(self)
+        return reduce_definition(self)
 
 
 def _scored(about: str, law: str, score: Callable[..., float] | None) -> Normalise:

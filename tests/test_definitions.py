@@ -9,7 +9,8 @@ import commands
 import own_swarm
 import pytest
 
-from qed import bring, definitions
+from qed import definitions
+from qed.definitions import load_definitions
 from qed.errors import InputError
 from qed.speed import STILL, warm_up
 from qed.swarm.cpu import user_defined as engine
@@ -24,10 +25,8 @@ SMALL = [
 
 @pytest.fixture(autouse=True)
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bring, "_done", {})
-    monkeypatch.setattr(bring, "_origins", {})
-    monkeypatch.setattr(definitions, "brought", {})
-    monkeypatch.setattr(bring, "brought", definitions.brought)
+    for name in ("loaded", "_sources", "_executed"):
+        monkeypatch.setattr(definitions, name, {})
 
 
 def qed(*words: str | Path, cwd: Path) -> commands.Done:
@@ -35,11 +34,11 @@ def qed(*words: str | Path, cwd: Path) -> commands.Done:
 
 
 def test_a_file_brings_what_it_defines() -> None:
-    names = {(one.kind, one.name) for one in bring.bring(OWN)}
+    names = {(one.kind, one.name) for one in load_definitions(OWN)}
     assert ("task", "gather") in names
     assert ("fault", "LIMP") in names
     assert ("algorithm", "tidy") in names
-    assert bring.bring(OWN)  # again: nothing is executed twice
+    assert load_definitions(OWN)  # again: nothing is executed twice
     from qed.swarm.tasks import Task
 
     assert definitions.defined("task", "gather", Task).meaning == "meet in the middle"
@@ -62,12 +61,12 @@ def test_files_that_cannot_be_say_why(tmp_path: Path, text: str, words: str) -> 
     file = tmp_path / "mine.py"
     file.write_text(text)
     with pytest.raises(InputError, match=words):
-        bring.bring(file)
+        load_definitions(file)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere\.py"):
-        bring.bring(tmp_path / "nowhere.py")
+        load_definitions(tmp_path / "nowhere.py")
 
 
 def test_machine_code_of_a_file_is_used_where_the_file_is_imported(
@@ -75,9 +74,9 @@ def test_machine_code_of_a_file_is_used_where_the_file_is_imported(
 ) -> None:
     warm_up()  # the simulator's own code comes from the user's cache
     monkeypatch.setenv("QED_CACHE", str(tmp_path))
-    brought = {one.name: one for one in bring.bring(OWN)}
+    mine = {one.name: one for one in load_definitions(OWN)}
     how = {"trials": 1, "seconds": 1.0, "backend": "cpu"}
-    before = simulate(STILL, tasks=brought["gather"], **how).fitness["gather"]
+    before = simulate(STILL, tasks=mine["gather"], **how).fitness["gather"]
     for name in [name for name in sys.modules if name.startswith("qed_with_")]:
         monkeypatch.delitem(sys.modules, name)
     code = list(tmp_path.rglob("*.nbc"))

@@ -1,0 +1,86 @@
+"""Options that several verbs take, in the same words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SOURCE = "Folder of a run, an archive file, or example:TASK, which comes with QED."
+KIT = "Or a kit; example:TASK-kit also comes with QED."
+
+Threads = Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")]
+Backend = Annotated[
+    str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
+]
+Task = Annotated[str | None, typer.Option(help="Task (default: the archive's).")]
+Seconds = Annotated[
+    float | None, typer.Option(help="Simulated time per trial, in s (default: the run's).")
+]
+Attributes = Annotated[
+    str | None,
+    typer.Option(
+        help="Options of the environment attributes (qed only): paper (default) or scripts."
+    ),
+]
+Among = Annotated[
+    str | None,
+    typer.Option(help="Kinds of faults to draw, separated by commas (default: all eight)."),
+]
+Broken = Annotated[
+    int | None,
+    typer.Option(help="Broken robots per drawn fault (default: each robot draws a fault or none)."),
+]
+Budget = Annotated[int | None, typer.Option(help="With a kit: search trials (default: 10).")]
+By = Annotated[
+    str | None,
+    typer.Option(
+        help="fault: robots with the same fault share a controller (default: one controller for "
+        "all robots)."
+    ),
+]
+Wrong = Annotated[
+    float | None,
+    typer.Option(
+        help="With a kit and --by fault: probability that a robot misdiagnoses its own fault "
+        "(default: 0)."
+    ),
+]
+
+# Those whose type depends on the verb: where a study has them, None stands for the preset's.
+SEED = typer.Option(help="Seed of all random numbers.")
+EVALUATIONS = typer.Option(help="Controllers to evaluate in a run, the random ones included.")
+INITIAL = typer.Option(help="Random controllers at the start of a run.")
+TRIALS = typer.Option(help="Trials per evaluation.")
+SECONDS = typer.Option(help="Simulated time per trial, in s.")
+RACE = typer.Option(
+    "--race",
+    help="Drop children early that fall behind the incumbent of their cell: faster, but another "
+    "archive (qed only).",
+)
+RETRIALS = typer.Option(help="Selection trials per controller, healthy and with each fault.")
+FRESH = typer.Option(help="Fresh trials per selected controller, not used for selection.")
+PROTOCOL = typer.Option(
+    help="Selection trials: independent (default), or authors (the trials of evolution)."
+)
+
+
+def _load(files: list[Path] | None) -> list[Path] | None:
+    from qed.definitions import load_definitions
+
+    for file in files or ():
+        load_definitions(file)
+    return files
+
+
+With = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--with",
+        metavar="FILE.py",
+        callback=_load,  # what the files define can be named when the verb begins
+        help="Python file that defines tasks, faults or algorithms of your own. The file is "
+        "executed. May be given several times.",
+    ),
+]
