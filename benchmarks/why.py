@@ -208,7 +208,7 @@ def runs(folder: Path, replicate: int, sizes: dict[str, Any]) -> list[Run]:
 def compiled(task: str, sums: str, environment: qed.Environment, fault: str) -> None:
     """Compile the kernel for a task by simulating one cycle."""
     job = Job(
-        controllers=[qed.Controller([], [0.0, 0.0])],
+        controllers=Networks.of([qed.Controller([], [0.0, 0.0]).network()]),
         environments=[environment],
         faults=[qed.Faults([fault] * environment.robots) if fault else None],
         seeds=[1],
