@@ -72,7 +72,12 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_machine_code_of_a_file_is_used_where_the_file_is_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def forget_machine_code() -> None:
+        engine._compiled.cache_clear()
+        engine._inlined.cache_clear()
+
     warm_up()  # the simulator's own code comes from the user's cache
+    forget_machine_code()
     monkeypatch.setenv("QED_CACHE", str(tmp_path))
     mine = {one.name: one for one in load_definitions(OWN)}
     how = {"trials": 1, "seconds": 1.0, "backend": "cpu"}
@@ -81,8 +86,7 @@ def test_machine_code_of_a_file_is_used_where_the_file_is_imported(
         monkeypatch.delitem(sys.modules, name)
     code = list(tmp_path.rglob("*.nbc"))
     assert code
-    engine._compiled.cache_clear()
-    engine._inlined.cache_clear()
+    forget_machine_code()
     after = simulate(STILL, tasks=own_swarm.gather, **how).fitness["gather"]
     assert after == before
     assert list(tmp_path.rglob("*.nbc")) == code

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qed.cli import show
+from qed.cli import options, show
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,10 +28,7 @@ Speeds = dict[Name, dict[int, float]]  # robot-steps/s, by case and number of th
 
 
 def bench(
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, max=1024, help="CPU threads (default: all cores)."),
-    ] = None,
+    threads: options.Threads = None,
     seconds: Annotated[
         float,
         typer.Option(min=0.01, max=600.0, help="How long to measure each case, in seconds."),
@@ -42,8 +39,9 @@ def bench(
     ] = None,
 ) -> None:
     """Measure the simulator's speed here, and estimate how long a study would take."""
-    from qed import speed
+    from qed import limits, speed
 
+    limits.threads(threads)
     counts = sorted({1, threads}) if threads else speed.thread_counts()
     found = measure(counts, seconds)
     machine = speed.machine()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qed.cli.options import With
+from qed.cli import options
 
 SOURCES = "Archives, kits, folders of runs or of a study (default: the archives of QED)."
 
@@ -18,7 +18,7 @@ def explore(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
-    files: With = None,
+    files: options.With = None,
 ) -> None:
     """Explore an archive and its swarm in the browser: run cells, break robots, recover.
 

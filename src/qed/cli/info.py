@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qed.cli import show
-from qed.cli.options import With
+from qed.cli import options, show
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
 
-SOURCE = "Folder of a run, an archive file, or example:TASK, which comes with QED."
-KIT = "Or a kit; example:TASK-kit also comes with QED."
-
 
 def info(
-    path: Annotated[Path, typer.Argument(help=f"{SOURCE} {KIT}")],
-    files: With = None,
+    path: Annotated[Path, typer.Argument(help=f"{options.SOURCE} {options.KIT}")],
+    files: options.With = None,
 ) -> None:
     """Show the settings and the numbers of a run, an archive or a kit."""
     from qed.cli.kit import loaded, print_kit

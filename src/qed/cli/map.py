@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from qed.cli.info import SOURCE, opened
-from qed.cli.options import With
+from qed.cli import options
+from qed.cli.info import opened
 
 
 def map_(
-    path: Annotated[Path, typer.Argument(help=SOURCE)],
+    path: Annotated[Path, typer.Argument(help=options.SOURCE)],
     out: Annotated[
         Path | None,
         typer.Option(help="Image file, png, pdf or svg (default: map.png beside the archive)."),
     ] = None,
-    files: With = None,
+    files: options.With = None,
 ) -> None:
     """Draw the filled cells of an archive and their fitness."""
     from qed.errors import InputError, StoppedError

@@ -40,11 +40,13 @@ By = Annotated[
         "all robots)."
     ),
 ]
-Wrong = Annotated[
+MisdiagnosisRate = Annotated[
     float | None,
     typer.Option(
+        "--misdiagnosis-rate",
+        "--wrong",
         help="With a kit and --by fault: probability that a robot misdiagnoses its own fault "
-        "(default: 0)."
+        "(default: 0).",
     ),
 ]
 

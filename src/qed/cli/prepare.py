@@ -8,15 +8,14 @@ from typing import Annotated
 
 import typer
 
-from qed.cli import show
-from qed.cli.info import SOURCE, opened
-from qed.cli.options import With
+from qed.cli import options, show
+from qed.cli.info import opened
 
 
 def prepare(
-    path: Annotated[Path, typer.Argument(help=SOURCE)],
+    path: Annotated[Path, typer.Argument(help=options.SOURCE)],
     out: Annotated[Path, typer.Option(help="Kit file (npz).")] = Path("kit.npz"),
-    task: Annotated[str | None, typer.Option(help="Task (default: the archive's).")] = None,
+    task: options.Task = None,
     faults: Annotated[
         list[str] | None,
         typer.Option(
@@ -38,15 +37,11 @@ def prepare(
     validation: Annotated[
         int, typer.Option(help="Faults for validation, not used for learning.")
     ] = 16,
-    seconds: Annotated[
-        float | None, typer.Option(help="Simulated time per trial, in s (default: the run's).")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of faults, start poses and noise.")] = 1,
-    threads: Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")] = None,
-    backend: Annotated[
-        str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
-    ] = "auto",
-    files: With = None,
+    seconds: options.Seconds = None,
+    seed: Annotated[int, options.SEED] = 1,
+    threads: options.Threads = None,
+    backend: options.Backend = "auto",
+    files: options.With = None,
 ) -> None:
     """Prepare a kit: learn from simulated faults how to recover within ten trials."""
     from qed.errors import InputError, StoppedError

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from qed.cli import show
-from qed.cli.info import KIT, SOURCE, opened
-from qed.cli.options import With
+from qed.cli import options, show
+from qed.cli.info import opened
 
 if TYPE_CHECKING:
     from qed.recovery.recovery import Recovery
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def recover(
-    path: Annotated[Path, typer.Argument(help=f"{SOURCE} {KIT}")],
+    path: Annotated[Path, typer.Argument(help=f"{options.SOURCE} {options.KIT}")],
     faults: Annotated[
         list[str] | None,
         typer.Option(
@@ -26,35 +25,24 @@ def recover(
             "PMIN,LW-H,NONE,...; may be given several times."
         ),
     ] = None,
-    task: Annotated[str | None, typer.Option(help="Task (default: the archive's).")] = None,
+    task: options.Task = None,
     trials: Annotated[
         int | None,
         typer.Option(help="Selection trials per controller and fault (default: the run's)."),
     ] = None,
-    fresh: Annotated[
-        int, typer.Option(help="Fresh trials per selected controller, not used for selection.")
-    ] = 50,
-    protocol: Annotated[
-        str,
-        typer.Option(help="Selection trials: independent, or authors (the trials of evolution)."),
-    ] = "independent",
-    seconds: Annotated[
-        float | None, typer.Option(help="Simulated time per trial, in s (default: the run's).")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of drawn faults, start poses and noise.")] = 1,
-    threads: Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")] = None,
-    backend: Annotated[
-        str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
-    ] = "auto",
+    fresh: Annotated[int, options.FRESH] = 50,
+    protocol: Annotated[str, options.PROTOCOL] = "independent",
+    seconds: options.Seconds = None,
+    seed: Annotated[int, options.SEED] = 1,
+    threads: options.Threads = None,
+    backend: options.Backend = "auto",
     out: Annotated[
         Path | None, typer.Option(help="CSV file for all numbers (default: none).")
     ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Try every controller on all trials, without a race.")
     ] = False,
-    budget: Annotated[
-        int | None, typer.Option(help="With a kit: search trials (default: 10).")
-    ] = None,
+    budget: options.Budget = None,
     strategy: Annotated[
         str | None,
         typer.Option(help="With a kit: learned (default), map, portfolio, random or exhaustive."),
@@ -65,33 +53,11 @@ def recover(
             "--no-reset", help="With a kit: search without resetting the world between trials."
         ),
     ] = False,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            help="fault: robots with the same fault share a controller (default: one controller "
-            "for all robots)."
-        ),
-    ] = None,
-    misdiagnosis_rate: Annotated[
-        float | None,
-        typer.Option(
-            "--misdiagnosis-rate",
-            "--wrong",
-            help="With a kit and --by fault: probability that a robot misdiagnoses its own fault "
-            "(default: 0).",
-        ),
-    ] = None,
-    among: Annotated[
-        str | None,
-        typer.Option(help="Kinds of faults to draw, separated by commas (default: all eight)."),
-    ] = None,
-    broken: Annotated[
-        int | None,
-        typer.Option(
-            help="Broken robots per drawn fault (default: each robot draws a fault or none)."
-        ),
-    ] = None,
-    files: With = None,
+    by: options.By = None,
+    misdiagnosis_rate: options.MisdiagnosisRate = None,
+    among: options.Among = None,
+    broken: options.Broken = None,
+    files: options.With = None,
 ) -> None:
     """Break robots, and find the controllers of an archive that recover the swarm."""
     from qed.cli.kit import loaded, print_searched

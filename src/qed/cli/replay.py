@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from qed.cli.info import KIT, SOURCE, opened
-from qed.cli.options import With
+from qed.cli import options
+from qed.cli.info import opened
 from qed.cli.replay_kit import refuse, replay_kit
 from qed.cli.show import console, table, waiting
 
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 def replay(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="ARCHIVE", help=f"{SOURCE} Up to 8 of a task, side by side. {KIT}"),
+        typer.Argument(
+            metavar="ARCHIVE",
+            help=f"{options.SOURCE} Up to 8 of a task, side by side. {options.KIT}",
+        ),
     ],
     out: Annotated[
         Path,
@@ -36,7 +39,7 @@ def replay(
             help="One fault per robot, as in PMIN,LW-H,NONE,...; or a seed to draw them with."
         ),
     ] = "1",
-    task: Annotated[str | None, typer.Option(help="Task (default: the archives').")] = None,
+    task: options.Task = None,
     seconds: Annotated[
         float | None,
         typer.Option(help="Simulated time, in s (default: the longest of the runs')."),
@@ -47,26 +50,10 @@ def replay(
     trial: Annotated[
         int | None, typer.Option(help="Trial to show, counted from 0 (default: 0).")
     ] = None,
-    budget: Annotated[
-        int | None, typer.Option(help="With a kit: search trials at most (default: 10).")
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            help="fault: a team, in which robots with the same fault share a controller "
-            "(default: one controller for all robots)."
-        ),
-    ] = None,
-    misdiagnosis_rate: Annotated[
-        float | None,
-        typer.Option(
-            "--misdiagnosis-rate",
-            "--wrong",
-            help="With a kit, by fault: probability that a robot is wrong about its own fault "
-            "(default: 0).",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of start poses and noise, the same for all.")] = 1,
+    budget: options.Budget = None,
+    by: options.By = None,
+    misdiagnosis_rate: options.MisdiagnosisRate = None,
+    seed: Annotated[int, options.SEED] = 1,
     speed: Annotated[
         float | None,
         typer.Option(
@@ -87,11 +74,9 @@ def replay(
     sensors: Annotated[
         bool, typer.Option("--sensors", help="Draw the robots' sensor readings.")
     ] = False,
-    threads: Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")] = None,
-    backend: Annotated[
-        str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")
-    ] = "auto",
-    files: With = None,
+    threads: options.Threads = None,
+    backend: options.Backend = "auto",
+    files: options.With = None,
 ) -> None:
     """Film a swarm before a fault, after it, and after recovery, from the same start.
 
