@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import made_up
 import numpy as np
@@ -143,14 +144,16 @@ def split(results: Results) -> Results:
     )
 
 
-def in_table_s3(metric: str, task: str, baseline: str) -> checks.Compared:
+def in_table_s3(metric: str, task: str, baseline: str) -> dict[str, Any]:
     """Return what the paper's table S3 says."""
-    p = numbers.entries(f"{metric}: p against QED", task, baseline)[0]
+    said = numbers.entries(f"{metric}: p against QED", task, baseline)[0]
     delta = numbers.entries(f"{metric}: Cliff's delta of QED over it", task, baseline)[0]
     # The paper's note on p ends with its stars, or "no"; a 0.43 that is not bold was rounded up.
-    stars = p.note.rpartition(": ")[2].replace("no", "")
+    stars = said.note.rpartition(": ")[2].replace("no", "")
     rounded_up = delta.value >= 0.43 and delta.note != statistics.LARGE
-    return checks.compared(p.value, 0.4299 if rounded_up else delta.value, stars)
+    p, value = said.value, 0.4299 if rounded_up else delta.value
+    words = measures.in_words(p, value, stars)
+    return {"p": p, "delta": value, "stars": stars, **words}
 
 
 def like_its_tests() -> Results:
@@ -163,7 +166,7 @@ def like_its_tests() -> Results:
             for metric, column in METRICS.items():
                 values = np.linspace(0, 1, n)
                 if name != "qed":
-                    delta = in_table_s3(metric, task, name).delta
+                    delta = in_table_s3(metric, task, name)["delta"]
                     delta += 0.004 * np.sign(delta) * (delta < 0.42)
                     below = int(n * (1 + delta) / 2)
                     values = np.where(np.arange(n) < below, -1.0, 2.0)
@@ -261,13 +264,13 @@ def test_the_papers_effects_and_tests_are_read_from_its_table() -> None:
     assert won is not None
     assert won.ours == "13 of 15; not against HBD in aggregation, SDBC in patrolling"
     # A delta that the paper rounds up to the bound of large effects is none.
-    assert in_table_s3("resilience", "aggregation", "sdbc").effect == "medium"
+    assert in_table_s3("resilience", "aggregation", "sdbc")["effect"] == "medium"
     for statement in STATEMENTS:
         if statement.group == "table-s3-tests":
             metric = {column: metric for metric, column in METRICS.items()}[statement.column]
             theirs = in_table_s3(metric, statement.task, *statement.algorithms)
-            assert statement.paper == statement.shown.format(**theirs._asdict())
-            met = pd.DataFrame([theirs._asdict()]).eval(statement.holds)
+            assert statement.paper == statement.shown.format(**theirs)
+            met = pd.DataFrame([theirs]).eval(statement.holds)
             assert met.tolist() == [True], statement.id
 
 

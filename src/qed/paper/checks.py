@@ -6,7 +6,7 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,6 @@ import pandas as pd
 from qed.paper import measures
 from qed.paper.measures import Numbers, rows
 from qed.paper.numbers import BASELINES, QED
-from qed.study import statistics
 from qed.study.results import Results
 
 if TYPE_CHECKING:
@@ -171,53 +170,29 @@ def _settled(said: Statement, results: Results) -> Answer | None:
     return Answer(words, still == 0)
 
 
-def _own_values(said: Statement, results: Results) -> np.ndarray:
-    """Return the values of a column, of one algorithm if one is given; none if it is not there."""
+def _values(said: Statement, results: Results) -> Answer | None:
+    """Values of a column, of one algorithm if one is given, meet a condition."""
     own = rows(results, said.table, said.task, *said.algorithms)
-    return measures.values(own, said.column) if said.column in own else np.empty(0)
-
-
-def _ends(said: Statement, results: Results) -> Answer | None:
-    """All values are in the paper's range."""
-    ours = _own_values(said, results)
+    ours = measures.values(own, said.column) if said.column in own else np.empty(0)
     if not len(ours):
         return None
     low, high = _bounds(said)
-    inside = bool(low <= ours.min() and ours.max() <= high)
-    return Answer(span(ours.min(), ours.max()), inside, said.algorithms if ours.min() < low else ())
-
-
-def _covers(said: Statement, results: Results) -> Answer | None:
-    """Values cover the paper's range, but for the bound at either end."""
-    ours = _own_values(said, results)
-    if not len(ours):
-        return None
-    low, high = np.quantile(ours, (0.01, 0.99)).tolist()
-    covered = low <= said.low + said.within and high >= said.high - said.within
-    return Answer(span(low, high), covered)
-
-
-def _robots(said: Statement, results: Results) -> Answer | None:
-    """The number of robots with a fault is in the paper's range."""
-    ours = _own_values(said, results)
-    if not len(ours):
-        return None
-    low, high = _bounds(said)
-    inside = float(((ours >= said.low) & (ours <= said.high)).mean())
-    words = f"{ours.min():.0f} to {ours.max():.0f}; {inside:.0%} of the faults in the paper's range"
-    return Answer(words, bool(low <= ours.min() and ours.max() <= high))
-
-
-def _most_inside(said: Statement, results: Results) -> Answer | None:
-    """At least a part of the values, which ``holds`` gives, is in the paper's range."""
-    ours = _own_values(said, results)
-    if not len(ours):
-        return None
-    low, high = _bounds(said)
-    inside = float(((ours >= low) & (ours <= high)).mean())
-    ends = span(*np.quantile(ours, (0.05, 0.95)).tolist())
-    words = f"{inside:.0%} in range; 5th to 95th percentile {ends}"
-    return Answer(words, inside >= float(said.holds))
+    cuts = dict(
+        zip(("q01", "q05", "q95", "q99"), np.quantile(ours, (0.01, 0.05, 0.95, 0.99)), strict=True)
+    )
+    found = {
+        **cuts, "min": ours.min(), "max": ours.max(), "low": low, "high": high,
+        "inside": ((ours >= low) & (ours <= high)).mean(),
+        "exactly": ((ours >= said.low) & (ours <= said.high)).mean(),
+    }  # fmt: skip
+    ranges = {
+        "ends": span(found["min"], found["max"]),
+        "spectrum": span(found["q01"], found["q99"]),
+        "bulk": span(found["q05"], found["q95"]),
+    }
+    words = said.shown.format(**found, **ranges)
+    below = said.algorithms if found["min"] < low else ()
+    return Answer(words, bool(holds(said.holds, found)), below)
 
 
 def _kinds_by_task(said: Statement, results: Results) -> Answer | None:
@@ -252,66 +227,39 @@ def _on_par(said: Statement, results: Results) -> Answer | None:
 
 
 @measures.remembered
-def comparisons(results: Results, column: str) -> pd.DataFrame:
-    """Compare QED with each baseline in each task, as table S3 does."""
-    baselines = [name for name in results.algorithms if name != QED]
-    made = len(results.tasks) * len(baselines)
-    found = []
-    for task in results.tasks:
-        ours = rows(results, "recoveries", task, QED)[column]
-        for baseline in baselines:
-            theirs = rows(results, "recoveries", task, baseline)[column]
-            p, delta = statistics.rank_sum_p(ours, theirs), statistics.cliffs_delta(ours, theirs)
-            if math.isfinite(p):
-                found.append((task, baseline, *compared(p, delta, statistics.stars(p, made))))
-    return pd.DataFrame(found, columns=["task", "baseline", *Compared._fields])
+def _met(results: Results, column: str, condition: str) -> pd.DataFrame:
+    """Return the comparisons that could be made, and whether each meets a condition."""
+    table = measures.comparisons(results, column)
+    if table.empty:
+        return table
+    table = table[np.isfinite(table["p"])]
+    return table.assign(met=table.eval(condition))
 
 
-class Compared(NamedTuple):
-    """QED against a baseline."""
-
-    p: float
-    p_words: str
-    stars: str  # of Bonferroni's correction for all comparisons
-    delta: float  # Cliff's; positive where QED is better
-    effect: str  # word for its size
-    outcome: str  # which is better, where that is significant
-
-
-def compared(p: float, delta: float, stars: str) -> Compared:
-    """Return a comparison in numbers and words."""
-    outcome = ("QED better" if delta > 0 else "QED worse") if stars else "no difference"
-    p_words = "p<0.001" if p <= 0.001 else f"p={p:.3f}"
-    return Compared(p, p_words, stars, delta, statistics.effect(delta), outcome)
-
-
-@measures.remembered
-def _met(results: Results, column: str, condition: str) -> pd.Series:
-    """Return which comparisons meet a condition."""
-    table = comparisons(results, column)
-    met: pd.Series = table.eval(condition) if len(table) else pd.Series(dtype=bool)
-    return met
+def _compared(said: Statement, results: Results) -> list[dict[str, Any]]:
+    """Return the comparisons that a statement is about."""
+    table = _met(results, said.column, said.holds)
+    tasks = said.task.split() or results.tasks
+    return [one for one in table.to_dict("records") if one["task"] in tasks]
 
 
 def _comparisons(said: Statement, results: Results) -> Answer | None:
     """So many comparisons meet the condition."""
-    table, met = comparisons(results, said.column), _met(results, said.column, said.holds)
-    there = table["task"].isin(said.task.split() or results.tasks)
-    if not there.any():
+    found = _compared(said, results)
+    if not found:
         return None
-    won, lost = int(met[there].sum()), table[there & ~met]
-    names = [f"{e['baseline'].upper()} in {e['task']}" for e in lost.to_dict("records")]
-    but = f"; not against {', '.join(names)}" if 0 < len(names) <= 6 else ""
+    lost = [f"{one['baseline'].upper()} in {one['task']}" for one in found if not one["met"]]
+    but = f"; not against {', '.join(lost)}" if 0 < len(lost) <= 6 else ""
+    won = len(found) - len(lost)
     low, high = _bounds(said)
-    return Answer(f"{won} of {there.sum()}{but}", low <= won <= high)
+    return Answer(f"{won} of {len(found)}{but}", low <= won <= high)
 
 
 def _comparison(said: Statement, results: Results) -> Answer | None:
     """One comparison meets the condition."""
-    table, met = comparisons(results, said.column), _met(results, said.column, said.holds)
-    there = (table["task"] == said.task) & table["baseline"].isin(said.algorithms)
-    for found in table[there].to_dict("records"):
-        return Answer(said.shown.format(**found), bool(met[there].iloc[0]))
+    for one in _compared(said, results):
+        if one["baseline"] in said.algorithms:
+            return Answer(said.shown.format(**one), bool(one["met"]))
     return None
 
 
@@ -322,10 +270,7 @@ CHECKS: dict[str, Callable[[Statement, Results], Answer | None]] = {
     "widest task": _widest_task,
     "each task": _each_task,
     "settled": _settled,
-    "ends": _ends,
-    "covers": _covers,
-    "robots": _robots,
-    "most inside": _most_inside,
+    "values": _values,
     "kinds by task": _kinds_by_task,
     "on par": _on_par,
     "comparisons": _comparisons,

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pandas as pd
 
-from qed.paper import numbers
+from qed.paper import measures, numbers
 from qed.paper.numbers import QED
-from qed.study import statistics
 from qed.study.blocks import ALL, TASK, Column, Part, Row, Table, listed, rounded
 from qed.study.results import Results
 
@@ -21,41 +17,27 @@ def least(results: Results) -> pd.DataFrame:
     (rank-sum test; Bonferroni's correction over the comparisons of all tasks, or over the others
     where the tasks are together).  Empty without QED or without others.
     """
-    others = [name for name in results.algorithms if name != QED]
-    data = results.recoveries
+    made = [measures.comparisons(results, "resilience", together) for together in (True, False)]
+    table = pd.concat(made)
+    if table.empty:
+        return table
     rows: list[Row] = []
-    for task in (ALL, *results.tasks):
-        there = data if task == ALL else data[data["task"] == task]
-        by_name = {n: there.loc[there["algorithm"] == n, "resilience"].dropna() for n in others}
-        own = there.loc[there["algorithm"] == QED, "resilience"].dropna()
-        by_name = {name: values for name, values in by_name.items() if len(values)}
-        if own.empty or not by_name:
-            continue
-        middles = {name: float(np.median(values)) for name, values in by_name.items()}
-        best = max(middles, key=lambda name: middles[name])
-        made = len(others) * (1 if task == ALL else len(results.tasks))
-        sides = {name: _side(own, values, made) for name, values in by_name.items()}
+    for task, found in table.dropna(subset=["qed", "other"]).groupby("task", sort=False):
+        best, sure = found.loc[found["other"].idxmax()], found[found["stars"] != ""]
         rows.append(
             {
                 "task": task,
-                "qed": float(np.median(own)),
-                "others": len(by_name),
-                "best_other": best,
-                "other": middles[best],
-                "qed_least": float(np.median(own)) >= middles[best],
-                "better_than": ",".join(n for n, side in sides.items() if side > 0),
-                "worse_than": ",".join(n for n, side in sides.items() if side < 0),
-                "paper_qed_least": _in_paper(task, [QED, *by_name]),
+                "qed": best["qed"],
+                "others": len(found),
+                "best_other": best["baseline"],
+                "other": best["other"],
+                "qed_least": bool(best["qed"] >= best["other"]),
+                "better_than": ",".join(sure.loc[sure["delta"] > 0, "baseline"]),
+                "worse_than": ",".join(sure.loc[sure["delta"] < 0, "baseline"]),
+                "paper_qed_least": _in_paper(str(task), [QED, *found["baseline"]]),
             }
         )
     return pd.DataFrame(rows)
-
-
-def _side(own: Any, other: Any, comparisons: int) -> int:
-    """Return 1 or -1 if QED is significantly more or less resilient, else 0."""
-    if not statistics.stars(statistics.rank_sum_p(own, other), comparisons):
-        return 0
-    return 1 if statistics.cliffs_delta(own, other) > 0 else -1
 
 
 def _in_paper(task: str, names: list[str]) -> bool:

@@ -6,6 +6,7 @@ as ``DataFrame.eval`` reads it) and a quantity.  What has no data is left out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -15,6 +16,7 @@ import pandas as pd
 
 from qed.paper.numbers import BASELINES, QED
 from qed.study import statistics
+from qed.study.blocks import ALL
 from qed.study.results import Results
 from qed.study.work import KINDS
 
@@ -132,6 +134,44 @@ def growth(results: Results, column: str, algorithm: str, task: str = "") -> flo
     if not after or not np.mean(after) > 0:
         return float("nan")
     return float(1 - np.mean(before) / np.mean(after))
+
+
+@remembered
+def comparisons(results: Results, column: str, together: bool = False) -> pd.DataFrame:
+    """Compare QED with each other algorithm in each task, or in all tasks together.
+
+    Stars are of Bonferroni's correction for all comparisons that could be made; delta is Cliff's,
+    positive where QED is better.
+    """
+    found: list[dict[str, Any]] = []
+    for task in [ALL] if together else results.tasks:
+        of_task = rows(results, "recoveries", "" if together else task)
+        there = dict(results.by_algorithm(of_task))
+        ours = there.pop(QED)[column] if QED in there else []
+        for name, theirs in there.items() if len(ours) else ():
+            qed, other = (statistics.median_iqr(given) for given in (ours, theirs[column]))
+            delta = statistics.cliffs_delta(ours, theirs[column])
+            found.append(
+                {
+                    "task": task, "baseline": name, "n_qed": len(ours), "n": len(theirs),
+                    "qed": qed[0], "qed_iqr": qed[1], "other": other[0], "other_iqr": other[1],
+                    "p": statistics.rank_sum_p(ours, theirs[column]), "delta": delta,
+                }
+            )  # fmt: skip
+    made = sum(math.isfinite(one["p"]) for one in found) or 1
+    for one in found:
+        one["stars"] = statistics.stars(one["p"], made)
+        one |= in_words(one["p"], one["delta"], one["stars"])
+    return pd.DataFrame(found)
+
+
+def in_words(p: float, delta: float, stars: str) -> dict[str, str]:
+    """Return how sure a comparison is, how large the effect, and which is better for sure."""
+    return {
+        "p_words": "p<0.001" if p <= 0.001 else f"p={p:.3f}",
+        "effect": statistics.effect(delta),
+        "outcome": ("QED better" if delta > 0 else "QED worse") if stars else "no difference",
+    }
 
 
 def _final(results: Results, table: str, column: str, task: str) -> Numbers:

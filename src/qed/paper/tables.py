@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import pandas as pd
 
 from qed.paper import numbers
-from qed.paper.measures import STRONGEST
+from qed.paper.measures import STRONGEST, comparisons
 from qed.paper.numbers import QED
 from qed.study.blocks import (
     ALGORITHM,
@@ -34,13 +33,9 @@ from qed.study.blocks import (
 from qed.study.results import Results
 from qed.study.statistics import (
     LARGE,
-    cliffs_delta,
-    effect,
     fit,
     mean_sd,
     median_iqr,
-    rank_sum_p,
-    stars,
 )
 
 FRESH, CLAIMED = "", "claimed_"  # what columns of the results begin with
@@ -176,19 +171,9 @@ def _recovery(results: Results, trials: str) -> Table:
 
 def _comparison(results: Results, number: str, metric: str, stem: str, trials: str) -> Table:
     """Table S3: QED against each baseline on a metric of the recoveries."""
-    rows: list[Row] = []
-    for task in results.tasks:
-        there = dict(results.by_algorithm(results.recoveries[results.recoveries["task"] == task]))
-        if QED in there:
-            ours = there.pop(QED)[trials + stem]
-            rows += [
-                _compared(task, baseline, metric, stem, ours, recoveries[trials + stem])
-                for baseline, recoveries in there.items()
-            ]
-    made = sum(known(row["p"]) for row in rows)
-    for row in rows:
-        row["stars"] = stars(row["p"], max(made, 1))
-    sizes = [{"n": row[column]} for row in rows for column in ("n_qed", "n")]
+    found = comparisons(results, trials + stem).to_dict("records")
+    made = sum(known(one["p"]) for one in found)
+    sizes = [{"n": one[column]} for one in found for column in ("n_qed", "n")]
     return Table(
         *_named(number, f"{metric}, QED against the others", trials),
         f"Median ± IQR over {counted('recovery', sizes)} per task and algorithm (paper: 250). "
@@ -196,7 +181,7 @@ def _comparison(results: Results, number: str, metric: str, stem: str, trials: s
         f"0.001/{made}, Bonferroni's correction for all comparisons (paper: 15). "
         "The effect is Cliff's δ, positive where QED is better, bold where large. "
         f"{PART + ' ' if stem == 'relative_performance' else ''}{ON[trials]}",
-        pd.DataFrame(rows),
+        pd.DataFrame([_beside_paper(one, metric, stem) for one in found]),
         (TASK, Key("Against", "baseline", str.upper)),
         (
             spread(f"QED's {metric}", f"qed_{stem}", "iqr", printed=1),
@@ -207,27 +192,25 @@ def _comparison(results: Results, number: str, metric: str, stem: str, trials: s
     )
 
 
-def _compared(task: str, baseline: str, metric: str, stem: str, ours: Any, theirs: Any) -> Row:
-    """Return a row of table S3, all but the stars, which depend on how many rows there are."""
-    delta = cliffs_delta(ours, theirs)
+def _beside_paper(one: Row, metric: str, stem: str) -> Row:
+    """Return a row of table S3: a comparison, and what the paper says of it."""
+    task, baseline = one["task"], one["baseline"]
     p_found = numbers.entries(f"{metric}: p against QED", task, baseline)
     delta_found = numbers.entries(f"{metric}: Cliff's delta of QED over it", task, baseline)
     # The paper's note on p ends with its stars, or "no".
     marked = p_found[0].note.rpartition(": ")[2].replace("no", "") if p_found else ""
     bold = LARGE if any(found.note == LARGE for found in delta_found) else f"not {LARGE}"
+    ours, theirs = (one["qed"], one["qed_iqr"]), (one["other"], one["other_iqr"])
     return {
-        "task": task,
-        "baseline": baseline,
-        "n_qed": len(ours),
-        "n": len(theirs),
-        **beside(f"qed_{stem}", "iqr", median_iqr(ours), numbers.value(metric, task, QED)),
-        **beside(stem, "iqr", median_iqr(theirs), numbers.value(metric, task, baseline)),
-        "p": rank_sum_p(ours, theirs),
-        "stars": "",
+        **{name: one[name] for name in ("task", "baseline", "n_qed", "n")},
+        **beside(f"qed_{stem}", "iqr", ours, numbers.value(metric, task, QED)),
+        **beside(stem, "iqr", theirs, numbers.value(metric, task, baseline)),
+        "p": one["p"],
+        "stars": one["stars"],
         "paper_p_at_most": p_found[0].value if p_found else math.nan,
         "paper_stars": marked,
-        "delta": delta,
-        "effect": effect(delta),
+        "delta": one["delta"],
+        "effect": one["effect"],
         "paper_delta": delta_found[0].value if delta_found else math.nan,
         "paper_effect": bold if delta_found else "",
     }
