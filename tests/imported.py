@@ -15,7 +15,7 @@ import qed.study.report
 import qed.study.study
 import qed.view.maps
 import qed.view.replay
-import qed.view.story_film  # noqa: F401
+import qed.view.story_stage  # noqa: F401
 from qed import speed
 
 # Not qed.cli, which looks at NO_COLOR when it is imported: any command makes Typer ready.

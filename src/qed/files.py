@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.errors import StoppedError
+from qed.errors import InputError, StoppedError
 
 HEADER = "header.json"
 KINDS = "biuf"  # of arrays: truth values, whole numbers, real numbers
@@ -47,6 +47,35 @@ def atomic_write(path: Path) -> Iterator[Path]:
         raise
     with suppress(OSError, AttributeError):
         _flush(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+
+
+@contextmanager
+def user_file(out: str | Path) -> Iterator[Path]:
+    """Do as ``atomic_write`` with a file that a user named; errors say what is wrong with it."""
+    path = Path(out)
+    with _says_why(path), atomic_write(path) as fresh:
+        yield fresh
+
+
+def can_write(out: str | Path) -> None:
+    """Raise an error now, before long work, if a file that a user named cannot be written."""
+    path = Path(out)
+    with _says_why(path):
+        fresh = temporary(path)
+        fresh.touch()
+        fresh.unlink()
+
+
+@contextmanager
+def _says_why(path: Path) -> Iterator[None]:
+    try:
+        if path.is_dir():
+            raise InputError(f"out: {path} is a folder")
+        if not path.parent.is_dir():
+            raise InputError(f"out: there is no folder {path.parent}")
+        yield
+    except OSError as error:
+        raise StoppedError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def temporary(path: Path) -> Path:

@@ -17,21 +17,21 @@ from PIL import Image
 from starlette.types import ASGIApp
 
 from qed.explore.app import app
-from qed.explore.film import Screen, page
-from qed.explore.sources import Shown
+from qed.explore.sources import ArchiveView
 from qed.explore.state import checked
-from qed.explore.swarms import lived
-from qed.view.film import Film
+from qed.explore.swarms import recorded, replay_of
 from qed.view.look import SIGNS
+from qed.view.player import page
+from qed.view.stage import ReplayStage
 
 
 @pytest.fixture(scope="module")
-def shown() -> list[Shown]:
-    return [Shown("small", "small.npz", archive(), made(), "kit.npz")]
+def shown() -> list[ArchiveView]:
+    return [ArchiveView("small", "small.npz", archive(), made(), "kit.npz")]
 
 
 @pytest.fixture(scope="module")
-def guarded(shown: list[Shown]) -> ASGIApp:
+def guarded(shown: list[ArchiveView]) -> ASGIApp:
     return app(shown, TOKEN, [HOST])[0]
 
 
@@ -66,13 +66,13 @@ def test_an_mp4_and_a_gif_of_two_swarms(guarded: ASGIApp, tmp_path: Path) -> Non
     assert subprocess.run(checked_by, capture_output=True, check=True).stderr == b""
 
 
-def test_signs_appear_when_robots_break(shown: list[Shown]) -> None:
-    one = lived(checked(state(events=[[4.0, ["PMIN"] * 10]]), shown))
-    screen = Screen([one], Film.planned(".mp4", 8.0, size=300), trails=False, sensors=False)
+def test_signs_appear_when_robots_break(shown: list[ArchiveView]) -> None:
+    one = recorded(checked(state(events=[[4.0, ["PMIN"] * 10]]), shown))
+    stage = ReplayStage(replay_of([one]), 300)
     orange = np.array([int(SIGNS["PMIN"].colour[i : i + 2], 16) for i in (1, 3, 5)])
 
     def signs(seconds: float) -> int:
-        pixels = np.asarray(screen.draw(seconds))[screen.top : screen.top + 300]
+        pixels = np.asarray(stage.draw(seconds))[: stage.places[0].top + 300]
         return int((pixels == orange).all(-1).sum())
 
     assert signs(3.9) == 0
@@ -80,12 +80,12 @@ def test_signs_appear_when_robots_break(shown: list[Shown]) -> None:
 
 
 def test_the_page_of_a_film_plays_by_itself(
-    shown: list[Shown], browser: Browser, tmp_path: Path
+    shown: list[ArchiveView], browser: Browser, tmp_path: Path
 ) -> None:
     one = state(events=[broken(4.0)])
-    swarms = [lived(checked({**one, "cells": [cell]}, shown)) for cell in (3, 6)]
+    swarms = [recorded(checked({**one, "cells": [cell]}, shown)) for cell in (3, 6)]
     path = tmp_path / "film.html"
-    path.write_text(page(swarms), encoding="utf-8")
+    path.write_text(page(replay_of(swarms)), encoding="utf-8")
     browser.open(path, 700)
     browser.until("Number(document.getElementById('time').value) > 1")
     assert browser.evaluate("document.querySelectorAll('.arena').length") == 2

@@ -13,12 +13,12 @@ from qed.archive.archive import Archive
 from qed.archive.cvt import Centroids
 from qed.archive.grid import Categories, Environments, Grid
 from qed.controller.genome import from_controllers
-from qed.explore import behaviours
 from qed.explore.maps import as_data
-from qed.explore.sources import Shown
+from qed.explore.sources import ArchiveView
+from qed.view.words import behaviour_in_words, in_words
 
 
-def filled(space: Any, cells: int = 20, **header: Any) -> Shown:
+def filled(space: Any, cells: int = 20, **header: Any) -> ArchiveView:
     """Return an archive over a space with random elites."""
     rng = np.random.default_rng(2)
     found = Archive(space, header)
@@ -29,7 +29,7 @@ def filled(space: Any, cells: int = 20, **header: Any) -> Shown:
         measures = rng.uniform(size=(cells, space.dimensions)).astype(np.float32)
     controllers = from_controllers([qed.Controller.random(k) for k in range(len(measures))])
     found.add(controllers, rng.uniform(size=len(measures)), measures)
-    return Shown("made", "made.npz", found)
+    return ArchiveView("made", "made.npz", found)
 
 
 SPACES = {
@@ -81,9 +81,7 @@ def test_every_cell_has_a_place_and_words(kind: str) -> None:
 
 
 def test_the_words_of_an_environment_are_those_of_a_replay() -> None:
-    from qed.view.words import in_words
-
-    one = Shown("small", "small.npz", archive())
+    one = ArchiveView("small", "small.npz", archive())
     told = as_data(one)
     row = told["cells"].index(33)
     words = {a["name"]: a["words"][a["values"][row]] for a in told["attributes"]}
@@ -103,5 +101,5 @@ def test_spirit_is_told_by_what_robots_do() -> None:
     table = np.full((1, 64, 16), 1 / 16)
     table[0, 0] = np.eye(16)[15]
     table[0, 16] = np.eye(16)[3]
-    [words] = behaviours.in_words(table.reshape(1, 1024))
+    words = behaviour_in_words(table.reshape(1024))
     assert words == "alone: goes straight; something ahead: turns left"

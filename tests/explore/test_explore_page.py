@@ -109,7 +109,7 @@ def test_see_break_recover_keep(browser: Browser, served: Served) -> None:
         )
     )
     browser.click(x, y)
-    browser.until("explorer.state.robot === 4 && !document.getElementById('mind').hidden")
+    browser.until("explorer.state.robot === 4 && !document.getElementById('robot-card').hidden")
     browser.evaluate("explorer.stage.go(3)")
     click(browser, "[data-fault=PMIN]")
     browser.until("explorer.stage.swarm.events.length === 1")
@@ -171,9 +171,9 @@ def test_a_search_is_stopped_by_its_button(browser: Browser, served: Served) -> 
     for _ in range(2):  # there is room for another one at once
         browser.until("!document.getElementById('recover').disabled")
         click(browser, "#recover")
-        browser.until("document.getElementById('told').textContent.startsWith('Trying all')")
+        browser.until("document.getElementById('message').textContent.startsWith('Trying all')")
         click(browser, "#recover")
-        browser.until("document.getElementById('told').textContent === 'Stopped.'")
+        browser.until("document.getElementById('message').textContent === 'Stopped.'")
         assert browser.evaluate("explorer.stage.panes.length") == 1
         browser.until("explorer.recovering.running === null")
     assert browser.complaints() == []

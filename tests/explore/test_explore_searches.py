@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -14,32 +15,32 @@ from kits import made
 from made_shown import SECONDS, archive, broken, state
 
 import qed
-from qed.explore.jobs import Busy, Desk, Desks, Stopped, Stream
+from qed.explore.queues import Busy, PageQueue, PageQueues, Stopped, Stream
 from qed.explore.searches import Searcher
-from qed.explore.sources import Shown
+from qed.explore.sources import ArchiveView
 from qed.explore.state import Scene, checked
 from qed.recovery.recover import ArchiveSearch
 from qed.recovery.recovery import Event
 
 
 @pytest.fixture(scope="module")
-def shown() -> list[Shown]:
-    return [Shown("small", "small.npz", archive(120), made(), "kit.npz")]
+def shown() -> list[ArchiveView]:
+    return [ArchiveView("small", "small.npz", archive(120), made(), "kit.npz")]
 
 
 @pytest.fixture(scope="module")
-def scene(shown: list[Shown]) -> Scene:
+def scene(shown: list[ArchiveView]) -> Scene:
     return checked(state(events=[broken()]), shown)
 
 
 def told(scene: Scene, way: str, searcher: Searcher | None = None) -> list[dict[str, Any]]:
     """Return all that a search tells."""
     searcher = searcher or Searcher()
-    stream = Stream(Desk(), lambda one: searcher.search(scene, way, one))
+    stream = Stream(PageQueue(), lambda one: searcher.search(scene, way, one))
     events = []
     while (line := stream.next()) is not None:
         events += [json.loads(line)] if line.strip() else []
-    assert not stream.desk.streams
+    assert not stream.page.streams
     return events
 
 
@@ -47,14 +48,12 @@ def test_every_controller_races_as_in_recover(scene: Scene) -> None:
     searcher = Searcher()
     events = told(scene, "exhaustive", searcher)
     found = events[-1]
-    one = qed.recover(scene.shown.archive, "patrolling", scene.faults, seconds=SECONDS)
+    one = qed.recover(scene.view.archive, "patrolling", scene.faults, seconds=SECONDS)
     for name in ("normal", "broken", "performance", "impact", "resilience", "distance"):
         assert found[name] == round(getattr(one, name), 4), name
     assert (found["cells"], found["normal_cell"]) == ([one.cell], one.normal_cell)
     tried = [event for event in events if event["kind"] == "tried"]
-    assert {cell for event in tried for cell in event["cells"]} == set(
-        scene.shown.occupied.tolist()
-    )
+    assert {cell for event in tried for cell in event["cells"]} == set(scene.view.occupied.tolist())
     assert tried[-1]["done"] == tried[-1]["total"]
     # What healthy swarms did is known the next time.
     again = told(scene, "exhaustive", searcher)
@@ -65,7 +64,7 @@ def test_every_controller_races_as_in_recover(scene: Scene) -> None:
 def test_ten_trials_are_those_of_recover_with_a_kit(scene: Scene) -> None:
     events = told(scene, "kit")
     trials = [event for event in events if event["kind"] == "trial"]
-    one = scene.shown.kit.recover(faults=scene.faults, seconds=SECONDS)
+    one = scene.view.kit.recover(faults=scene.faults, seconds=SECONDS)
     assert [event["cell"] for event in trials] == [step.cell for step in one.trace]
     assert [event["best"] for event in trials] == [step.best_cell for step in one.trace]
     for event, step in zip(trials, one.trace, strict=True):
@@ -80,9 +79,9 @@ def test_ten_trials_are_those_of_recover_with_a_kit(scene: Scene) -> None:
 
 def test_a_team_is_wired_to_recover_by_fault(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    plain = qed.recover(scene.shown.archive, "patrolling", scene.faults, seconds=SECONDS)
+    plain = qed.recover(scene.view.archive, "patrolling", scene.faults, seconds=SECONDS)
     found = replace(
-        plain, team=qed.Team([scene.shown.controller(cell) for cell in (3, 6) * 5]),
+        plain, team=qed.Team([scene.view.controller(cell) for cell in (3, 6) * 5]),
         cells=(3, 6) * 5,
     )  # fmt: skip
 
@@ -99,33 +98,33 @@ def test_a_team_is_wired_to_recover_by_fault(scene: Scene, monkeypatch: pytest.M
     assert (tried["cells"], tried["done"]) == ([], 1)  # of teams the map shows nothing
 
 
-def test_a_search_says_what_it_needs(shown: list[Shown], scene: Scene) -> None:
+def test_a_search_says_what_it_needs(shown: list[ArchiveView], scene: Scene) -> None:
     healthy = checked(state(), shown)
     [event] = told(healthy, "exhaustive")
     assert "no robot has a fault" in event["words"]
-    bare = replace(scene, shown=replace(scene.shown, kit=None))
+    bare = replace(scene, view=replace(scene.view, kit=None))
     assert "no kit" in told(bare, "kit")[-1]["words"]
     few = checked(state(environment={"robots": 3}, events=[[0, ["PMIN"] * 3]]), shown)
     assert "10 robots" in told(few, "kit")[-1]["words"]
     assert "way must be one of" in told(scene, "magic")[-1]["words"]
 
 
-def test_a_search_that_is_stopped_ends_and_leaves_its_desk(shown: list[Shown]) -> None:
+def test_a_search_that_is_stopped_ends_and_leaves_its_queue(shown: list[ArchiveView]) -> None:
     long = checked({**state(events=[broken()]), "seconds": 400.0}, shown)
-    desk = Desk()
-    stream = Stream(desk, lambda one: Searcher().search(long, "exhaustive", one))
+    queue = PageQueue()
+    stream = Stream(queue, lambda one: Searcher().search(long, "exhaustive", one))
     while not (line := stream.next()) or not line.strip():
         pass
     stream.stop()
     stream.thread.join(20)
     assert not stream.thread.is_alive()
-    assert desk.idle
+    assert queue.idle
     with pytest.raises(Stopped):
-        stream.tell({})
+        stream.send({})
 
 
 def test_a_page_has_one_search_and_turns_in_order() -> None:
-    desk, order = Desk(), []
+    queue, order = PageQueue(), []
     gate = threading.Event()
 
     def waits(stream: Stream) -> None:
@@ -135,37 +134,38 @@ def test_a_page_has_one_search_and_turns_in_order() -> None:
             stream.give_way()
             order.append("search again")
 
-    stream = Stream(desk, waits)
+    stream = Stream(queue, waits)
     with pytest.raises(Busy):
-        Stream(desk, lambda one: None)
+        Stream(queue, lambda one: None)
 
     def click() -> None:
-        with desk.turn():
+        with queue.turn():
             order.append("click")
 
     clicks = threading.Thread(target=click)
-    while not desk._line:
+    while not queue._waiting:
         time.sleep(0.001)
     clicks.start()
-    while len(desk._line) < 2:
+    while len(queue._waiting) < 2:
         time.sleep(0.001)
     gate.set()
     stream.thread.join(20)
     clicks.join(20)
     assert order == ["search", "click", "search again"]
-    assert desk.idle
+    assert queue.idle
 
 
-def test_desks_are_forgotten_when_there_are_many() -> None:
-    desks = Desks()
-    first = desks.of("0")
+def test_queues_are_forgotten_when_there_are_many() -> None:
+    queues = PageQueues()
+    first = queues.of("0")
     for number in range(1, 200):
-        desks.of(str(number))
-    assert len(desks._desks) <= 64
-    assert desks.of("0") is not first
-    busy = Desks()
-    for number in range(64):
-        np.testing.assert_equal(busy.of(str(number)).idle, True)
-        busy.of(str(number)).take()
-    with pytest.raises(Busy):
-        busy.of("one more")
+        queues.of(str(number))
+    assert len(queues._queues) <= 64
+    assert queues.of("0") is not first
+    busy = PageQueues()
+    with ExitStack() as turns:
+        for number in range(64):
+            assert busy.of(str(number)).idle
+            turns.enter_context(busy.of(str(number)).turn())
+        with pytest.raises(Busy):
+            busy.of("one more")

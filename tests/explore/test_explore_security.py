@@ -13,14 +13,14 @@ from made_shown import HOST, TOKEN, archive, asked, broken, posted, state, usual
 from starlette.types import ASGIApp
 
 from qed.explore.app import Explorer, app
-from qed.explore.sources import Shown
+from qed.explore.sources import ArchiveView
 
 HOME = f"/{TOKEN}/"
 
 
 @pytest.fixture(scope="module")
 def both() -> tuple[ASGIApp, Explorer]:
-    return app([Shown("small", "small.npz", archive(), made(), "kit.npz")], TOKEN, [HOST])
+    return app([ArchiveView("small", "small.npz", archive(), made(), "kit.npz")], TOKEN, [HOST])
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_a_thousand_malformed_requests_are_refused(both: tuple[ASGIApp, Explorer
             status,
             answer[:200],
         )
-    assert not explorer.desks.streams
+    assert not explorer.queues.streams
     assert asked(guarded, "GET", HOME)[0] == 200
 
 

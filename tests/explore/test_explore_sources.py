@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from qed.cli import app
 from qed.errors import InputError
-from qed.explore.sources import shown
+from qed.explore.sources import views_of
 
 
 @pytest.fixture(scope="module")
@@ -31,22 +31,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_archive_a_run_and_a_study(folder: Path) -> None:
-    [one] = shown([folder / "small.npz"])
+    [one] = views_of([folder / "small.npz"])
     assert (one.name, str(one.task), one.seconds) == ("patrolling, QED", "patrolling", 8.0)
-    [run] = shown([folder / "study" / "runs" / "one"])
+    [run] = views_of([folder / "study" / "runs" / "one"])
     assert run.archive.equal(one.archive)
-    both = shown([folder / "study"])
+    both = views_of([folder / "study"])
     assert [one.name for one in both] == ["patrolling, QED one", "patrolling, QED two"]
 
 
 def test_a_kit_joins_its_archive(folder: Path) -> None:
-    [one] = shown([folder / "small.npz", folder / "kit.npz"])
+    [one] = views_of([folder / "small.npz", folder / "kit.npz"])
     assert one.kit is not None
     assert one.kit.digest == made().digest
 
 
 def test_a_kit_alone_shows_its_controllers(folder: Path) -> None:
-    [one] = shown([folder / "kit.npz"])
+    [one] = views_of([folder / "kit.npz"])
     assert one.source == ""
     assert one.occupied.tolist() == list(range(40))
     assert one.kit is not None
@@ -55,7 +55,7 @@ def test_a_kit_alone_shows_its_controllers(folder: Path) -> None:
 
 
 def test_without_a_name_what_comes_with_qed(folder: Path) -> None:
-    example = shown([])[0]
+    example = views_of([])[0]
     assert example.source == "example:patrolling"
     assert "example:" not in example.name
     assert example.kit is not None  # it comes with the example
@@ -64,20 +64,20 @@ def test_without_a_name_what_comes_with_qed(folder: Path) -> None:
 
 def test_what_cannot_be_shown_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist"):
-        shown([folder / "missing.npz"])
+        views_of([folder / "missing.npz"])
     (tmp_path / "bad.npz").write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"bad\.npz"):
-        shown([tmp_path / "bad.npz"])
+        views_of([tmp_path / "bad.npz"])
     empty = tmp_path / "empty.npz"
     archive(0).save(empty)
     with pytest.raises(InputError, match="is empty"):
-        shown([empty])
+        views_of([empty])
 
 
 def test_the_begin_is_the_normal_environment_or_the_best(folder: Path) -> None:
-    example = shown([])[0]
+    example = views_of([])[0]
     assert example.environment(example.normal_cell).robots == 10
-    [small] = shown([folder / "small.npz"])
+    [small] = views_of([folder / "small.npz"])
     assert small.normal_cell == small.archive.best.cell
 
 
@@ -103,10 +103,10 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
 
 def test_the_map_is_there_before_the_compiler(folder: Path) -> None:
     text = (
-        "import sys\nfrom pathlib import Path\nfrom qed.explore import looks, maps, server\n"
-        "from qed.explore.sources import shown\n"
-        f"found = shown([Path({str(folder / 'small.npz')!r})])\n"
-        "maps.as_data(found[0]); looks.as_data(found)\nprint('numba' in sys.modules)\n"
+        "import sys\nfrom pathlib import Path\nfrom qed.explore import maps, server\n"
+        "from qed.explore.sources import views_of\n"
+        f"found = views_of([Path({str(folder / 'small.npz')!r})])\n"
+        "maps.as_data(found[0]); maps.page_data(found)\nprint('numba' in sys.modules)\n"
     )
     said = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "False"

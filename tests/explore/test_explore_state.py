@@ -13,15 +13,14 @@ from made_shown import SECONDS, archive, broken, state
 import qed
 from qed.errors import InputError
 from qed.explore.lines import written
-from qed.explore.sources import Shown
-from qed.explore.starts import STARTS
-from qed.explore.state import checked
-from qed.explore.swarms import lived, message
+from qed.explore.sources import ArchiveView
+from qed.explore.state import STARTS, checked
+from qed.explore.swarms import message, recorded
 
 
 @pytest.fixture(scope="module")
-def shown() -> list[Shown]:
-    return [Shown("small", "small.npz", archive(), made(), "kit.npz")]
+def shown() -> list[ArchiveView]:
+    return [ArchiveView("small", "small.npz", archive(), made(), "kit.npz")]
 
 
 @pytest.mark.parametrize(
@@ -51,25 +50,25 @@ def shown() -> list[Shown]:
         ({"home": 1}, "cell 1 of small is empty"),
     ],
 )
-def test_what_cannot_be_is_refused(shown: list[Shown], wrong: Any, words: str) -> None:
+def test_what_cannot_be_is_refused(shown: list[ArchiveView], wrong: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         checked(wrong, shown)
 
 
-def test_a_cell_runs_in_its_own_environment_unless_another_is_set(shown: list[Shown]) -> None:
+def test_a_cell_runs_in_its_own_environment_unless_another_is_set(shown: list[ArchiveView]) -> None:
     scene = checked({"cells": [33]}, shown)
     options = np.unravel_index(33, (4,) * 6)
-    assert scene.own
+    assert scene.native
     assert scene.environment == qed.Environment.from_options(options)
     other = checked({"cells": [33], "environment": {"robots": 3}}, shown)
-    assert (other.own, other.environment) == (False, qed.Environment(robots=3))
+    assert (other.native, other.environment) == (False, qed.Environment(robots=3))
     beside = checked({"cells": [33], "home": 3}, shown)
     assert beside.environment == checked({"cells": [3]}, shown).environment
 
 
-def test_the_message_holds_the_poses_of_the_trace(shown: list[Shown]) -> None:
+def test_the_message_holds_the_poses_of_the_trace(shown: list[ArchiveView]) -> None:
     scene = checked(state(seed=9, task="flocking", events=[broken(0.0)]), shown)
-    content = message(lived(scene))
+    content = message(recorded(scene))
     size = int.from_bytes(content[:4], "little")
     header = json.loads(content[4 : 4 + size])
     assert (4 + size) % 8 == 0
@@ -96,38 +95,38 @@ def test_the_message_holds_the_poses_of_the_trace(shown: list[Shown]) -> None:
     ],
 )
 def test_the_lines_do_what_is_seen(
-    shown: list[Shown], what: dict[str, Any], way: str, tmp_path: Any, monkeypatch: Any
+    shown: list[ArchiveView], what: dict[str, Any], way: str, tmp_path: Any, monkeypatch: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
     shown[0].archive.save("small.npz")
     made().save("kit.npz")
     scene = checked(what, shown)
-    seen = lived(scene)
+    seen = recorded(scene)
     text = written(scene, way)
     names: dict[str, Any] = {}
     exec(text, names)
     if "world" in names:
-        np.testing.assert_array_equal(names["world"].poses.T, seen.poses[:, -1])
+        np.testing.assert_array_equal(names["world"].poses[:, 0], seen.trace.x[-1])
     else:
-        np.testing.assert_array_equal(names["film"].x[-1], seen.poses[0, -1])
+        np.testing.assert_array_equal(names["film"].x[-1], seen.trace.x[-1])
     assert ("found" in names) == bool(way)
 
 
 @pytest.mark.parametrize("start", STARTS)
-def test_robots_begin_in_formations_apart_and_inside(shown: list[Shown], start: str) -> None:
+def test_robots_begin_in_formations_apart_and_inside(shown: list[ArchiveView], start: str) -> None:
     environment = {"robots": 16, "obstacles": 4, "arena": 3.0}
-    seen = lived(checked(state(start=start, environment=environment, seconds=0.2), shown))
-    x, y = seen.start[:, 0], seen.start[:, 1]
+    trace = recorded(checked(state(start=start, environment=environment, seconds=0.2), shown)).trace
+    x, y = trace.start[:, 0], trace.start[:, 1]
     apart = np.hypot(x[:, None] - x, y[:, None] - y)[np.triu_indices(16, 1)]
     assert apart.min() > 0.1
     assert min(x.min(), y.min()) > 0.1
     assert max(x.max(), y.max()) < 2.9
-    assert len(seen.obstacles) == 4
-    away = np.hypot(x[:, None] - seen.obstacles[:, 0], y[:, None] - seen.obstacles[:, 1])
+    assert len(trace.obstacles) == 4
+    away = np.hypot(x[:, None] - trace.obstacles[:, 0], y[:, None] - trace.obstacles[:, 1])
     assert away.min() > 0.2
 
 
-def test_a_formation_without_room_is_refused(shown: list[Shown]) -> None:
+def test_a_formation_without_room_is_refused(shown: list[ArchiveView]) -> None:
     scene = checked(state(start="ring", environment={"robots": 60, "arena": 1.0}), shown)
     with pytest.raises(InputError, match="no room for 60 robots"):
-        lived(scene)
+        recorded(scene)

@@ -2,61 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import behaviours
 import numpy as np
 
 import qed
-from qed.controller.network import Controller
+from qed.recovery.recovery import Recovery
 from qed.swarm.trace import Trace
+from qed.view.look import TITLES
 from qed.view.pane import Pane
-from qed.view.replay import Column, Entry, Replay
+from qed.view.replay import JUDGED, Column, Entry, Replay, View
 
 FAULTS = "PMIN,PMAX,PRAND,LW-H,RW-H,BW-H,ROFS,NONE,NONE,PMIN"
 
 
-@dataclass(frozen=True)
-class Made:
-    """What a replay reads of a recovery."""
-
-    task: str
-    faults: qed.Faults
-    normal: float
-    broken: float
-    performance: float
-    impact: float
-    resilience: float
-    distance: float
-    normal_cell: int
-    cell: int
-    normal_controller: Controller
-    controller: Controller
-
-
-@dataclass(frozen=True)
-class Judged(Made):
-    """A recovery whose numbers are from fresh trials."""
-
-    claimed: float = 0.75
-
-
-def recovery(task: str = "patrolling", faults: str = FAULTS, kind: type[Made] = Made) -> Any:
+def recovery(task: str = "patrolling", faults: str = FAULTS, **more: Any) -> Recovery:
     """Return a recovery of the task's own behaviour by one that avoids."""
-    return kind(
+    claimed = {"claimed_normal": 0.85, "claimed_broken": 0.5, "claimed": 0.75}
+    return Recovery(
         task=task,
         faults=qed.Faults(faults),
         normal=0.8,
         broken=0.5,
         performance=0.7,
-        impact=-0.375,
-        resilience=-0.125,
+        error=0.01,
         distance=0.25,
         normal_cell=3,
         cell=4,
         normal_controller=behaviours.BEST[task],
         controller=behaviours.AVOIDER,
+        fresh_seed=1,
+        **claimed,
+        **more,
     )
 
 
@@ -67,7 +46,7 @@ ORIGIN = "evolved with 5 robots, 2 m arena, 4 obstacles, 20 cm/s, hears 0.5 m, s
 def four(task: str = "patrolling", count: int = 4) -> list[Entry]:
     """Return recoveries of several archives, the third by its normal best, the last of QED."""
     found = recovery(task)
-    stays = replace(found, controller=found.normal_controller, cell=3, distance=0.0)
+    stays = replace(found, controller=found.normal_controller, cell=3, cells=(), distance=0.0)
     names = [*NAMES, *(f"QED of a run with a long name, number {k}" for k in range(5))][:count]
     return [
         Entry(stays if k == 2 else found, name, ORIGIN if name.startswith("QED") else "")
@@ -77,8 +56,8 @@ def four(task: str = "patrolling", count: int = 4) -> list[Entry]:
 
 def standing(pane: Pane) -> Replay:
     """Return a replay of one archive that shows a pane three times."""
-    column = Column("", (pane, pane, pane), impact=-0.5, resilience=-0.1, distance=0.3)
-    return Replay(pane.trace.task, pane.faults, (column,))
+    views = tuple(View(pane, title, k) for k, title in enumerate(TITLES))
+    return Replay(pane.trace.task, (Column("", views, pane),), JUDGED)
 
 
 def posed(

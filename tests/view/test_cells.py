@@ -89,7 +89,7 @@ def test_info_and_map_of_a_run_with_environments(tmp_path: Path) -> None:
     assert command("map", str(folder)).returncode == 0
     done = command("recover", str(folder), "--task", "patrolling")
     assert done.returncode == 2
-    assert "holds no genomes" in done.stderr
+    assert "holds no controllers" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import imageio_ffmpeg
 import numpy as np
 import pytest
-from made_recovery import FAULTS, Made, recovery
+from made_recovery import FAULTS, recovery
 from PIL import Image
 from test_player import data_of
 
 import qed
 from qed.cli.replay import replay as verb
 from qed.errors import InputError, StoppedError
-from qed.view.film import HOLD, Film, kind
+from qed.view import film
+from qed.view.film import HOLD
 from qed.view.replay import Entry, replay, watch
-from qed.view.stage import Stage
+from qed.view.stage import ReplayStage
 from qed.view.words import origin
 
 SMALL: dict[str, Any] = {"seconds": 6.0, "speed": 4.0, "fps": 10, "size": 200}
@@ -29,7 +29,7 @@ FRAMES = 16  # 0, 0.4, ..., 6.0 s
 
 def last_frame() -> np.ndarray:
     """Return the last frame as it was drawn."""
-    return np.asarray(Stage(watch(recovery(), seconds=6.0), 200, speed=4.0).draw(6.0))
+    return np.asarray(ReplayStage(watch(recovery(), seconds=6.0), 200, speed=4.0).draw(6.0))
 
 
 def difference(one: Any, other: Any) -> float:
@@ -38,7 +38,7 @@ def difference(one: Any, other: Any) -> float:
 
 def test_mp4_plays_in_browsers_and_shows_the_frames(tmp_path: Path) -> None:
     out = replay(recovery(), tmp_path / "film.mp4", **SMALL)
-    stage = Stage(watch(recovery(), seconds=6.0), 200)
+    stage = ReplayStage(watch(recovery(), seconds=6.0), 200)
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-i", str(out), "-f", "rawvideo", "-pix_fmt"]
     decoded = subprocess.run([*command, "rgb24", "-"], capture_output=True, check=True)
     said = decoded.stderr.decode()
@@ -58,23 +58,23 @@ def test_mp4_plays_in_browsers_and_shows_the_frames(tmp_path: Path) -> None:
 
 def test_gif_shows_the_frames_with_its_pauses(tmp_path: Path) -> None:
     out = replay(recovery(), tmp_path / "film.gif", **SMALL)
-    with Image.open(out) as film:
-        assert film.n_frames == FRAMES
-        assert film.info["loop"] == 0
-        assert film.info["duration"] == 100
-        first = film.convert("RGB")
-        film.seek(FRAMES - 1)
-        assert film.info["duration"] == round(1000 * HOLD)
-        last = film.convert("RGB")
+    with Image.open(out) as image:
+        assert image.n_frames == FRAMES
+        assert image.info["loop"] == 0
+        assert image.info["duration"] == 100
+        first = image.convert("RGB")
+        image.seek(FRAMES - 1)
+        assert image.info["duration"] == round(1000 * HOLD)
+        last = image.convert("RGB")
     assert difference(last, last_frame()) < 0.5
     assert difference(first, last_frame()) > 2.0
 
 
 def test_a_gif_for_a_readme_is_small(tmp_path: Path) -> None:
     out = replay(recovery(), tmp_path / "film.gif", seconds=100.0, fps=4)
-    with Image.open(out) as film:
-        assert film.n_frames == 81
-        assert film.width <= 1012
+    with Image.open(out) as image:
+        assert image.n_frames == 81
+        assert image.width <= 1012
     assert out.stat().st_size < 81 / 201 * 3e6  # a whole one of 201 frames: below 3 MB
 
 
@@ -94,11 +94,9 @@ def test_trails_and_sensors_are_drawn_on_demand(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seconds", [100.0, 180.0, 400.0])
 @pytest.mark.parametrize("ending", [".mp4", ".gif"])
 def test_films_last_15_to_30_seconds_by_default(ending: str, seconds: float) -> None:
-    film = Film.planned(ending, seconds)
-    times = film.times(seconds)
-    assert 15.0 <= len(times) / film.fps + HOLD <= 30.0
-    assert (times[0], times[-1]) == (0.0, seconds)
-    assert len(times) == film.count(seconds)
+    form = film.of_trial(ending, seconds)
+    assert 15.0 <= len(form.times) / form.fps + HOLD <= 30.0
+    assert (form.times[0], form.times[-1]) == (0.0, seconds)
 
 
 def test_progress_is_told(tmp_path: Path) -> None:
@@ -108,17 +106,17 @@ def test_progress_is_told(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    assert kind("runs/Film.MP4") == ".mp4"
+    assert film.ending_of("runs/Film.MP4") == ".mp4"
     for name in ("film.avi", "film", ".mp4"):
         with pytest.raises(InputError, match=r"must end in \.mp4, \.gif or \.html"):
-            kind(name)
+            film.ending_of(name)
     for how in ({"fps": 0}, {"fps": 51}, {"fps": 2.5}, {"size": 199}, {"size": 5000}):
         with pytest.raises(InputError, match=next(iter(how))):
-            Film.planned(".gif", 100.0, **how)  # type: ignore[arg-type]
+            film.of_trial(".gif", 100.0, **how)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"4,001 frames, more than 2,000: raise the speed"):
-        Film.planned(".gif", 400.0, speed=1.0)
+        film.of_trial(".gif", 400.0, speed=1.0)
     with pytest.raises(InputError, match="seconds"):
-        Film.planned(".gif", 0.0)
+        film.of_trial(".gif", 0.0)
 
 
 @pytest.mark.parametrize("ending", ["mp4", "gif"])
@@ -204,23 +202,15 @@ def test_the_verb_shows_a_team_of_an_archive(
         others = archive.controllers[:2]
         team = qed.Team([others[0]] * 4 + [others[1]] * 6)
         cells = (3,) * 4 + (5,) * 6
-        return Teamed(**vars(recovery()), team=team, cells=cells)
+        return recovery(team=team, cells=cells)
 
     monkeypatch.setattr("qed.recovery.recover.recover", by_fault)
     out = tmp_path / "film.html"
     verb([run], out=out, by="fault")
     assert asked["by"] == "fault"
     data = data_of(out.read_text())
-    assert data["columns"][0]["panes"][2]["letters"] == list("A" * 4 + "B" * 6)
+    assert data["columns"][0]["panes"][2]["signs"][0][2] == list("A" * 4 + "B" * 6)
     assert data["columns"][0]["caption"][1] == "a team of 2 controllers"
-
-
-@dataclass(frozen=True)
-class Teamed(Made):
-    """A recovery by a team."""
-
-    team: qed.Team
-    cells: tuple[int, ...]
 
 
 def qed_recover(run: Path) -> Any:

@@ -97,10 +97,14 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes | None, wo
 def test_a_picture_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
     path = tmp_path / "archive.npz"
     filled(SPACES["grid"]).save(path)
-    done = qed_command("map", str(path), "--out", str(tmp_path / "none" / "map.png"))
-    assert done.returncode == 1
-    assert "cannot write" in done.stderr
-    assert "Traceback" not in done.stderr
+    for out, code, words in (
+        (tmp_path / "none" / "map.png", 2, "there is no folder"),
+        (tmp_path / f"{'long' * 100}.png", 1, "cannot write"),
+    ):
+        done = qed_command("map", str(path), "--out", str(out))
+        assert done.returncode == code
+        assert words in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_a_saved_archive_gives_back_its_controllers(tmp_path: Path) -> None:

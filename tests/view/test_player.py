@@ -20,7 +20,7 @@ from PIL import Image
 
 from qed.view.ink import colour
 from qed.view.look import HEALTHY_COLOUR, SIGNS
-from qed.view.player import _data, page, unit, write_page
+from qed.view.player import _as_script, common_data, page, unit, write_page
 from qed.view.replay import Replay, replay, watch
 
 HOSTILE = "</script><script>document.title='broken in'</script><img src=x onerror=alert(1)>&"
@@ -40,7 +40,7 @@ def unpacked(text: str, kind: str) -> np.ndarray:
 
 def named(shown: Replay, name: str) -> Replay:
     """Return a replay of one archive under another name."""
-    return replace(shown, columns=(replace(shown.columns[0], name=name, origin=name),))
+    return replace(shown, columns=(replace(shown.columns[0], name=name, caption=(name,)),))
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +52,9 @@ def test_the_data_are_the_traces_within_their_steps(shown: Replay) -> None:
     data = data_of(page(shown))
     assert (data["cycles"], data["robots"], data["cycle"]) == (300, 10, 0.2)
     (column,) = shown.columns
-    for pane, stored in zip(column.panes, data["columns"][0]["panes"], strict=True):
+    for pane, stored in zip(shown.panes, data["columns"][0]["panes"], strict=True):
         trace = pane.trace
-        assert stored["faults"] == list(pane.faults)
+        assert stored["signs"] == [[0, list(pane.signs[0].faults), []]]
         changes = unpacked(stored["poses"], "<i2").reshape(3, 10, 301)
         poses = np.cumsum(changes, axis=2, dtype=np.int16)
         for got, true, step in zip(
@@ -67,9 +67,9 @@ def test_the_data_are_the_traces_within_their_steps(shown: Replay) -> None:
         assert np.abs(near.transpose(2, 0, 1) - (1 - trace.proximity) / 2).max() <= 0.0501
         heard = unpacked(stored["rab"], "u1").reshape(10, 8, 300) / data["heardSteps"]
         assert np.abs(heard.transpose(2, 0, 1) - (1 + trace.rab) / 2).max() <= 0.0201
-    assert any((pane.trace.rab < 1).any() for pane in column.panes)
+    assert any((pane.trace.rab < 1).any() for pane in shown.panes)
     before = unpacked(data["columns"][0]["before"], "<i2") / data["scoreSteps"]
-    assert np.abs(before - column.panes[0].trace.score).max() <= 0.5001 / data["scoreSteps"]
+    assert np.abs(before - column.before.trace.score).max() <= 0.5001 / data["scoreSteps"]
 
 
 def test_a_huge_arena_has_longer_steps_and_no_overflow() -> None:
@@ -103,9 +103,7 @@ def test_nothing_in_the_data_can_leave_its_place(shown: Replay) -> None:
     assert text.lower().count("</script") == 2
     assert text.lower().count("<script") == 2
     assert "<img" not in text.lower()
-    strange = _data(hostile, 10.0, False, False) | {"task": HOSTILE}
-    from qed.view.player import _as_script
-
+    strange = common_data(hostile) | {"task": HOSTILE}
     assert json.loads(_as_script(strange))["task"] == HOSTILE
     assert not set("<>&") & set(_as_script(strange))
     # A placeholder in the data is data.

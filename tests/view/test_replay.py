@@ -15,11 +15,11 @@ import qed
 from qed.errors import InputError
 from qed.view import ink
 from qed.view.arena import Arena, links, nearest
-from qed.view.badges import places
+from qed.view.film import of_trial
 from qed.view.look import FRESH, HEALTHY_COLOUR, INK, MARK, NEAR, SIGNS, outline, percent
 from qed.view.pane import Poses
-from qed.view.replay import checked_speed, faults_from, watch
-from qed.view.stage import Stage
+from qed.view.replay import faults_from, watch
+from qed.view.stage import ReplayStage
 
 SIZE = 400
 
@@ -38,26 +38,26 @@ def test_three_trials_from_one_start_with_what_the_search_found() -> None:
     found = recovery()
     shown = watch(found, seconds=20.0, seed=5, trial=2, algorithm="qed")
     (column,) = shown.columns
-    before, after, recovered = column.panes
+    before, after, recovered = shown.panes
     assert (before.trace.start == after.trace.start).all()
     assert (before.trace.start == recovered.trace.start).all()
-    assert [tuple(pane.faults) for pane in column.panes] == [
+    assert [tuple(pane.signs[0].faults) for pane in shown.panes] == [
         ("NONE",) * 10, tuple(found.faults), tuple(found.faults)
     ]  # fmt: skip
-    assert [pane.mean for pane in column.panes] == [0.8, 0.5, 0.7]
+    assert [pane.mean for pane in shown.panes] == [0.8, 0.5, 0.7]
     own = qed.simulate(
         behaviours.AVOIDER, trials=3, seconds=20.0, seed=5, faults=found.faults,
         tasks=["patrolling"],
     )  # fmt: skip
     assert recovered.score(100) == pytest.approx(float(own.fitness["patrolling"].ravel()[2]))
     assert shown.seconds == pytest.approx(20.0)
-    assert [view.note for view in shown.shown(column)] == ["", "impact −38 %", "resilience −12 %"]
+    assert [view.notes[1] for view in column.views] == ["", "impact −38 %", "resilience −13 %"]
     assert (column.name, column.caption) == ("QED", ("behavioural distance 0.25",))
 
 
 @pytest.mark.parametrize("task", ["patrolling", "border-patrolling"])
 def test_the_mean_freshness_of_cells_is_the_score(task: str) -> None:
-    pane = watch(recovery(task), seconds=300.0).columns[0].panes[1]
+    pane = watch(recovery(task), seconds=300.0).panes[1]
     value = pane.freshness[1:]
     if task == "border-patrolling":
         inner = np.zeros((10, 10), bool)
@@ -152,7 +152,7 @@ def test_badges_stay_near_inside_and_off_one_another() -> None:
     for corner, most in (((180.0, 180.0), 1.0), ((8.0, 8.0), 5.0), ((360.0, 180.0), 5.0)):
         robots = corner + grid
         sizes = np.tile((24.0, 15.0), (9, 1))
-        centres = places(robots, np.arange(9), sizes, 7.6, 400.0)
+        centres = ink.badge_places(robots, np.arange(9), sizes, 7.6, 400.0)
         assert overlap(centres, sizes) < most
         assert (centres >= sizes / 2).all()
         assert (centres <= 400 - sizes / 2).all()
@@ -161,9 +161,9 @@ def test_badges_stay_near_inside_and_off_one_another() -> None:
 
 def test_a_badge_alone_is_above_its_robot_or_below_it_at_the_top() -> None:
     sizes = np.array([(24.0, 15.0)])
-    centres = places(np.array([(200.0, 200.0)]), np.array([0]), sizes, 8.0, 400.0)
+    centres = ink.badge_places(np.array([(200.0, 200.0)]), np.array([0]), sizes, 8.0, 400.0)
     assert centres[0] == pytest.approx((200.0, 200.0 - 15.5))
-    centres = places(np.array([(200.0, 10.0)]), np.array([0]), sizes, 8.0, 400.0)
+    centres = ink.badge_places(np.array([(200.0, 10.0)]), np.array([0]), sizes, 8.0, 400.0)
     assert centres[0] == pytest.approx((200.0, 10.0 + 15.5))
 
 
@@ -219,10 +219,10 @@ def test_what_belongs_to_a_task() -> None:
 
 def test_a_frame_explains_the_faults_that_occur_and_no_others() -> None:
     only = ",".join(["PMIN"] * 5 + ["NONE"] * 5)
-    stage = Stage(watch(recovery(faults=only), seconds=2.0), 300)
+    stage = ReplayStage(watch(recovery(faults=only), seconds=2.0), 300)
     signs = [sign for row in stage.legend.rows for sign, _ in row]
     assert signs == ["robot", "PMIN", "task"]
-    everything = Stage(watch(recovery(), seconds=2.0), 300)
+    everything = ReplayStage(watch(recovery(), seconds=2.0), 300)
     assert sum(map(len, everything.legend.rows)) == 9
 
 
@@ -230,7 +230,7 @@ def test_a_frame_explains_the_faults_that_occur_and_no_others() -> None:
 @pytest.mark.parametrize("task", ["border-patrolling", "dispersion"])
 def test_all_words_fit_the_frame(size: int, task: str) -> None:
     shown = watch(recovery(task), seconds=400.0, algorithm="spirit")
-    stage = Stage(shown, size, speed=20.0)
+    stage = ReplayStage(shown, size, speed=20.0)
     frame = stage.draw(400.0)
     assert frame.size == (stage.width, stage.height)
     assert (stage.width % 2, stage.height % 2) == (0, 0)
@@ -242,20 +242,20 @@ def test_all_words_fit_the_frame(size: int, task: str) -> None:
 
 def test_the_score_runs_and_frames_repeat() -> None:
     shown = watch(recovery(), seconds=20.0)
-    stage = Stage(shown, 240)
+    stage = ReplayStage(shown, 240)
     first, last = stage.draw(0.0), stage.draw(20.0)
     top = stage.score_top(stage.places[0].top)
     strip = (0, top, stage.width, top + stage.score_height)
     assert first.crop(strip).tobytes() != last.crop(strip).tobytes()
     assert stage.draw(20.0).tobytes() == last.tobytes()
-    assert Stage(shown, 240).draw(7.3).tobytes() == stage.draw(7.3).tobytes()
+    assert ReplayStage(shown, 240).draw(7.3).tobytes() == stage.draw(7.3).tobytes()
     assert stage.draw(99.0).tobytes() == last.tobytes()
 
 
 def test_the_swarm_of_a_frame_is_that_of_its_time() -> None:
     """0.6 s are three cycles, although 0.6 / 0.2 is a little less than 3."""
     shown = watch(recovery(), seconds=2.0)
-    stage = Stage(shown, 240)
+    stage = ReplayStage(shown, 240)
     assert 0.6 / 0.2 < 3
     place = stage.places[1]
     pane = stage.draw(0.6).crop((place.left, place.top, place.left + 240, place.top + 240))
@@ -279,11 +279,12 @@ def test_faults_by_name_or_seed() -> None:
 
 
 def test_a_film_lasts_about_twenty_seconds_by_default() -> None:
-    assert [checked_speed(seconds, None) for seconds in (10.0, 100.0, 400.0)] == [1.0, 5.0, 20.0]
-    assert checked_speed(100.0, 3) == 3.0
+    speeds = [of_trial(".mp4", seconds).speed for seconds in (10.0, 100.0, 400.0)]
+    assert speeds == [1.0, 5.0, 20.0]
+    assert of_trial(".mp4", 100.0, 3).speed == 3.0
     for speed in (0, -1, math.nan, "fast"):
         with pytest.raises(InputError, match="speed"):
-            checked_speed(100.0, speed)  # type: ignore[arg-type]
+            of_trial(".mp4", 100.0, speed)  # type: ignore[arg-type]
 
 
 def test_what_is_no_recovery_is_refused() -> None:

@@ -16,7 +16,7 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 from browser import Browser
-from made_recovery import NAMES, ORIGIN, Judged, four, recovery
+from made_recovery import FAULTS, NAMES, ORIGIN, four, recovery
 from PIL import Image
 
 import qed
@@ -25,11 +25,12 @@ from qed.archive.grid import Categories, Grid
 from qed.cli.replay import replay as verb
 from qed.errors import InputError
 from qed.view import ink
-from qed.view.film import ENDINGS, WIDEST, Film, across, default_size
+from qed.view.film import ENDINGS, WIDEST, across, default_size, of_trial
 from qed.view.look import DARK, LIGHT, SCORES
+from qed.view.pane import Signs
 from qed.view.player import write_page
 from qed.view.replay import MOST, Entry, Replay, replay, watch
-from qed.view.stage import Stage
+from qed.view.stage import ReplayStage
 from qed.view.words import in_words, names, origin
 
 SMALL: dict[str, Any] = {"seconds": 6.0, "speed": 4.0, "fps": 5, "size": 200}
@@ -45,13 +46,14 @@ def shown() -> Replay:
 
 def test_all_swarms_start_at_the_same_poses_with_the_same_fault(shown: Replay) -> None:
     assert [column.name for column in shown.columns] == list(NAMES)
-    starts = [pane.trace.start for column in shown.columns for pane in column.panes]
+    panes = [*shown.panes, *(column.before for column in shown.columns)]
+    starts = [pane.trace.start for pane in panes]
     assert all((start == starts[0]).all() for start in starts)
     for column in shown.columns:
-        after, recovered = shown.shown(column)
+        after, recovered = column.views
         assert (after.moment, recovered.moment) == (1, 2)
-        assert tuple(after.pane.faults) == tuple(recovered.pane.faults) == shown.faults.names
-        assert (after.note, recovered.note) == ("impact −38 %", "resilience −12 %")
+        assert after.pane.signs == recovered.pane.signs == [Signs(0, qed.Faults(FAULTS))]
+        assert (after.notes[1], recovered.notes[1]) == ("impact −38 %", "resilience −13 %")
 
 
 def test_captions_tell_distance_and_origin_and_a_controller_that_stays(shown: Replay) -> None:
@@ -61,12 +63,6 @@ def test_captions_tell_distance_and_origin_and_a_controller_that_stays(shown: Re
         ("behavioural distance 0.00: the normal controller stays",),
         ("behavioural distance 0.25", ORIGIN),
     ]
-
-
-def test_means_say_whether_they_are_from_fresh_trials() -> None:
-    found = recovery(kind=Judged)
-    assert watch([Entry(found)] * 2, seconds=2.0).judged == "fresh trials"
-    assert watch([Entry(found), Entry(recovery())], seconds=2.0).judged == "all trials"
 
 
 def test_what_cannot_stand_side_by_side_is_refused() -> None:
@@ -147,7 +143,7 @@ def test_words_wrap_and_long_ones_are_cut() -> None:
 
 
 def test_a_column_for_each_archive_with_the_fault_above_recovery(shown: Replay) -> None:
-    stage = Stage(shown, 240)
+    stage = ReplayStage(shown, 240)
     lefts = [place.left for place in stage.places[::2]]
     assert lefts == sorted(set(lefts))
     assert lefts == [place.left for place in stage.places[1::2]]
@@ -164,10 +160,10 @@ def test_a_column_for_each_archive_with_the_fault_above_recovery(shown: Replay) 
 
 
 def test_the_legend_explains_healthy_robots_only_where_there_are_some(shown: Replay) -> None:
-    assert Stage(shown, 240).legend.rows[0][0][0] == "robot"
+    assert ReplayStage(shown, 240).legend.rows[0][0][0] == "robot"
     ill = Entry(recovery(faults=",".join(["PMIN"] * 10)))
     for entries, first in (([ill], "robot"), ([ill, ill], "PMIN")):
-        stage = Stage(watch(entries, seconds=2.0), 240)
+        stage = ReplayStage(watch(entries, seconds=2.0), 240)
         assert stage.legend.rows[0][0][0] == first
 
 
@@ -175,7 +171,7 @@ def test_the_legend_explains_healthy_robots_only_where_there_are_some(shown: Rep
 @pytest.mark.parametrize("size", [200, 380])
 def test_all_words_stay_in_their_places(count: int, size: int) -> None:
     replayed = watch(four(count=count), seconds=2.0)
-    stage = Stage(replayed, size, speed=20.0)
+    stage = ReplayStage(replayed, size, speed=20.0)
     frame = np.asarray(stage.draw(2.0))
     assert frame.shape == (stage.height, stage.width, 3)
     assert (stage.width % 2, stage.height % 2) == (0, 0)
@@ -198,8 +194,8 @@ def test_panes_become_smaller_with_more_archives_and_stay_legible() -> None:
         assert max(size * across(k) for k, size in enumerate(sizes, 1)) <= 1920
     assert default_size(".mp4", 4) * 4 <= 1600
     with pytest.raises(InputError, match=f"size can be at most {WIDEST // 8}"):
-        Film.planned(".mp4", 100.0, size=600, archives=8)
-    assert Film.planned(".html", 100.0, size=600, archives=8).size == 600
+        of_trial(".mp4", 100.0, size=600, archives=8)
+    assert of_trial(".html", 100.0, size=600, archives=8).size == 600
 
 
 @pytest.mark.parametrize("ending", ["mp4", "gif", "html"])
@@ -395,7 +391,12 @@ def test_the_page_tells_what_the_film_tells(browser: Browser, file: Path) -> Non
     headings = browser.evaluate("[...document.querySelectorAll('h2')].map(h => h.textContent)")
     assert headings == list(NAMES)
     words = browser.evaluate("document.getElementById('columns').innerText")
-    for part in ("impact −38 %", "resilience −12 %", "all trials 0.700", "before the fault 0.800"):
+    for part in (
+        "impact −38 %",
+        "resilience −13 %",
+        "fresh trials 0.700",
+        "before the fault 0.800",
+    ):
         assert words.count(part) == 4
     assert words.count("the normal controller stays") == 1
     assert words.count(ORIGIN) == 1

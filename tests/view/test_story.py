@@ -24,13 +24,11 @@ from qed.errors import InputError
 from qed.recovery.kit.play import AFTER, NORMAL, STRUCK, TRIAL, Period, new_world
 from qed.recovery.search.search import Belief
 from qed.view import ink
+from qed.view.film import SLOW, of_story, section_at, sections_of, write
 from qed.view.look import HEALTHY_COLOUR, ORANGE
-from qed.view.pace import SLOW, film_pace
+from qed.view.player import page
 from qed.view.story import Story, story
-from qed.view.story_charts import BEST, KEPT
-from qed.view.story_film import planned, tell
-from qed.view.story_player import page
-from qed.view.story_stage import StoryStage
+from qed.view.story_stage import BEST, KEPT, StoryStage
 
 FAULTS = ",".join(["PMAX"] * 6 + ["NONE"] * 4)
 SECONDS = 6.0
@@ -76,11 +74,11 @@ def test_one_world_from_the_first_stretch_to_the_last(shown: Story) -> None:
     count = len(shown.chapters)
     assert [part.mark for part in shown.chapters] == ["normal", "fault", "1", "2", "3", "after"]
     assert shown.seconds == pytest.approx(SECONDS * count)
-    assert shown.healthy.cycles == 30 * count
-    steps = np.hypot(np.diff(shown.healthy.x, axis=0), np.diff(shown.healthy.y, axis=0))
+    assert shown.pane.cycles == 30 * count
+    steps = np.hypot(np.diff(shown.pane.x, axis=0), np.diff(shown.pane.y, axis=0))
     assert steps.max() < 0.05  # nobody is put anywhere: at most 0.2 s at 0.1 m/s, and pushes
     for part in shown.chapters:
-        assert shown.score(part.end) == part.stretch.fitness
+        assert shown.score(part.end) == part.period.fitness
         assert shown.chapter(part.begin) is part
     assert shown.chapter(shown.seconds) is shown.chapters[-1]
     assert "6 of 10 robots" in shown.chapters[1].title
@@ -93,15 +91,13 @@ def test_a_controller_keeps_its_letter_through_the_story(shown: Story, stage: St
     assert "It tries a team of 2 controllers (D: " in shown.chapters[4].words[0]
     assert "letter" in [sign for row in stage.legend.rows for sign, _ in row]
     for part, letters in zip(shown.chapters, expected, strict=True):
-        stage.draw(part.begin + 1.0)
-        arena = stage.healthy if part is shown.chapters[0] else stage.broken
-        assert arena.pane.letters == tuple(letters)
+        assert shown.pane.signs_at(5 * part.begin + 1).letters == tuple(letters)
 
 
 def test_one_controller_for_all_has_no_letters(kit: qed.Kit) -> None:
     found = kit.recover(faults=qed.Faults(FAULTS), reset=False, budget=2, **SHORT)
     told = story(kit, found, seconds=SECONDS)
-    assert not told.some_team
+    assert "letter" not in [sign for sign, _ in told.legend]
     assert {part.letters for part in told.chapters} == {()}
     assert "letter" not in [s for row in StoryStage(told, 300).legend.rows for s, _ in row]
 
@@ -134,7 +130,7 @@ def teams(request: pytest.FixtureRequest) -> tuple[Any, Story]:
 
 def test_letters_tell_which_diagnosis_runs_what(teams: tuple[Any, Story]) -> None:
     found, shown = teams
-    assert shown.some_team
+    assert "letter" in [sign for sign, _ in shown.legend]
     wrong = [said != true for said, true in zip(found.diagnoses, DIAGNOSED, strict=True)]
     assert any(wrong) == (found.misdiagnosis_rate > 0.0)
     for part, chapter in zip(found.session, shown.chapters, strict=True):
@@ -174,7 +170,7 @@ def test_words_of_teams_fit(teams: tuple[Any, Story], size: int) -> None:
     _, shown = teams
     stage = StoryStage(shown, size)
     for part in shown.chapters:
-        lines = stage._sentences(part)
+        lines = stage.sentences(part)
         told = " ".join([*part.words, *([shown.ending] if part is shown.chapters[-1] else [])])
         assert " ".join(lines) == told
         assert stage.words_top + len(lines) * stage.line < stage.charts_top
@@ -185,35 +181,39 @@ def test_where_teams_are_not_trusted_the_story_says_so() -> None:
     told = story(kit, found, seconds=SECONDS)
     words = " ".join(told.chapters[1].words)
     assert "are wrong. The kit trusts no teams in this task" in words
-    assert not told.some_team
+    assert "letter" not in [sign for sign, _ in told.legend]
 
 
-# ---- pace ----------------------------------------------------------------------------------
+# ---- speed ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("trials", [5, 10])
 def test_a_long_life_is_a_short_film(trials: int) -> None:
-    pace = film_pace([400.0] * (trials + 3))
-    assert 30.0 <= pace.lasts <= 60.0
-    times = pace.times(25)
+    film = of_story(".mp4", [400.0] * (trials + 3))
+    times = film.times
+    assert 30.0 <= len(times) / 25 <= 60.0
     assert (times[0], times[-1]) == (0.0, pytest.approx(400.0 * (trials + 3)))
     assert (np.diff(times) > 0).all()
+
+    def speed(seconds: float) -> float:
+        return section_at(film.sections, seconds).speed
+
     # What begins can be followed, and so can the end.
     for begin in range(trials + 2):
-        assert pace.gait(400.0 * begin).speed == SLOW
-    assert pace.gait(times[-1]).speed == SLOW
-    assert pace.gait(1000.0).lapse
+        assert speed(400.0 * begin) == SLOW
+    assert speed(times[-1]) == SLOW
+    assert section_at(film.sections, 1000.0).lapse
     for now, then in pairwise(times[:-1]):
-        speeds = {pace.gait(now).speed, pace.gait(then).speed}
+        speeds = {speed(now), speed(then)}
         assert min(speeds) - 1e-6 <= 25 * (then - now) <= max(speeds) + 1e-6
 
 
 def test_short_stretches_are_not_slowed_down_further() -> None:
-    assert {gait.speed for gait in film_pace([3.0, 3.0, 3.0]).gaits} == {SLOW}
-    fixed = film_pace([100.0, 100.0], 50.0)
-    assert (fixed.lasts, len(fixed.gaits)) == (4.0, 1)
+    assert {section.speed for section in sections_of([3.0, 3.0, 3.0])} == {SLOW}
+    [fixed] = sections_of([100.0, 100.0], 50.0)
+    assert fixed.lasts == 4.0
     with pytest.raises(InputError, match="speed must be above 0"):
-        film_pace([100.0], 0.0)
+        sections_of([100.0], 0.0)
 
 
 # ---- frames --------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ def test_scores_end_where_stretches_end(stage: StoryStage, shown: Story) -> None
     charts = stage.charts
     image = np.asarray(charts.draw(shown.seconds))
     for part in shown.chapters[:-1]:
-        x, y = round(charts.scores.x(part.end)), round(charts.scores.y(part.stretch.fitness))
+        x, y = round(charts.scores.x(part.end)), round(charts.scores.y(part.period.fitness))
         near = image[y - 3 : y + 4, x - 3 : x + 4].reshape(-1, 3).astype(int)
         assert (near.sum(1) < 500).sum() > 15  # a dot
 
@@ -261,7 +261,7 @@ def test_all_words_fit(shown: Story, size: int) -> None:
     for part in shown.chapters:
         title = ink.width(part.title, stage.title)
         assert title + speed + 2 * stage.margin <= stage.width
-        words = stage._sentences(part)
+        words = stage.sentences(part)
         told = " ".join([*part.words, *([shown.ending] if part is shown.chapters[-1] else [])])
         assert " ".join(words) == told  # nothing is left out
         assert max(ink.width(line, stage.text) for line in words) <= stage.size
@@ -283,44 +283,46 @@ def test_ticks_are_few_and_round(stage: StoryStage) -> None:
 
 @pytest.mark.parametrize("ending", [".mp4", ".gif", ".html"])
 def test_the_same_story_gives_the_same_bytes(shown: Story, ending: str, tmp_path: Path) -> None:
-    film = planned(ending, [SECONDS] * 6, fps=2, size=300)
+    film = of_story(ending, [SECONDS] * 6, fps=2, size=300)
     told: list[tuple[int, int]] = []
-    one = tell(shown, tmp_path / f"a{ending}", film, lambda *at: told.append(at))
-    other = tell(shown, tmp_path / f"b{ending}", film)
+    one = write(shown, tmp_path / f"a{ending}", film, lambda *at: told.append(at))
+    other = write(shown, tmp_path / f"b{ending}", film)
     assert one.read_bytes() == other.read_bytes()
     assert len(one.read_bytes()) > 5000
     if ending != ".html":
-        frames = len(shown.pace.times(2))
+        frames = len(film.times)
         assert told[-1] == (frames, frames)
 
 
 def test_too_long_a_gif_is_refused() -> None:
     with pytest.raises(InputError, match="more than 2,000: raise the speed"):
-        planned(".gif", [400.0] * 13, speed=10.0)
+        of_story(".gif", [400.0] * 13, speed=10.0)
 
 
 def test_the_data_of_a_page(shown: Story) -> None:
     data = data_of(page(shown))
-    assert data["cycles"] == shown.healthy.cycles
-    assert data["struck"] == 30
-    assert data["gaits"][-1]["end"] == pytest.approx(shown.seconds)
+    assert data["cycles"] == shown.pane.cycles
+    assert [begin for begin, _, _ in data["pane"]["signs"]] == [30 * k for k in range(6)]
+    assert data["sections"][-1]["end"] == pytest.approx(shown.seconds)
     assert [one["mark"] for one in data["chapters"]] == [part.mark for part in shown.chapters]
-    assert data["pane"]["faults"] == list(shown.faults)
+    assert data["pane"]["signs"][1][1] == FAULTS.split(",")
     assert len(page(shown, sensors=True)) > len(page(shown)) + 1_000
 
 
 def test_the_page_tells_the_story(browser: Browser, shown: Story, tmp_path: Path) -> None:
-    file = tell(shown, tmp_path / "story.html", planned(".html", [SECONDS] * 6))
+    file = write(shown, tmp_path / "story.html", of_story(".html", [SECONDS] * 6))
     for width in (1300, 400):
         browser.open(file, width, still=True)
         browser.until(f"{STATE} === 'paused'")
-        heading = "document.querySelector('.telling h2').textContent"
+        heading = "document.querySelector('#columns .chapter h2').textContent"
         for part in shown.chapters:
             scrub(browser, part.begin + 1.0)
             assert browser.evaluate(heading) == part.title
-            number = browser.evaluate("document.querySelector('.telling strong').textContent")
+            number = browser.evaluate(
+                "document.querySelector('#columns .chapter strong').textContent"
+            )
             assert number == f"{shown.score(part.begin + 1.0):.3f}"
-        words = browser.evaluate("document.querySelector('.telling .words').textContent")
+        words = browser.evaluate("document.querySelector('#columns .chapter .words').textContent")
         assert words.endswith(shown.ending)
         wide = "document.documentElement.scrollWidth <= innerWidth"
         assert browser.evaluate(wide)
@@ -329,7 +331,7 @@ def test_the_page_tells_the_story(browser: Browser, shown: Story, tmp_path: Path
         assert browser.complaints() == []
     browser.open(file, 1300)
     browser.until(f"{STATE} === 'playing' && {NOW} > 5")
-    assert "10× real time" in browser.evaluate("document.querySelector('.pace').textContent")
+    assert "10× real time" in browser.evaluate("document.querySelector('.speed').textContent")
     browser.evaluate("document.getElementById('play').click()")
     assert browser.complaints() == []
 
@@ -368,7 +370,7 @@ def test_the_verb_makes_a_page_of_a_search_by_fault(
         "seconds": SECONDS,
     }
     verb([tmp_path / "kit.npz"], out=out, faults=",".join(DIAGNOSED), threads=1, **given)
-    told = [one["letters"] for one in data_of(out.read_text())["chapters"]]
+    told = [letters for _, _, letters in data_of(out.read_text())["pane"]["signs"]]
     assert told == [list(one.letters) for one in story(kit, found, seconds=SECONDS).chapters]
     words = capsys.readouterr().out
     assert "Diagnoses of the robots" in words

@@ -20,7 +20,7 @@ from qed.archive.cvt import Centroids, SpiritCells
 from qed.archive.grid import Categories, Environments, Grid, Space
 from qed.controller.genome import Genomes
 from qed.controller.network import FIRST_HIDDEN, INPUTS, LEFT
-from qed.errors import choice
+from qed.errors import InputError, choice
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
@@ -234,6 +234,47 @@ def load_example(name: str = "patrolling") -> Archive:
     """
     path = FOLDER / f"{choice('name', name, examples())}{ENDING}"
     return loads(gzip.decompress(path.read_bytes()), path)
+
+
+def open_archive(path: str | Path) -> tuple[Archive, dict[str, Any], Path]:
+    """Return an archive that a user names, its run's state if it is unfinished, and its file.
+
+    It is that of a run's folder, a file, or ``example:TASK``.
+    """
+    path = Path(path)
+    if str(path).startswith(EXAMPLE):
+        name = choice("name", str(path).removeprefix(EXAMPLE), [*examples(), *kits()])
+        if name in kits():
+            raise InputError(
+                f"{path} is a kit, not an archive; name one of {', '.join(examples())}"
+            )
+        archive = load_example(name)
+        return archive, archive.header.pop("state", {}), path
+    if path.is_dir():
+        path = _in_folder(path)
+    elif not path.exists():
+        raise InputError(f"{path} does not exist")
+    try:
+        archive = load(path)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    if not isinstance(archive.header.setdefault("settings", {}), dict):
+        raise InputError(f"{path} is not a usable archive: its settings are not a table")
+    state = archive.header.pop("state", None)
+    return archive, state if isinstance(state, dict) else {}, path
+
+
+def _in_folder(path: Path) -> Path:
+    """Return the file of a run's archive, or of the newest checkpoint of an unfinished run."""
+    from qed.evolution.folder import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS  # loads the compiler
+
+    there = [path / name for name in (ARCHIVE, CHECKPOINT, PREVIOUS) if (path / name).exists()]
+    if there:
+        return there[0]
+    inside = [folder.name for folder in sorted(path.iterdir()) if (folder / CONFIG).exists()]
+    if inside:
+        raise InputError(f"{path} holds several runs; name one of {', '.join(inside)}")
+    raise InputError(f"{path} holds no archive and no checkpoint yet")
 
 
 def to_dataframe(archive: Archive, names: Sequence[str] | None = None) -> Any:

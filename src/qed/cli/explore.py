@@ -34,10 +34,10 @@ def explore(
         raise StoppedError(
             "the explorer needs Starlette and uvicorn: pip install 'qed-swarm[explore]'"
         ) from error
-    from qed.explore.sources import shown
+    from qed.explore.sources import views_of
 
     whole("port", port, 0, 65535)
-    found = shown(paths or [])
+    found = views_of(paths or [])
 
     def say(address: str) -> None:
         count = f"{len(found)} archives" if len(found) > 1 else found[0].name

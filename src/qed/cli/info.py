@@ -18,6 +18,7 @@ def info(
     files: options.With = None,
 ) -> None:
     """Show the settings and the numbers of a run, an archive or a kit."""
+    from qed.archive.stored import open_archive
     from qed.cli.kit import loaded, print_kit
     from qed.evolution.algorithms import ALGORITHMS
     from qed.recovery.kit.stored import is_kit
@@ -25,7 +26,7 @@ def info(
     if is_kit(path):
         print_kit(loaded(path), path)
         return
-    archive, state, source = opened(path)
+    archive, state, source = open_archive(path)
     settings = archive.header.get("settings", {})
     screen = show.console()
     screen.print(str(source), style="bold", markup=False)
@@ -62,43 +63,6 @@ def _print_definition(kind: str, how: dict[str, Any]) -> None:
         for line in str(source or "").splitlines():
             screen.print(f"  {show.printable(line)}", markup=False)
     screen.print()
-
-
-def opened(path: Path) -> tuple[Archive, dict[str, Any], Path]:
-    """Return an archive, its run's state if it is unfinished, and the file it came from."""
-    from qed.archive.archive import Archive
-    from qed.archive.stored import EXAMPLE, examples, kits, load_example
-    from qed.errors import InputError, choice
-
-    if str(path).startswith(EXAMPLE):
-        name = choice("name", str(path).removeprefix(EXAMPLE), [*examples(), *kits()])
-        if name in kits():
-            raise InputError(
-                f"{path} is a kit, not an archive; name one of {', '.join(examples())}"
-            )
-        archive = load_example(name)
-        return archive, archive.header.pop("state", {}), path
-    if path.is_dir():
-        from qed.evolution.folder import ARCHIVE, CHECKPOINT, CONFIG, PREVIOUS
-
-        there = [path / name for name in (ARCHIVE, CHECKPOINT, PREVIOUS) if (path / name).exists()]
-        inside = [folder.name for folder in sorted(path.iterdir()) if (folder / CONFIG).exists()]
-        if not there and inside:
-            raise InputError(f"{path} holds several runs; name one of {', '.join(inside)}")
-        if not there:
-            raise InputError(f"{path} holds no archive and no checkpoint yet")
-        path = there[0]
-    elif not path.exists():
-        raise InputError(f"{path} does not exist")
-    try:
-        archive = Archive.load(path)
-    except ValueError as error:
-        raise InputError(str(error)) from error
-    if not isinstance(archive.header.setdefault("settings", {}), dict):
-        raise InputError(f"{path} is not a usable archive: its settings are not a table")
-    state = _told(archive.header, "state", dict)
-    archive.header.pop("state", None)
-    return archive, state, path
 
 
 def _told(header: dict[str, Any], name: str, kind: type) -> Any:

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from qed.cli import options
-from qed.cli.info import opened
 
 
 def map_(
@@ -20,16 +19,14 @@ def map_(
     files: options.With = None,
 ) -> None:
     """Draw the filled cells of an archive and their fitness."""
-    from qed.errors import InputError, StoppedError
+    from qed.archive.stored import open_archive
+    from qed.errors import InputError
     from qed.view.maps import draw_map
 
-    archive, _, source = opened(path)
+    archive, _, source = open_archive(path)
     target = out or source.with_name("map.png")
     if target.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise InputError(f"out: the file must end in .png, .pdf or .svg, got {target.name!r}")
     if len(archive) == 0:
         raise InputError(f"{source} is empty: there is nothing to draw yet")
-    try:
-        typer.echo(draw_map(archive, target))
-    except OSError as error:
-        raise StoppedError(f"cannot write {target}: {error.strerror}") from error
+    typer.echo(draw_map(archive, target))

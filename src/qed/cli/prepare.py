@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from qed.cli import options, show
-from qed.cli.info import opened
 
 
 def prepare(
@@ -44,12 +43,13 @@ def prepare(
     files: options.With = None,
 ) -> None:
     """Prepare a kit: learn from simulated faults how to recover within ten trials."""
+    from qed.archive.stored import open_archive
     from qed.errors import InputError, StoppedError
     from qed.recovery.kit.prepare import Effort
     from qed.recovery.kit.prepare import prepare as learn
     from qed.swarm.faults import Faults
 
-    archive, _, _ = opened(path)
+    archive, _, _ = open_archive(path)
     if out.suffix.lower() != ".npz":
         raise InputError(f"out: the file must end in .npz, got {out.name!r}")
     if not out.parent.is_dir():

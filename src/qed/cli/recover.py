@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from qed.cli import options, show
-from qed.cli.info import opened
 
 if TYPE_CHECKING:
     from qed.recovery.recovery import Recovery
@@ -60,6 +59,7 @@ def recover(
     files: options.With = None,
 ) -> None:
     """Break robots, and find the controllers of an archive that recover the swarm."""
+    from qed.archive.stored import open_archive
     from qed.cli.kit import loaded, print_searched
     from qed.cli.teams import print_teams
     from qed.errors import InputError
@@ -100,7 +100,7 @@ def recover(
     ):
         if given is not None:
             raise InputError(f"--{option} needs a kit; qed prepare makes one from an archive")
-    archive, _, source = opened(path)
+    archive, _, source = open_archive(path)
     wanted = task or archive.header.get("settings", {}).get("task")
     if wanted is None:
         raise InputError(f"task: {source} does not name its task; give one with --task")

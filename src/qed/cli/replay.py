@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from qed.cli import options
-from qed.cli.info import opened
 from qed.cli.replay_kit import refuse, replay_kit
 from qed.cli.show import console, table, waiting
 
@@ -87,13 +86,13 @@ def replay(
     A kit: one world without reset, from the healthy swarm to the fault, the search and recovery.
     """
     from qed.errors import InputError, choice
+    from qed.files import can_write
     from qed.recovery.by_fault import BY
     from qed.recovery.kit.stored import is_kit
     from qed.recovery.recover import recover
     from qed.swarm.environment import Environment
-    from qed.view.film import Film, kind
-    from qed.view.replay import Entry, checked_trial, faults_from, produce, watch
-    from qed.view.unfinished import can_write
+    from qed.view import film
+    from qed.view.replay import Entry, checked_trial, faults_from, watch
     from qed.view.words import names
 
     # All that can be wrong is found before the search, which takes time.
@@ -113,12 +112,12 @@ def replay(
     if by is not None:
         choice("by", by, BY)
     trials, trial = 10 if trials is None else trials, 0 if trial is None else trial
-    ending = kind(out)
+    ending = film.ending_of(out)
     archives, sources = _opened(paths)
     wanted = _task(task, archives, sources)
     chosen = faults_from(faults, Environment().robots)
     length = _seconds(archives) if seconds is None else seconds
-    film = Film.planned(
+    form = film.of_trial(
         ending, length, speed, fps, size, trails=trails, sensors=sensors, archives=len(archives)
     )
     checked_trial(trial)
@@ -135,12 +134,13 @@ def replay(
     with waiting("simulating what is shown") as progress:
         shown = watch(entries, seconds=length, seed=seed, trial=trial, progress=progress)
     with waiting("drawing") as progress:
-        produce(shown, out, film, progress)
+        film.write(shown, out, form, progress)
     _print(out, entries, shown.judged)
 
 
 def _opened(paths: Sequence[Path]) -> tuple[list[Archive], list[Path]]:
     """Return the archives, none of them empty, and their files."""
+    from qed.archive.stored import open_archive
     from qed.errors import InputError
     from qed.view.replay import MOST
 
@@ -148,7 +148,7 @@ def _opened(paths: Sequence[Path]) -> tuple[list[Archive], list[Path]]:
         raise InputError(f"name 1 to {MOST} archives, got {len(paths)}")
     archives, sources = [], []
     for path in paths:
-        archive, _, source = opened(path)
+        archive, _, source = open_archive(path)
         if len(archive) == 0:
             raise InputError(f"{source} is empty: it has no controller to show")
         archives.append(archive)

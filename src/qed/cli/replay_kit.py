@@ -46,20 +46,19 @@ def replay_kit(
     """Search in a world that goes on, and write the film of it; ``how`` is for the film."""
     from qed import limits
     from qed.errors import whole
-    from qed.view.film import kind
+    from qed.files import can_write
+    from qed.view import film
     from qed.view.replay import faults_from
     from qed.view.story import story
-    from qed.view.story_film import planned, tell
-    from qed.view.unfinished import can_write
 
     # All that can be wrong is found before the search, which takes time.
-    ending = kind(out)
+    ending = film.ending_of(out)
     kit = loaded(path)
     kit.check(task, kit.environment.robots)
     chosen = faults_from(faults, kit.environment.robots)
     most = whole("budget", 10 if budget is None else budget, 1, 1000)
     length = limits.seconds(kit.seconds if seconds is None else seconds)
-    film = planned(ending, [length] * (most + 3), **how)
+    form = film.of_story(ending, [length] * (most + 3), **how)
     can_write(out)
 
     with waiting("searching, trial by trial") as progress:
@@ -70,7 +69,7 @@ def replay_kit(
     with waiting("simulating what is shown") as progress:
         shown = story(kit, found, seconds=length, seed=seed, speed=how["speed"], progress=progress)
     with waiting("drawing") as progress:
-        tell(shown, out, film, progress)
+        film.write(shown, out, form, progress)
     print_diagnoses(found)
     many = f"{found.trials} trial{'s' * (found.trials != 1)}"
     typer.echo(f"{out}: fitness {found.normal:.3f}, with the fault {found.broken:.3f};")

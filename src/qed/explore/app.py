@@ -21,11 +21,12 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from qed.definitions import known
 from qed.errors import InputError, StoppedError, choice, whole
-from qed.explore import looks, maps, state
-from qed.explore.jobs import Busy, Desks, Stream
+from qed.explore import maps, state
+from qed.explore.queues import Busy, PageQueues, Stream
 from qed.explore.security import PATIENCE, Guard, RefusedError, parsed, refusal
-from qed.explore.sources import Shown
+from qed.explore.sources import ArchiveView
 
 if TYPE_CHECKING:
     from qed.explore.searches import Searcher
@@ -39,9 +40,7 @@ TYPES = {
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
-SCENE_NAMES = (
-    "look", "themed", "posesAt", "shades", "sharp", "path", "mixed", "drawArena",
-)  # fmt: skip
+SCENE_NAMES = ("look", "themed", "posesAt", "signed", "sharp", "drawArena")
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -51,23 +50,22 @@ def parts() -> dict[str, tuple[bytes, str]]:
     found = {
         file.name: file.read_bytes()
         for file in files("qed.explore").joinpath("page").iterdir()
-        if file.name.rpartition(".")[2] in TYPES and not file.name.startswith("film.")
+        if file.name.rpartition(".")[2] in TYPES
     }
-    # What draws the html replay draws here too; there it is a part of a script.
-    scene = files("qed.view").joinpath("scene.js").read_text("utf-8")
-    module = (
-        f"export function scene(data, $) {{\n{scene}\nreturn {{ {', '.join(SCENE_NAMES)} }};\n}}"
-    )
-    found["scene.js"] = module.encode()
+    # What draws a replay's page draws here too; there it is a part of a script.
+    view = files("qed.view")
+    scene, names = view.joinpath("scene.js").read_text("utf-8"), ", ".join(SCENE_NAMES)
+    module = f"export function scene(data, $) {{\n{scene}\nreturn {{ {names} }};\n}}"
+    found |= {"scene.js": module.encode(), "clock.js": view.joinpath("clock.js").read_bytes()}
     return {name: (text, TYPES[name.rpartition(".")[2]]) for name, text in found.items()}
 
 
 class Explorer:
     """What is shown, what is under way, and how requests are answered."""
 
-    def __init__(self, shown: Sequence[Shown]) -> None:
-        self.shown = list(shown)
-        self.desks = Desks()
+    def __init__(self, views: Sequence[ArchiveView]) -> None:
+        self.views = list(views)
+        self.queues = PageQueues()
         self.parts = parts()
         self.maps: dict[int, bytes] = {}
         self._warm = False
@@ -78,11 +76,11 @@ class Explorer:
         if self._warm:
             return
         self._warm = True
-        from qed.explore.recording import Watched
+        from qed.swarm.world import World
 
-        one = self.shown[0]
+        one = self.views[0]
         cell = one.normal_cell
-        Watched(one.environment(cell), one.task).watch(one.controller(cell), 0.4)
+        World(one.environment(cell), one.task).trace(one.controller(cell), 0.4)
 
     def routes(self) -> list[Route]:
         """Return all addresses."""
@@ -126,36 +124,36 @@ class Explorer:
 
     async def start(self, request: Request) -> Response:
         """Answer with what the page has to know once."""
-        return JSONResponse(looks.as_data(self.shown))
+        return JSONResponse(maps.page_data(self.views))
 
     async def look(self, request: Request) -> Response:
         """Answer with how swarms are drawn."""
-        found = await to_thread.run_sync(looks.drawing)
+        found = await to_thread.run_sync(_drawing)
         threading.Thread(target=self.warm, daemon=True).start()
         return JSONResponse(found)
 
     async def map(self, request: Request) -> Response:
         """Answer with a map."""
         number = request.path_params["number"]
-        if not number.isdecimal() or len(number) > 4 or int(number) >= len(self.shown):
+        if not number.isdecimal() or len(number) > 4 or int(number) >= len(self.views):
             return refusal(RefusedError(404, "there is no such archive"))
         k = int(number)
         if k not in self.maps:
-            found = await to_thread.run_sync(maps.as_data, self.shown[k])
+            found = await to_thread.run_sync(maps.as_data, self.views[k])
             self.maps[k] = json.dumps(found, separators=(",", ":")).encode()
         return Response(self.maps[k], media_type="application/json")
 
     async def swarm(self, request: Request) -> Response:
         """Simulate what is seen, and answer with what every robot did."""
         asked = await _asked(request)
-        scene = state.checked(asked.get("state"), self.shown)
-        desk = self.desks.of(_page(request))
+        scene = state.checked(asked.get("state"), self.views)
+        queue = self.queues.of(_page(request))
 
         def simulated() -> bytes:
             from qed.explore import swarms
 
-            with desk.turn():
-                return swarms.message(swarms.lived(scene))
+            with queue.turn():
+                return swarms.message(swarms.recorded(scene))
 
         answer = await to_thread.run_sync(simulated)
         return Response(answer, media_type="application/octet-stream")
@@ -165,16 +163,16 @@ class Explorer:
         from qed.explore import lines
 
         asked = await _asked(request)
-        scene = state.checked(asked.get("state"), self.shown)
+        scene = state.checked(asked.get("state"), self.views)
         way = asked.get("way", "")
         return JSONResponse({"text": lines.written(scene, way if isinstance(way, str) else "")})
 
     # What takes long
 
     async def search(self, request: Request) -> Response:
-        """Search for a recovery, and tell it step by step."""
+        """Search for a recovery, and report it step by step."""
         asked = await _asked(request)
-        scene = state.checked(asked.get("state"), self.shown)
+        scene = state.checked(asked.get("state"), self.views)
         way = str(asked.get("way", "exhaustive"))[:40]
 
         def work(stream: Stream) -> None:
@@ -183,43 +181,43 @@ class Explorer:
         return self._streamed(request, work, "search")
 
     async def prepare(self, request: Request) -> Response:
-        """Prepare a small kit for an archive, and tell how far it is."""
+        """Prepare a small kit for an archive, and report how far it is."""
         asked = await _asked(request)
-        k = whole("archive", asked.get("archive", 0), 0, len(self.shown) - 1)
+        k = whole("archive", asked.get("archive", 0), 0, len(self.views) - 1)
 
         def work(stream: Stream) -> None:
-            from qed.explore import kits
+            from qed.explore import searches
 
-            self.shown[k] = kits.prepared(self.shown[k], stream)
-            stream.tell({"kind": "kit", "archive": looks.about(self.shown[k])})
+            self.views[k] = searches.prepared(self.views[k], stream)
+            stream.send({"kind": "kit", "archive": maps.about(self.views[k])})
 
         return self._streamed(request, work, "search")
 
     async def film(self, request: Request) -> Response:
-        """Make a film of what is seen, and tell where it is."""
-        from qed.explore import film
+        """Make a film of what is seen, and say where it is."""
+        from qed.explore import swarms
 
         asked = await _asked(request)
-        scenes = [state.checked(asked.get("state"), self.shown)]
+        scenes = [state.checked(asked.get("state"), self.views)]
         if asked.get("beside") is not None:
-            scenes.append(state.checked(asked["beside"], self.shown))
-        kind = choice("kind", str(asked.get("film", "mp4"))[:8], film.KINDS)
+            scenes.append(state.checked(asked["beside"], self.views))
+        kind = choice("kind", str(asked.get("film", "mp4"))[:8], swarms.KINDS)
         extra = {name: asked.get(name) is True for name in ("trails", "sensors")}
 
         def work(stream: Stream) -> None:
-            content = film.made(scenes, kind, stream, **extra)
+            content = swarms.filmed(scenes, kind, stream, **extra)
             name = f"{secrets.token_hex(8)}.{kind}"
-            self.films[name] = content, film.KINDS[kind]
+            self.films[name] = content, swarms.KINDS[kind]
             while len(self.films) > KEPT_FILMS:
                 self.films.popitem(last=False)
-            stream.tell({"kind": "film", "name": name, "bytes": len(content)})
+            stream.send({"kind": "film", "name": name, "bytes": len(content)})
 
         return self._streamed(request, work, "film")
 
     async def stop(self, request: Request) -> Response:
         """Stop what the page has under way, at once."""
         asked = await _asked(request)
-        for stream in list(self.desks.of(_page(request)).streams):
+        for stream in list(self.queues.of(_page(request)).streams):
             if stream.kind == asked.get("what"):
                 stream.stop()
         return JSONResponse({})
@@ -236,16 +234,24 @@ class Explorer:
 
     def _streamed(self, request: Request, work: Callable[[Stream], None], kind: str) -> Response:
         """Begin a piece of work, and answer with its lines; it stops when the page leaves."""
-        stream = Stream(self.desks.of(_page(request)), work, kind)
+        stream = Stream(self.queues.of(_page(request)), work, kind)
 
-        async def told() -> AsyncIterator[bytes]:
+        async def lines() -> AsyncIterator[bytes]:
             try:
                 while (line := await to_thread.run_sync(stream.next)) is not None:
                     yield line or b"\n"  # an empty line notices that the page has left
             finally:
                 stream.stop()
 
-        return StreamingResponse(told(), media_type="application/x-ndjson")
+        return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+def _drawing() -> dict[str, Any]:
+    """Return what the drawing of swarms needs; it is asked for beside the map, and loads more."""
+    from qed.swarm.faults import Fault
+    from qed.view import look, player
+
+    return player.drawing(known(Fault).values()) | {"marks": look.MARKS}
 
 
 def _plainly(answer: Answer) -> Answer:
@@ -283,14 +289,14 @@ def _page(request: Request) -> str:
     return page
 
 
-def app(shown: Sequence[Shown], token: str, hosts: Sequence[str]) -> tuple[ASGIApp, Explorer]:
+def app(views: Sequence[ArchiveView], token: str, hosts: Sequence[str]) -> tuple[ASGIApp, Explorer]:
     """Return the application, guarded, and what is behind it."""
-    explorer = Explorer(shown)
+    explorer = Explorer(views)
 
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
         yield
-        explorer.desks.stop()
+        explorer.queues.stop()
 
     inner = Starlette(routes=explorer.routes(), lifespan=life)
     inner.router.redirect_slashes = False  # an address is one of ours or none

@@ -7,15 +7,14 @@ from itertools import pairwise
 from typing import Any
 
 from qed.archive.stored import EXAMPLE
-from qed.explore.sources import Shown
-from qed.explore.starts import DIGITS
-from qed.explore.state import Scene
+from qed.explore.sources import ArchiveView
+from qed.explore.state import DIGITS, Scene
 from qed.swarm.environment import Environment
 from qed.swarm.robot import CYCLE
 
 
 def written(scene: Scene, way: str = "") -> str:
-    """Return a program that does what is seen; ``way`` tells how it was recovered, if it was."""
+    """Return a program that does what is seen; ``way`` is how it was recovered, if it was."""
     lines = ["import qed", ""]
     if scene.start != "drawn":
         lines[1:1] = ["import numpy as np"]
@@ -46,13 +45,13 @@ def _quoted(value: Any) -> str:
     return f'"{text}"'
 
 
-def _kit(one: Shown) -> str:
+def _kit(one: ArchiveView) -> str:
     return f"kit = qed.Kit.load({_quoted(one.kit_source)})"
 
 
 def _controller(scene: Scene) -> list[str]:
     """Return the lines that fetch the controller, or the team."""
-    one = scene.shown
+    one = scene.view
     if not one.source:  # a kit without its archive
         lines = [_kit(one)]
         get = "kit.controllers[{}]"
@@ -61,7 +60,7 @@ def _controller(scene: Scene) -> list[str]:
         source = one.source.removeprefix(EXAMPLE)
         load = "qed.load_example" if example else "qed.Archive.load"
         lines = [f"archive = {load}({_quoted(source)})"]
-        get = "archive.take([{}]).controller(0)"
+        get = "archive.controller({})"
     if len(scene.cells) == 1:
         return [*lines, f"controller = {get.format(scene.cells[0])}"]
     cells = ", ".join(map(str, scene.cells))
@@ -114,11 +113,11 @@ def _recovery(scene: Scene, way: str) -> list[str]:
     faults = f"faults = qed.Faults({_quoted(','.join(scene.faults))})"
     more = f"environment=environment, seconds={scene.seconds:g}"
     if way == "kit":
-        kit = [_kit(scene.shown)] if scene.shown.source else []
+        kit = [_kit(scene.view)] if scene.view.source else []
         call = f"found = kit.recover(faults=faults, {more})"
     else:
         kit = []
         by = ', by="fault"' if way == "team" else ""
         call = f"found = qed.recover(archive, {_quoted(scene.task)}, faults, {more}{by})"
-    told = 'print(f"{found.broken:.3f} -> {found.performance:.3f} (cell {found.cell})")'
-    return ["", *kit, faults, call, told]
+    result = 'print(f"{found.broken:.3f} -> {found.performance:.3f} (cell {found.cell})")'
+    return ["", *kit, faults, call, result]

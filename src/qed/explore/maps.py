@@ -1,7 +1,7 @@
-"""An archive's map as data: where its cells are drawn, and what they are in words.
+"""An archive and its map as data: where its cells are drawn, and what they are in words.
 
-The page draws what it is told: whatever the archive's cells are, it gets places, blocks behind
-them, labels, and attributes to filter by.
+Whatever the archive's cells are, the page gets places, blocks behind them, labels, and attributes
+to filter by.
 """
 
 from __future__ import annotations
@@ -13,10 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from qed import __version__
 from qed.archive.grid import Categories, Environments
-from qed.explore.sources import Shown
+from qed.definitions import known
+from qed.explore.sources import LONGEST, ArchiveView
+from qed.explore.state import STARTS
+from qed.swarm.environment import Environment
+from qed.swarm.faults import Fault
+from qed.swarm.robot import CYCLE
+from qed.swarm.tasks import Task
 from qed.view import map_layout
 from qed.view.map_layout import Dimension, MapLayout, dimensions_of
+from qed.view.words import attribute_in_words, behaviour_in_words
 
 MOST_LABELS = 20  # along a side, of one level
 FEW_LABELS = 8  # along a side of a grid
@@ -33,9 +41,23 @@ UNITS = {
     "proximity_range": ("sees within", "cm", 100.0),
 }
 
+# The lowest and the highest value of a slider, and its step, in the units that are shown.
+RANGES = {
+    "max_speed": (1, 30, 1),
+    "robots": (1, 40, 1),
+    "arena": (1.5, 8, 0.5),
+    "obstacles": (0, 12, 1),
+    "rab_range": (0.25, 4, 0.25),
+    "proximity_range": (2, 50, 0.5),
+}
+VIRIDIS = (
+    "#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c", "#22a884", "#44bf70",
+    "#7ad151", "#bddf26", "#fde725",
+)  # fmt: skip
 
-def as_data(one: Shown) -> dict[str, Any]:
-    """Return all that the page needs to draw an archive's map, and to tell of its cells."""
+
+def as_data(one: ArchiveView) -> dict[str, Any]:
+    """Return all that the page needs to draw an archive's map, and to describe its cells."""
     archive, filled = one.archive, one.occupied
     layout = _layout(one)
     return {
@@ -66,12 +88,57 @@ def as_data(one: Shown) -> dict[str, Any]:
     }
 
 
+def page_data(views: Sequence[ArchiveView]) -> dict[str, Any]:
+    """Return what the page has to know once: names, colours, sliders, and what there is to see."""
+    return {
+        "version": __version__,
+        "cycle": CYCLE,
+        "longest": LONGEST,
+        "archives": [about(one) for one in views],
+        "tasks": [{"name": str(task), "words": task.meaning} for task in known(Task).values()],
+        "faults": [str(fault) for fault in known(Fault).values()],
+        "starts": STARTS,
+        "attributes": [
+            {
+                "name": name,
+                "words": words,
+                "unit": unit,
+                "scale": scale,
+                "range": RANGES[name],
+                "normal": getattr(Environment(), name),
+            }
+            for name, (words, unit, scale) in UNITS.items()
+        ],
+        "viridis": VIRIDIS,
+    }
+
+
+def about(one: ArchiveView) -> dict[str, Any]:
+    """Return what the page has to know of an archive before it draws its map."""
+    kit = one.kit
+    return {
+        "name": one.name,
+        "task": str(one.task),
+        "seconds": one.seconds,
+        "controllers": len(one.occupied),
+        "archive": bool(one.source),
+        "kit": None
+        if kit is None
+        else {
+            "robots": kit.environment.robots,
+            "task": kit.task,
+            "controllers": len(kit.controllers),
+            "faults": sorted(kit.playbook.plays),
+        },
+    }
+
+
 def _rounded(values: Any, digits: int = 3) -> list[Any]:
     rounded: list[Any] = np.round(np.asarray(values, float), digits).tolist()
     return rounded
 
 
-def _layout(one: Shown) -> MapLayout:
+def _layout(one: ArchiveView) -> MapLayout:
     """Place the cells of an archive, with dimensions in the page's words."""
     if one.attributes is not None:
         dimensions = [_attribute(*item) for item in one.attributes.items()]
@@ -105,19 +172,19 @@ def _labels(layout: MapLayout) -> list[dict[str, Any]]:
 # Words and attributes
 
 
-def _names(one: Shown) -> list[str]:
+def _names(one: ArchiveView) -> list[str]:
     """Return what the measures are called."""
-    told = map_layout.features(one.archive)
+    names = map_layout.features(one.archive)
     algorithm = one.made.get("algorithm")
-    if algorithm in ("hbd", "sdbc") and told[0] == "measure 1":
+    if algorithm in ("hbd", "sdbc") and names[0] == "measure 1":
         from qed.descriptors import hbd, sdbc
 
-        names = {"hbd": hbd.NAMES, "sdbc": sdbc.NAMES}[algorithm]
-        return list(names) if len(names) == len(told) else told
-    return told
+        usual = {"hbd": hbd.NAMES, "sdbc": sdbc.NAMES}[algorithm]
+        return list(usual) if len(usual) == len(names) else names
+    return names
 
 
-def _attributes(one: Shown) -> list[dict[str, Any]]:
+def _attributes(one: ArchiveView) -> list[dict[str, Any]]:
     """Return what cells can be filtered by: options, or thirds of a measure's range."""
     archive, filled = one.archive, one.occupied
     measures = archive.measures[filled].astype(float)
@@ -142,16 +209,13 @@ def _attributes(one: Shown) -> list[dict[str, Any]]:
     return found
 
 
-def _options(one: Shown) -> list[tuple[str, list[str], list[str]]]:
+def _options(one: ArchiveView) -> list[tuple[str, list[str], list[str]]]:
     """Return name, options and their words of each attribute of cells that are choices."""
     if one.attributes is not None:
+        levels = [_attribute(*item) for item in one.attributes.items()]
         return [
-            (
-                _attribute(name, options).name,
-                _attribute(name, options).options,
-                [_in_words(name, option) for option in options],
-            )
-            for name, options in one.attributes.items()
+            (level.name, level.options, [attribute_in_words(name, option) for option in options])
+            for level, (name, options) in zip(levels, one.attributes.items(), strict=True)
         ]
     space = one.archive.space
     if isinstance(space, Environments):
@@ -165,30 +229,14 @@ def _options(one: Shown) -> list[tuple[str, list[str], list[str]]]:
     ]
 
 
-def _in_words(name: str, option: float) -> str:
-    """Return an option of an attribute in words, as in ``view.words.in_words``."""
-    if name == "robots":
-        return f"{option:g} robot{'s' * (option != 1)}"
-    if name == "obstacles":
-        return f"{f'{option:g}' if option else 'no'} obstacle{'s' * (option != 1)}"
-    return {
-        "arena": f"{option:g} m arena",
-        "max_speed": f"{100 * option:g} cm/s",
-        "rab_range": f"hears {option:g} m",
-        "proximity_range": f"sees {100 * option:g} cm",
-    }[name]
-
-
-def _words(one: Shown) -> list[str] | None:
-    """Return the behaviour of each filled cell in words; None where attributes tell it."""
+def _words(one: ArchiveView) -> list[str] | None:
+    """Return the behaviour of each filled cell in words; None where attributes say it."""
     archive = one.archive
     if isinstance(archive.space, Categories):
         return None
     measures = archive.measures[one.occupied].astype(float)
     if one.made.get("algorithm") == "spirit" and measures.shape[1] == SPIRIT:
-        from qed.explore.behaviours import in_words
-
-        return in_words(measures)
+        return [behaviour_in_words(row) for row in measures]
     if measures.shape[1] > MOST_MEASURES:
         return ["" for _ in measures]
     limits = np.array(map_layout.ranges(archive))

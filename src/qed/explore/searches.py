@@ -1,17 +1,23 @@
-"""Recoveries for a page, reported step by step while they go on."""
+"""Recoveries for a page, reported step by step while they go on; small kits for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
+from qed.compile import user_cache
 from qed.errors import InputError, choice
-from qed.explore.jobs import Stream
+from qed.explore.queues import Stream
+from qed.explore.sources import ArchiveView
 from qed.explore.state import Scene
+from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.play import NOTICED, Step
+from qed.recovery.kit.prepare import Effort, digest_of, prepare
 from qed.recovery.recover import ArchiveSearch, trials_of
 from qed.recovery.recovery import Event, Recovery
 from qed.recovery.search.search import Belief
@@ -21,6 +27,11 @@ from qed.view.words import origin
 WAYS = ("exhaustive", "kit", "team")
 TRIALS, BUDGET, SEED = 10, 10, 1  # as in qed.recover
 KEPT = 16  # races of healthy swarms that are remembered
+# A kit for an archive that has none: a minute instead of several.
+SMALL = Effort(
+    surveyed=3, candidates=128, screened=16, controllers=32, faults=32, elsewhere=0, trials=3,
+    validation=2, portfolio=20,
+)  # fmt: skip
 PHASES = {
     "healthy": "Trying all controllers with healthy robots.",
     "broken": "Trying all controllers with these faults.",
@@ -46,7 +57,7 @@ class Searcher:
     def exhaustive(self, scene: Scene, by: str | None, stream: Stream) -> None:
         """Race all controllers, healthy and broken: ``qed.recover(archive, task, faults)``."""
         assert scene.faults is not None  # for the type checker
-        one, stage = scene.shown, ""
+        one, stage = scene.view, ""
         how = trials_of(
             one.archive, scene.task, trials=TRIALS, seconds=scene.seconds, seed=SEED,
             environment=scene.environment, watched=True,
@@ -58,17 +69,10 @@ class Searcher:
             nonlocal stage
             if event.stage != stage:
                 stage = event.stage
-                stream.tell({"kind": "phase", "words": PHASES[stage]})
+                stream.send({"kind": "phase", "words": PHASES[stage]})
             single = event.cells >= 0 if stage != "team" else np.zeros(len(event.cells), bool)
-            stream.tell(
-                {
-                    "kind": "tried",
-                    "cells": event.cells[single].tolist(),
-                    "fitness": np.round(event.fitness[single], 4).tolist(),
-                    "done": event.done,
-                    "total": event.total,
-                }
-            )
+            cells, fitness = event.cells[single], np.round(event.fitness[single], 4)
+            stream.progress(event.done, event.total, cells.tolist(), fitness.tolist())
             stream.give_way()
 
         try:
@@ -79,27 +83,27 @@ class Searcher:
                 while len(self.healthy) >= KEPT:
                     self.healthy.pop(next(iter(self.healthy)))
                 self.healthy[key] = search.normal
-        report(scene, found, stream)
+        _report(scene, found, stream)
 
 
 def by_kit(scene: Scene, stream: Stream) -> None:
     """Let a kit search within ten trials, the fault unknown: ``kit.recover(faults=...)``."""
-    kit, faults = scene.shown.kit, scene.faults
+    kit, faults = scene.view.kit, scene.faults
     if kit is None or faults is None:
         raise InputError("there is no kit for this archive; prepare one")
     kit.check(scene.task, len(faults))
     cells = kit.cells.tolist()
-    stream.tell({"kind": "phase", "words": "Ten trials; the search does not know the fault."})
+    stream.send({"kind": "phase", "words": "Ten trials; the search does not know the fault."})
     search = kit.search(seed=SEED)
     begin = (search.belief(), search.gain_belief, False)
     best = int(kit.cells[search.best_row])
-    stream.tell({"kind": "belief", **belief(cells, search.expected, best, *begin)})
+    stream.send({"kind": "belief", **_belief(cells, search.expected, best, *begin)})
 
     def watch(event: Event) -> None:
         step = event.step
         assert isinstance(step, Step)  # for the type checker
         now = (step.best_cell, step.believed, step.gain, step.worthwhile)
-        stream.tell(
+        stream.send(
             {
                 "kind": "trial",
                 "number": event.done - NOTICED,
@@ -107,7 +111,7 @@ def by_kit(scene: Scene, stream: Stream) -> None:
                 "free": step.free,
                 "cell": step.cell,
                 "fitness": round(step.fitness, 4),
-                **belief(cells, step.expected, *now),
+                **_belief(cells, step.expected, *now),
             }
         )
         stream.give_way()
@@ -117,10 +121,10 @@ def by_kit(scene: Scene, stream: Stream) -> None:
             faults, scene.task, budget=BUDGET, seconds=scene.seconds, seed=SEED,
             environment=scene.environment, on_event=watch, backend="cpu",
         )  # fmt: skip
-    report(scene, found, stream)
+    _report(scene, found, stream)
 
 
-def belief(
+def _belief(
     cells: list[int],
     expected: Iterable[float],
     best: int,
@@ -139,22 +143,45 @@ def belief(
     }
 
 
-def report(scene: Scene, found: Recovery, stream: Stream) -> None:
+def _report(scene: Scene, found: Recovery, stream: Stream) -> None:
     """Report the end of a search."""
     cells = list(found.cells)
     names = ("normal", "broken", "performance", "error", "distance", "impact", "resilience")
-    stream.tell(
+    stream.send(
         {
             "kind": "found",
             "cells": cells,
             "normal_cell": found.normal_cell,
             "kept": cells == [found.normal_cell],
-            "origin": origin(scene.shown.archive, cells[0]) if len(cells) == 1 else "",
-            **{name: finite(getattr(found, name)) for name in names},
+            "origin": origin(scene.view.archive, cells[0]) if len(cells) == 1 else "",
+            **{name: _finite(getattr(found, name)) for name in names},
         }
     )
 
 
-def finite(value: float) -> float | None:
+def _finite(value: float) -> float | None:
     """Return a number as JSON can hold it."""
     return round(value, 4) if np.isfinite(value) else None
+
+
+def prepared(one: ArchiveView, stream: Stream) -> ArchiveView:
+    """Return an archive with a kit: from the user's cache, or learned now."""
+    if one.kit is not None:
+        return one
+    settings = digest_of(one.archive), str(one.task), one.seconds, asdict(SMALL)
+    name = sha256(repr(settings).encode()).hexdigest()[:16]
+    path = user_cache() / "kits" / f"{name}.npz"
+    with suppress(ValueError, OSError):
+        return replace(one, kit=Kit.load(path), kit_source=str(path))
+    stream.send({"kind": "phase", "words": "Learning a small kit from simulated faults."})
+
+    def progress(done: int, total: int) -> None:
+        stream.progress(done, total)
+        stream.give_way()
+
+    with stream.turn():
+        kit = prepare(one.archive, one.task, seconds=one.seconds, effort=SMALL, progress=progress)
+    with suppress(OSError):  # without a cache it is learned again next time
+        path.parent.mkdir(parents=True, exist_ok=True)
+        kit.save(path)
+    return replace(one, kit=kit, kit_source=str(path))

@@ -13,7 +13,7 @@ import uvicorn
 
 from qed.errors import StoppedError
 from qed.explore.app import Explorer, app
-from qed.explore.sources import Shown
+from qed.explore.sources import ArchiveView
 
 HOME = "127.0.0.1"
 GRACE = 2  # s that requests have to end in when the server does
@@ -29,18 +29,20 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop searches, so that their answers end too."""
-        self.explorer.desks.stop()
+        self.explorer.queues.stop()
         super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, then tell so."""
+        """Begin to listen, then say so."""
         await super().startup(sockets)
         if self.opened is not None:
             self.opened()
 
 
-def serve(shown: Sequence[Shown], port: int, say: Callable[[str], None], browser: bool) -> None:
-    """Serve the explorer, tell its address, and open a browser if wanted; return at the end."""
+def serve(
+    views: Sequence[ArchiveView], port: int, say: Callable[[str], None], browser: bool
+) -> None:
+    """Serve the explorer, say its address, and open a browser if wanted; return at the end."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -52,7 +54,7 @@ def serve(shown: Sequence[Shown], port: int, say: Callable[[str], None], browser
         ) from error
     port = listening.getsockname()[1]
     token = secrets.token_hex(16)
-    guarded, explorer = app(shown, token, [f"{HOME}:{port}", f"localhost:{port}"])
+    guarded, explorer = app(views, token, [f"{HOME}:{port}", f"localhost:{port}"])
     address = f"http://{HOME}:{port}/{token}/"
     config = uvicorn.Config(
         guarded, log_level="warning", access_log=False, server_header=False, ws="none",

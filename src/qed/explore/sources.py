@@ -13,8 +13,7 @@ import numpy as np
 
 from qed.archive.archive import Archive
 from qed.archive.cvt import Centroids
-from qed.archive.stored import EXAMPLE, examples
-from qed.cli.info import opened
+from qed.archive.stored import EXAMPLE, examples, open_archive
 from qed.controller.genome import from_controllers
 from qed.controller.network import Controller
 from qed.definitions import known
@@ -32,7 +31,7 @@ FIRST = "patrolling"  # what is shown first of what comes with QED: it evolved l
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ArchiveView:
     """An archive that is shown, with what is known of it."""
 
     name: str
@@ -43,21 +42,20 @@ class Shown:
 
     @cached_property
     def made(self) -> dict[str, Any]:
-        """How it was made, as its header tells it."""
+        """How it was made, as its header says."""
         settings = self.archive.header.get("settings")
         return settings if isinstance(settings, dict) else {}
 
     @cached_property
     def task(self) -> Task:
         """The task it was evolved for, or the first there is."""
-        told = known(Task).get(str(self.made.get("task")))
-        return told or next(iter(TASKS.values()))
+        return known(Task).get(str(self.made.get("task"))) or next(iter(TASKS.values()))
 
     @cached_property
     def seconds(self) -> float:
         """Time of a trial (s)."""
-        told = self.made.get("seconds", 400.0)
-        return min(float(told), LONGEST) if isinstance(told, int | float) else 400.0
+        seconds = self.made.get("seconds", 400.0)
+        return min(float(seconds), LONGEST) if isinstance(seconds, int | float) else 400.0
 
     @cached_property
     def occupied(self) -> np.ndarray:
@@ -74,8 +72,7 @@ class Shown:
     def controller(self, cell: int) -> Controller:
         """Return the controller of a filled cell."""
         self.row(cell)
-        found: Controller = self.archive.take([cell]).controller(0)
-        return found
+        return self.archive.controller(cell)
 
     @cached_property
     def attributes(self) -> Attributes | None:
@@ -101,7 +98,7 @@ class Shown:
         return self.archive.best.cell
 
 
-def shown(paths: Sequence[Path]) -> list[Shown]:
+def views_of(paths: Sequence[Path]) -> list[ArchiveView]:
     """Open all that is named; without a name, what comes with QED."""
     kits = [path for path in paths if is_kit(path)]
     archives = [found for path in paths if path not in kits for found in _archives(path)]
@@ -113,32 +110,27 @@ def shown(paths: Sequence[Path]) -> list[Shown]:
         raise InputError(f"{len(archives)} archives are too many to explore: at most {MOST}")
     found = []
     for path in archives:
-        archive, _, source = opened(path)
+        archive, _, source = open_archive(path)
         if len(archive) == 0:
             raise InputError(f"{source} is empty: it has no controller to show")
         archive.genomes()  # or says that it holds none
         found.append((archive, source))
     called = names([archive for archive, _ in found], [source for _, source in found])
-    all_shown = [
-        Shown(_titled(name, archive), str(source), archive)
+    views = [
+        ArchiveView(_titled(name, archive), str(source), archive)
         for name, (archive, source) in zip(called, found, strict=True)
     ]
-    for path, kit in [*loaded, *_shipped(all_shown)]:
-        fits = [one.kit is None and of(one, kit) for one in all_shown]
+    for path, kit in [*loaded, *_shipped(views)]:
+        fits = [one.kit is None and _belongs(kit, one) for one in views]
         if path in kits and not any(fits):
-            all_shown.append(alone(path, kit))
-        all_shown = [
+            views.append(_alone(path, kit))
+        views = [
             replace(one, kit=kit, kit_source=str(path)) if fit else one
-            for one, fit in zip(all_shown, fits, strict=False)
-        ] + all_shown[len(fits) :]
+            for one, fit in zip(views, fits, strict=False)
+        ] + views[len(fits) :]
     if paths and len(kits) == len(paths):  # kits alone: examples only where they belong to one
-        all_shown = [one for one in all_shown if one.kit_source in map(str, kits)]
-    return all_shown
-
-
-def _kit_of(example: str) -> Path:
-    """Return the name of an example's kit, if it has one."""
-    return Path(f"{EXAMPLE}{example}-kit")
+        views = [one for one in views if one.kit_source in map(str, kits)]
+    return views
 
 
 def _titled(name: str, archive: Archive) -> str:
@@ -171,27 +163,27 @@ def _kits(paths: Sequence[Path]) -> Iterator[tuple[Path, Kit]]:
             raise InputError(str(error)) from error
 
 
-def _shipped(given: Sequence[Shown]) -> Iterator[tuple[Path, Kit]]:
+def _shipped(given: Sequence[ArchiveView]) -> Iterator[tuple[Path, Kit]]:
     """Yield the kits that come with the examples that are shown."""
     for one in given:
-        path = _kit_of(one.source.removeprefix(EXAMPLE))
+        path = Path(f"{one.source}-kit")
         if one.source.startswith(EXAMPLE) and is_kit(path):
             with suppress(ValueError):  # of another version: the explorer can do without
                 yield path, Kit.load(path)
 
 
-def alone(path: Path, kit: Kit) -> Shown:
+def _alone(path: Path, kit: Kit) -> ArchiveView:
     """Return a kit without its archive: its controllers, by their places in the map."""
     settings = {"task": kit.task, "algorithm": "kit", "seconds": kit.seconds}
     archive = Archive(Centroids(kit.known.places), {"settings": settings})
     rows = np.arange(len(kit.controllers))
     places = kit.known.places.astype(np.float32)
     archive.fill_cells(rows, from_controllers(kit.controllers), kit.known.normal, places)
-    return Shown(f"{kit.task}, {path.stem}", "", archive, replace(kit, cells=rows), str(path))
+    return ArchiveView(f"{kit.task}, {path.stem}", "", archive, replace(kit, cells=rows), str(path))
 
 
-def of(one: Shown, kit: Kit) -> bool:
-    """Tell whether a kit's controllers come from an archive."""
+def _belongs(kit: Kit, one: ArchiveView) -> bool:
+    """Return whether a kit's controllers come from an archive."""
     cells = kit.cells.tolist()
     if not set(cells) <= set(one.occupied.tolist()):
         return False

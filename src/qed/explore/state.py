@@ -1,26 +1,38 @@
-"""What is seen, as a link holds it: checked before anything is simulated."""
+"""What is seen, as a link holds it: checked before anything is simulated; where robots begin."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
+
+import numpy as np
 
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.definitions import defined
 from qed.errors import InputError, choice, number, whole
-from qed.explore.sources import LONGEST, Shown
-from qed.explore.starts import STARTS, placed
+from qed.explore.sources import LONGEST, ArchiveView
+from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.robot import CYCLE
 from qed.swarm.start import Start
 from qed.swarm.tasks import Task
 
 MOST_EVENTS = 64
 LARGEST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
 ATTRIBUTES = tuple(field.name for field in fields(Environment))
+STARTS = {
+    "drawn": "scattered, drawn from the seed",
+    "centre": "together in the middle",
+    "ring": "in a ring, facing outwards",
+    "corner": "together in a corner",
+}
+APART = 0.18  # m between robots that begin together
+EDGE = 0.15  # m between robots and walls
+DRAWS = 40  # of obstacles, before it is given up
+DIGITS = 4  # of metres and radians: what is written as Python is what is simulated
 KEYS = ("archive", "cells", "home", "environment", "task", "seed", "start", "seconds", "events")
 
 
@@ -28,10 +40,10 @@ KEYS = ("archive", "cells", "home", "environment", "task", "seed", "start", "sec
 class Scene:
     """A swarm, where it is, and what happens to it."""
 
-    shown: Shown
+    view: ArchiveView
     cells: tuple[int, ...]  # of its controller, or of each robot's
     environment: Environment
-    own: bool  # whether that is the environment of its cell
+    native: bool  # whether the controller was evolved there
     task: Task
     seed: int
     start: str
@@ -41,7 +53,7 @@ class Scene:
     @property
     def controller(self) -> Controller | Team:
         """What drives the robots."""
-        made = {cell: self.shown.controller(cell) for cell in dict.fromkeys(self.cells)}
+        made = {cell: self.view.controller(cell) for cell in dict.fromkeys(self.cells)}
         if len(self.cells) == 1:
             return made[self.cells[0]]
         return Team([made[cell] for cell in self.cells])
@@ -54,7 +66,7 @@ class Scene:
     @property
     def cycles(self) -> int:
         """Control cycles."""
-        return round(self.seconds / CYCLE)
+        return round(self.seconds / robot.CYCLE)
 
     @property
     def faults(self) -> Faults | None:
@@ -65,10 +77,10 @@ class Scene:
         return None if set(last) == {"NONE"} else last
 
 
-def checked(given: Any, shown: Sequence[Shown]) -> Scene:
+def checked(given: Any, views: Sequence[ArchiveView]) -> Scene:
     """Return the scene that a page asks for; InputError names what is wrong with it."""
     table = _table("state", given, KEYS)
-    one = shown[whole("archive", table.get("archive", 0), 0, len(shown) - 1)]
+    one = views[whole("archive", table.get("archive", 0), 0, len(views) - 1)]
     listed = _listed("cells", table.get("cells", [one.normal_cell]), 64)
     cells = tuple(whole("cells", cell, 0, one.archive.cells - 1) for cell in listed)
     if not cells:
@@ -77,31 +89,32 @@ def checked(given: Any, shown: Sequence[Shown]) -> Scene:
         one.row(cell)
     # A recovery is shown where the swarm was that it recovers, whose cell may be the home.
     home = whole("home", table.get("home", cells[0]), 0, one.archive.cells - 1)
-    told = table.get("environment")
-    environment = one.environment(home) if told is None else _environment(told)
+    elsewhere = table.get("environment")
+    environment = _environment(elsewhere, one, home)
     if len(cells) not in (1, environment.robots):
         raise InputError(
             f"cells must hold one cell, or one for each of the {environment.robots} robots; got "
             f"{len(cells)}"
         )
-    seconds = number("seconds", table.get("seconds", one.seconds), CYCLE, LONGEST)
+    seconds = number("seconds", table.get("seconds", one.seconds), robot.CYCLE, LONGEST)
     task = table.get("task")
     return Scene(
-        shown=one,
+        view=one,
         cells=cells,
         environment=environment,
-        own=told is None and home == cells[0],
+        native=elsewhere is None and home == cells[0],
         task=one.task if task is None else defined("task", _text("task", task), Task),
         seed=whole("seed", table.get("seed", 1), 0, LARGEST_SEED),
         start=choice("start", _text("start", table.get("start", "drawn")), STARTS),
         seconds=seconds,
-        events=_events(table.get("events", []), environment.robots, round(seconds / CYCLE)),
+        events=_events(table.get("events", []), environment.robots, round(seconds / robot.CYCLE)),
     )
 
 
-def _environment(told: Any) -> Environment:
-    table = _table("environment", told, ATTRIBUTES)
-    return Environment(**table)
+def _environment(given: Any, one: ArchiveView, home: int) -> Environment:
+    if given is None:
+        return one.environment(home)
+    return Environment(**_table("environment", given, ATTRIBUTES))
 
 
 def _events(given: Any, robots: int, cycles: int) -> tuple[tuple[int, Faults], ...]:
@@ -113,7 +126,7 @@ def _events(given: Any, robots: int, cycles: int) -> tuple[tuple[int, Faults], .
             raise InputError("events must be pairs of a time and a fault for each robot")
         time = number("events: time", event[0], 0.0, LONGEST)
         names = [_text("events: fault", name) for name in _listed("events: faults", event[1], 64)]
-        cycle = round(time / CYCLE)
+        cycle = round(time / robot.CYCLE)
         if cycle < before:
             raise InputError("events must be in the order of their times")
         if len(names) != robots:
@@ -143,3 +156,57 @@ def _text(name: str, given: Any) -> str:
     if not isinstance(given, str) or len(given) > 60:
         raise InputError(f"{name} must be a short text")
     return given
+
+
+# Formations
+
+
+def placed(name: str, environment: Environment, seed: int) -> Start | None:
+    """Return a formation in an environment; None if starts are drawn."""
+    if name == "drawn":
+        return None
+    poses = np.round(_formation(name, environment), DIGITS)
+    low, high = poses[:, :2].min(), poses[:, :2].max()
+    if low < EDGE - 1e-9 or high > environment.arena - EDGE + 1e-9:
+        raise InputError(
+            f"start: no room for {environment.robots} robots {STARTS[name]} in an arena of "
+            f"{environment.arena:g} m; use fewer, or a larger arena"
+        )
+    return Start(poses, np.round(_obstacles(environment, poses, seed), DIGITS))
+
+
+def _formation(name: str, environment: Environment) -> np.ndarray:
+    """Return poses (robots, 3) in a ring, or in rows, a square of them about."""
+    number, middle = np.arange(environment.robots), environment.arena / 2
+    if name == "ring":
+        angles = 2.0 * math.pi * number / environment.robots
+        needed = environment.robots * APART / (2.0 * math.pi)
+        radius = max(environment.arena / 4, needed)
+        places = middle + radius * np.cos(angles), middle + radius * np.sin(angles)
+        return np.stack([*places, angles], 1)
+    across = math.ceil(math.sqrt(environment.robots))
+    poses = np.stack([APART * (number % across), APART * (number // across), 0.0 * number], 1)
+    if name == "centre":
+        poses[:, :2] += middle - poses[:, :2].mean(0)
+    else:
+        poses += EDGE, EDGE, math.pi / 4
+    return poses
+
+
+def _obstacles(environment: Environment, poses: np.ndarray, seed: int) -> np.ndarray:
+    """Return obstacles, drawn until none stands on a robot or on another one."""
+    reach = robot.OBSTACLE_RADIUS + robot.BODY_OUTER_RADIUS
+    kept: list[np.ndarray] = []
+    if environment.obstacles == 0:
+        return np.zeros((0, 2))
+    from qed.swarm.placing import place
+
+    trials = place(environment.robots, environment.arena, environment.obstacles, DRAWS, seed)[1]
+    for centre in trials.reshape(-1, 2).astype(float):
+        free = np.hypot(*(poses[:, :2] - centre).T).min() > reach
+        apart = all(math.dist(centre, other) > 2.0 * robot.OBSTACLE_RADIUS for other in kept)
+        if free and apart:
+            kept.append(centre)
+        if len(kept) == environment.obstacles:
+            return np.array(kept)
+    raise InputError(f"start: no room for {environment.obstacles} obstacles beside the robots")

@@ -107,7 +107,9 @@ class World:
         [sums] = results(self._block, [self._segment], self.cycle, laws)
         return float(self.task.fitness(sums, cycles, self.environment)[0])
 
-    def trace(self, controller: Controller | Team, seconds: float) -> Trace:
+    def trace(
+        self, controller: Controller | Team, seconds: float, *, since_start: bool = False
+    ) -> Trace:
         """Do as ``run`` does, to the bit, and return what every robot did in every cycle.
 
         Parameters
@@ -116,6 +118,9 @@ class World:
             What drives the robots from now on.
         seconds : float
             For how long (s).
+        since_start : bool, default False
+            Score all the time since the world began, not this stretch alone, if that was asked
+            for in every stretch before.
 
         Returns
         -------
@@ -133,15 +138,22 @@ class World:
         from qed.swarm.trace import empty, parts_of
 
         start = self.poses
-        cycles = self._begin(controller, seconds, all_inputs=True)
+        cycles = self._begin(controller, seconds, all_inputs=True, sums=since_start)
+        before = self.cycle if since_start else 0
         seen = empty(cycles, self.task.name, self._segment)
         seen = replace(seen, start=start, parts=parts_of(controller))
-        self._near = record(seen, self._block, self._segment, self.task, self.cycle, self._near)
+        self._near = record(
+            seen, self._block, self._segment, self.task, self.cycle, self._near, before
+        )
         self.cycle += cycles
         return seen
 
     def _begin(
-        self, controller: Controller | Team, seconds: float, all_inputs: bool = False
+        self,
+        controller: Controller | Team,
+        seconds: float,
+        all_inputs: bool = False,
+        sums: bool = False,
     ) -> int:
         """Hand the robots over to a controller; return how many cycles it has."""
         from qed.swarm.cpu.engine import announce_compilation
@@ -153,7 +165,7 @@ class World:
         announce_compilation()
         block = build([self._segment], wanted([self.task.sums]), all_inputs=all_inputs)
         if self._block is not None:
-            _go_on(self._block, block)
+            _go_on(self._block, block, sums)
         self._block = block
         return cycles
 
@@ -203,8 +215,11 @@ class World:
         return segment
 
 
-def _go_on(before: Any, after: Any) -> None:
-    """Let a new block begin where another one ended: places, motion, and what is pushed against."""
+def _go_on(before: Any, after: Any, sums: bool) -> None:
+    """Let a new block begin where another one ended: places, motion, and what is pushed against.
+
+    With ``sums`` also what tasks have added up.
+    """
     from qed.swarm.cpu import layout
 
     def rows(first: int, count: int) -> slice:
@@ -218,3 +233,8 @@ def _go_on(before: Any, after: Any) -> None:
     after.m[near] = before.m[near]
     for kept in ("pair_impulse", "pair_step", "obstacle_impulse", "obstacle_step"):
         getattr(after, kept)[:] = getattr(before, kept)
+    if sums:
+        after.f[rows(layout.AGGREGATION, 3)] = before.f[rows(layout.AGGREGATION, 3)]
+        after.n[rows(layout.CELL, 1)] = before.n[rows(layout.CELL, 1)]
+        for kept in ("since", "crowd", "patrol", "user_sums"):
+            getattr(after, kept)[:] = getattr(before, kept)

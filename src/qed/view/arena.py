@@ -12,29 +12,10 @@ from PIL import Image, ImageDraw
 
 from qed.swarm import robot
 from qed.swarm.laws.scoring import FLOCK_RANGE
-from qed.view import ink
-from qed.view.badges import places
-from qed.view.look import (
-    CENTRE_SIZE,
-    FLOOR,
-    FRESH,
-    HEADING_FROM,
-    HEADING_TO,
-    HEALTHY_COLOUR,
-    INK,
-    MARK,
-    NEAR,
-    NOTHING,
-    OBSTACLE,
-    STEPS,
-    TRAIL,
-    outline,
-    sign_of,
-)
-from qed.view.pane import PATROLS, Pane, Poses
+from qed.view import ink, look
+from qed.view.pane import PATROLS, Pane, Poses, Signs
 
-BODY = np.array(outline())
-POINTER = np.array([(HEADING_FROM, 0.034), (HEADING_TO, 0.0), (HEADING_FROM, -0.034)])
+BODY, POINTER = np.array(look.outline()), np.array(look.POINTER)
 WALL = 2  # pixels
 Points = Sequence[Sequence[float]]
 
@@ -58,10 +39,6 @@ class Arena:
         self.task = pane.trace.task
         self.scale = (size - 2 * WALL) / self.environment.arena  # pixels per metre
         self.badge_height = max(13, round(0.038 * size))
-        self.colours = [sign_of(fault).colour for fault in pane.faults.each]
-        self.broken = np.array([k for k, name in enumerate(pane.faults) if name != "NONE"], int)
-        self.sprites = [ink.badge(pane.faults.each[k], self.badge_height) for k in self.broken]
-        self.sprite_sizes = np.array([s.size for s in self.sprites], float).reshape(-1, 2)
         self.rays = np.array(
             [ends(sensor, self.environment.proximity_range) for sensor in robot.PROXIMITY_SENSORS]
         )
@@ -72,23 +49,24 @@ class Arena:
 
     def draw(self, cycle: float) -> Image.Image:
         """Return the picture after so many cycles, in between too."""
-        poses = self.pane.poses(cycle)
+        poses, signs = self.pane.poses(cycle), self.pane.signs_at(cycle)
+        colours = [look.sign_of(fault).colour for fault in signs.faults.each]
         image = self._floor(cycle)
         pen = ImageDraw.Draw(image, "RGBA")
         if self.trails:
-            self._trails(pen, cycle, poses)
+            self._trails(pen, cycle, poses, colours)
         self._task_marks(pen, poses)
         if self.sensors:
             self._sensors(pen, cycle, poses)
         for x, y in self.pane.trace.obstacles:
-            self._disc(pen, x, y, robot.OBSTACLE_RADIUS, ink.colour(OBSTACLE))
-        for x, y, heading, name in zip(*poses, self.colours, strict=True):
+            self._disc(pen, x, y, robot.OBSTACLE_RADIUS, ink.colour(look.OBSTACLE))
+        for x, y, heading, name in zip(*poses, colours, strict=True):
             self._robot(pen, x, y, heading, name)
         full = ink.FINE * self.size - 1
-        pen.rectangle((0, 0, full, full), outline=ink.colour(INK), width=ink.FINE * WALL)
+        pen.rectangle((0, 0, full, full), outline=ink.colour(look.INK), width=ink.FINE * WALL)
         small = image.reduce(ink.FINE)
-        self._letters(small, poses)
-        self._badges(small, poses)
+        self._letters(small, poses, signs.letters, colours)
+        self._badges(small, poses, signs)
         return small
 
     def _fine(self, points: Iterable[Sequence[float]]) -> list[tuple[float, float]]:
@@ -100,12 +78,15 @@ class Arena:
     def _floor(self, cycle: float) -> Image.Image:
         full = (ink.FINE * self.size,) * 2
         if self.task not in PATROLS:
-            return Image.new("RGB", full, ink.colour(FLOOR))
+            return Image.new("RGB", full, ink.colour(look.FLOOR))
         value = self.pane.freshness[min(int(cycle), self.pane.cycles)].T[::-1]
-        shades = np.array([ink.mixed(FLOOR, FRESH, k / STEPS) for k in range(STEPS + 1)], np.uint8)
-        cells = shades[np.ceil(value * STEPS).astype(int)]
+        shades = np.array(
+            [ink.mixed(look.FLOOR, look.FRESH, k / look.STEPS) for k in range(look.STEPS + 1)],
+            np.uint8,
+        )
+        cells = shades[np.ceil(value * look.STEPS).astype(int)]
         if self.task == "border-patrolling":
-            cells[1:-1, 1:-1] = ink.colour(FLOOR)
+            cells[1:-1, 1:-1] = ink.colour(look.FLOOR)
         return Image.fromarray(cells).resize(full, Image.Resampling.NEAREST)
 
     def _disc(
@@ -126,53 +107,59 @@ class Arena:
     ) -> None:
         turn = rotation(heading)
         at = np.array((x, y))
-        pen.polygon(self._fine((POINTER @ turn + at).tolist()), ink.colour(INK))
+        pen.polygon(self._fine((POINTER @ turn + at).tolist()), ink.colour(look.INK))
         pen.polygon(
-            self._fine((BODY @ turn + at).tolist()), ink.colour(name), ink.colour(INK), ink.FINE
+            self._fine((BODY @ turn + at).tolist()),
+            ink.colour(name),
+            ink.colour(look.INK),
+            ink.FINE,
         )
 
-    def _letters(self, image: Image.Image, poses: Poses) -> None:
+    def _letters(
+        self, image: Image.Image, poses: Poses, letters: Sequence[str], colours: Sequence[str]
+    ) -> None:
         """Write on each robot of a team which controller it runs."""
-        if not self.pane.letters:
-            return
         pen = ImageDraw.Draw(image)
         face = ink.font(max(12, round(1.4 * self.scale * robot.BODY_OUTER_RADIUS)), bold=True)
-        for x, y, letter, name in zip(
-            poses.x, poses.y, self.pane.letters, self.colours, strict=True
-        ):
-            shade = FLOOR if name == HEALTHY_COLOUR else INK
+        for x, y, letter, name in zip(poses.x, poses.y, letters, colours, strict=False):
+            shade = look.FLOOR if name == look.HEALTHY_COLOUR else look.INK
             # A letter may be larger than a small body, so it brings the body's colour along.
             pen.text(
                 self.place(x, y), letter, shade, face, anchor="mm", stroke_width=2, stroke_fill=name
             )
 
-    def _badges(self, image: Image.Image, poses: Poses) -> None:
+    def _badges(self, image: Image.Image, poses: Poses, signs: Signs) -> None:
         """Put a badge at each broken robot, with a line to it where it had to give way."""
+        broken = np.array([k for k, name in enumerate(signs.faults) if name != "NONE"], int)
+        sprites = [ink.badge(signs.faults.each[k], self.badge_height) for k in broken]
+        sizes = np.array([sprite.size for sprite in sprites], float).reshape(-1, 2)
         robots = np.stack(self.place(poses.x, poses.y), 1).astype(float)
         reach = self.scale * robot.BODY_OUTER_RADIUS
-        centres = places(robots, self.broken, self.sprite_sizes, reach, float(self.size))
+        centres = ink.badge_places(robots, broken, sizes, reach, float(self.size))
         pen = ImageDraw.Draw(image)
-        for centre, owner in zip(centres, self.broken, strict=True):
+        for centre, owner in zip(centres, broken, strict=True):
             if math.dist(centre, robots[owner]) > 1.6 * reach + self.badge_height / 2:
-                pen.line((*centre, *robots[owner]), INK, 1)
-        for (across, down), sprite in zip(centres, self.sprites, strict=True):
+                pen.line((*centre, *robots[owner]), look.INK, 1)
+        for (across, down), sprite in zip(centres, sprites, strict=True):
             corner = round(across - sprite.width / 2), round(down - sprite.height / 2)
             image.paste(sprite, corner, sprite)
 
-    def _trails(self, pen: ImageDraw.ImageDraw, cycle: float, poses: Poses) -> None:
+    def _trails(
+        self, pen: ImageDraw.ImageDraw, cycle: float, poses: Poses, colours: Sequence[str]
+    ) -> None:
         """Draw the last half minute of each robot's way, fainter the older it is."""
         pane, now = self.pane, int(cycle)
-        first = max(0, now - round(TRAIL / robot.CYCLE))
+        first = max(0, now - round(look.TRAIL / robot.CYCLE))
         cuts = np.linspace(first, now, 4).astype(int)
         for part, (begin, end) in enumerate(pairwise(cuts)):
             step = max(1, (end - begin) // 20)
             rows = [*range(begin, end, step), end]
-            for k, name in enumerate(self.colours):
+            for k, name in enumerate(colours):
                 way = list(zip(pane.x[rows, k], pane.y[rows, k], strict=True))
                 if end == now:
                     way.append((poses.x[k], poses.y[k]))
                 if len(way) > 1:
-                    self._line(pen, way, ink.mixed(FLOOR, name, 0.25 + 0.2 * part), 1.5)
+                    self._line(pen, way, ink.mixed(look.FLOOR, name, 0.25 + 0.2 * part), 1.5)
 
     def _task_marks(self, pen: ImageDraw.ImageDraw, poses: Poses) -> None:
         """Draw what the task looks at, besides cells."""
@@ -181,21 +168,21 @@ class Arena:
             self._centre(pen, float(x.mean()), float(y.mean()))
         if self.task == "dispersion":
             for i, k in sorted({(min(p), max(p)) for p in enumerate(nearest(poses))}):
-                self._line(pen, [(x[i], y[i]), (x[k], y[k])], ink.colour(MARK, 130), 1)
+                self._line(pen, [(x[i], y[i]), (x[k], y[k])], ink.colour(look.MARK, 130), 1)
         if self.task == "flocking":
             for i, k in links(poses):
-                self._line(pen, [(x[i], y[i]), (x[k], y[k])], ink.colour(MARK, 150), 1.5)
+                self._line(pen, [(x[i], y[i]), (x[k], y[k])], ink.colour(look.MARK, 150), 1.5)
 
     def _centre(self, pen: ImageDraw.ImageDraw, x: float, y: float) -> None:
-        mark = ink.colour(MARK)
-        reach = CENTRE_SIZE
+        mark = ink.colour(look.MARK)
+        reach = look.CENTRE_SIZE
         (left, top), (right, bottom) = self._fine([(x - reach, y + reach), (x + reach, y - reach)])
         pen.ellipse((left, top, right, bottom), outline=mark, width=3)
         self._line(pen, [(x - 1.6 * reach, y), (x + 1.6 * reach, y)], mark, 1.5)
         self._line(pen, [(x, y - 1.6 * reach), (x, y + 1.6 * reach)], mark, 1.5)
 
     def _sensors(self, pen: ImageDraw.ImageDraw, cycle: float, poses: Poses) -> None:
-        """Draw what each robot was told by its sensors, faults included."""
+        """Draw what each robot's sensors read, faults included."""
         if int(cycle) == 0:
             return
         row = min(int(cycle), self.pane.cycles) - 1
@@ -206,11 +193,15 @@ class Arena:
                 far = 0.5 * (float(trace.rab[row, k, cone]) + 1.0) * environment.rab_range
                 corners = far * CONE @ rotation(heading + cone * math.pi / 4.0) + at
                 pen.polygon(
-                    self._fine(corners.tolist()), ink.colour(MARK, 22), ink.colour(MARK, 50)
+                    self._fine(corners.tolist()),
+                    ink.colour(look.MARK, 22),
+                    ink.colour(look.MARK, 50),
                 )
-            near = 0.5 * (1.0 - trace.proximity[row, k]) > NOTHING
+            near = 0.5 * (1.0 - trace.proximity[row, k]) > look.NOTHING
             for ray, felt in zip((self.rays @ turn + at).tolist(), near.tolist(), strict=True):
-                self._line(pen, ray, ink.colour(NEAR, 230) if felt else ink.colour(INK, 45), 1.5)
+                self._line(
+                    pen, ray, ink.colour(look.NEAR, 230) if felt else ink.colour(look.INK, 45), 1.5
+                )
 
 
 # Around a cone that looks ahead and hears 1 m far.

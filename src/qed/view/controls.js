@@ -6,6 +6,18 @@ function made(kind, parent, text, name) {
   return node;
 }
 
+function failed(error) {
+  $("last").textContent = `This browser cannot open the replay (${error}). A newer one can.`;
+  document.body.dataset.state = "failed";
+}
+
+// What a pane shows, for those who do not see it.
+function describe(pane, name = "") {
+  const { length } = pane.broken, many = length ? `${length} of them with a fault` : "all healthy";
+  const words = `${name}${data.robots} robots seen from above, ${many}`;
+  if (pane.described !== words) pane.canvas.setAttribute("aria-label", pane.described = words);
+}
+
 function legend() {
   const entry = (name, style, words, text) => {
     const item = made("li", $("legend"));
@@ -16,26 +28,24 @@ function legend() {
     return sign;
   };
   $("legend").replaceChildren();
-  if (data.someHealthy) entry("swatch", { background: look.healthy }, "healthy robot");
-  for (const [name, sign] of Object.entries(look.signs))
-    if (name !== "NONE" && data.faults.includes(name))
-      entry("badge", { background: sign.colour }, sign.words, sign.badge);
-  if (data.someTeam) entry("letter", { background: look.healthy }, look.teamWords, "A");
-  if (patrol) entry("swatch", { background: look.freshness.at(-1) }, look.markWords);
-  else if (data.task === "aggregation") entry("centre", {}, look.markWords);
-  else if (look.markWords) entry("line", {}, look.markWords);
+  for (const [sign, words] of data.legend)
+    if (sign === "robot") entry("swatch", { background: look.healthy }, words);
+    else if (sign === "letter") entry("letter", { background: look.healthy }, words, "A");
+    else if (sign !== "task")
+      entry("badge", { background: look.signs[sign].colour }, words, look.signs[sign].badge);
+    else if (patrol) entry("swatch", { background: look.freshness.at(-1) }, words);
+    else entry(data.task === "aggregation" ? "centre" : "line", {}, words);
   return entry("metre", {}, "1 m");
 }
 
 const length = data.cycles * data.cycle;
-const STEP = data.gaits ? 50 : 5; // s of an arrow key
-let now = 0, playing = false, before = 0;
+const STEP = data.sections ? 50 : 5; // s of an arrow key
 // A long film goes slowly where something begins, and in time-lapse between.
-function gaitAt(time) {
-  return data.gaits.find((gait) => time < gait.end - 1e-9) ?? data.gaits.at(-1);
+function sectionAt(time) {
+  return data.sections.find((section) => time < section.end - 1e-9) ?? data.sections.at(-1);
 }
 
-if (data.gaits?.length > 1) made("option", $("speed"), "as in a film").value = "film";
+if (data.sections?.length > 1) made("option", $("speed"), "as in a film").value = "film";
 for (const speed of [...new Set([1, 2, 5, 10, 20, 50, 100, data.speed])].sort((a, b) => a - b)) {
   const option = made("option", $("speed"), `${speed}×`);
   option.value = speed;
@@ -46,59 +56,47 @@ $("time").step = data.cycle;
 $("trails").checked = data.trails;
 $("sensors").checked = data.sensors;
 
+const clock = new Clock({
+  length: () => length,
+  later: (now, passed) => {
+    const section = $("speed").value === "film" && sectionAt(now);
+    return section ? Math.min(now + passed * section.speed, section.end)
+      : now + passed * Number($("speed").value);
+  },
+  drawn: show,
+  switched: () => {
+    $("play").textContent = clock.playing ? "Pause" : clock.ended ? "Play again" : "Play";
+  },
+});
+
 function show() {
   if (dark !== darkness.matches) {
     themed();
     metre = legend();
   }
-  const cycle = Math.min(now / data.cycle, data.cycles);
+  const cycle = Math.min(clock.now / data.cycle, data.cycles);
   draw(Math.round(cycle * 1e6) / 1e6);
-  $("time").value = now;
-  const words = `${Math.round(now)} s of ${Math.round(length)} s`;
+  $("time").value = clock.now;
+  const words = `${Math.round(clock.now)} s of ${Math.round(length)} s`;
   $("time").setAttribute("aria-valuetext", words);
   $("clock").textContent = words;
 }
 
-function play(wanted) {
-  if (wanted && now >= length) now = 0;
-  playing = wanted;
-  $("play").textContent = playing ? "Pause" : now >= length ? "Play again" : "Play";
-  document.body.dataset.state = playing ? "playing" : "paused";
-  if (playing) {
-    before = performance.now();
-    requestAnimationFrame(tick);
-  }
-}
-
-function tick(stamp) {
-  if (!playing) return;
-  // A hidden page gets no frames; it goes on where it was.
-  const passed = Math.min(Math.max(stamp - before, 0), 200) / 1000;
-  before = stamp;
-  const gait = $("speed").value === "film" && gaitAt(now);
-  now = gait ? Math.min(now + passed * gait.speed, gait.end)
-    : Math.min(now + passed * Number($("speed").value), length);
-  show();
-  if (now >= length) play(false);
-  else requestAnimationFrame(tick);
-}
-
-$("play").addEventListener("click", () => play(!playing));
-$("time").addEventListener("input", () => { now = Number($("time").value); play(false); show(); });
+$("play").addEventListener("click", () => clock.play(!clock.playing));
+$("time").addEventListener("input", () => { clock.play(false); clock.go(Number($("time").value)); });
 for (const id of ["trails", "sensors", "badges"]) $(id).addEventListener("change", show);
 document.addEventListener("keydown", (event) => {
-  const own = event.target.closest("button, select, input"); // they use keys themselves
+  const control = event.target.closest("button, select, input"); // they use keys themselves
   const step = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
   if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-  if (event.key === " " && !(own && own.id !== "time")) play(!playing);
-  else if (step && !own) {
-    now = Math.min(Math.max(now + step, 0), length);
-    play(false);
-    show();
+  if (event.key === " " && !(control && control.id !== "time")) clock.play(!clock.playing);
+  else if (step && !control) {
+    clock.play(false);
+    clock.go(clock.now + step);
   } else return;
   event.preventDefault();
 });
 darkness.addEventListener("change", show);
 new ResizeObserver(show).observe($("columns"));
 show();
-play(!matchMedia("(prefers-reduced-motion: reduce)").matches);
+clock.play(!matchMedia("(prefers-reduced-motion: reduce)").matches);

@@ -49,7 +49,7 @@ LIGHT: dict[str, Any] = {
 
 TRAIL = 30.0  # s of the past that a trail shows
 NOTHING = 0.1  # proximity readings below are noise
-HEADING_FROM, HEADING_TO = 0.02, 0.125  # m, the mark that points ahead of a robot
+POINTER = ((0.02, 0.034), (0.125, 0.0), (0.02, -0.034))  # m, the mark that points ahead of a robot
 CENTRE_SIZE = 0.09  # m, radius of the mark at the centre of an aggregating swarm
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib
 
 from qed.archive.grid import Categories
+from qed.files import user_file
 from qed.swarm.environment import PAPER, Environment
 from qed.view.map_layout import (
     ACROSS,
@@ -87,7 +88,8 @@ def draw_map(archive: Archive, path: str | Path, dpi: int = 150) -> Path:
     # Names are no formulas, whatever is in them.
     with plt.rc_context({"text.parse_math": False}):
         figure = draw_figure(archive)
-        figure.savefig(path, dpi=dpi)
+        with user_file(path) as unfinished:
+            figure.savefig(unfinished, dpi=dpi, format=Path(path).suffix[1:] or "png")
     plt.close(figure)
     return Path(path)
 

@@ -1,18 +1,25 @@
-"""A trial to look at: its robots at any time, its running score, its cells."""
+"""What a film or a page shows: trials, with the robots, faults and scores at any time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from string import ascii_lowercase, ascii_uppercase
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qed.swarm.faults import Faults
+from qed.swarm.faults import Fault, Faults
 from qed.swarm.laws.scoring import CELL_LIFE, GRID
-from qed.swarm.trace import Trace
+from qed.swarm.robot import CYCLE
+from qed.view import look
 
+if TYPE_CHECKING:
+    from qed.swarm.environment import Environment
+    from qed.swarm.trace import Trace
+
+HEALTHY = "healthy robot"
 PATROLS = ("patrolling", "border-patrolling")
 LETTERS = f"{ascii_uppercase}{ascii_lowercase}*"  # of a team's controllers; * for all others
 
@@ -36,15 +43,29 @@ class Poses(NamedTuple):
     heading: np.ndarray
 
 
-class Pane:
-    """A trial, and the mean fitness over the trials that the recovery was judged by."""
+class Signs(NamedTuple):
+    """How robots are told apart from a cycle on: their faults, and letters if they are a team."""
 
-    def __init__(self, watched: Trace, mean: float) -> None:
+    begin: int
+    faults: Faults
+    letters: tuple[str, ...] = ()
+
+
+class Pane:
+    """A trial to look at.
+
+    Parameters
+    ----------
+    watched : what every robot did in every cycle
+    mean : mean fitness over the trials that a recovery was judged by
+    signs : of the robots, in the order of time (default: those of the trace, all along)
+    """
+
+    def __init__(self, watched: Trace, mean: float = 0.0, signs: Sequence[Signs] = ()) -> None:
         self.trace = watched
         self.mean = mean
-        robots = watched.x.shape[1]
-        self.faults = watched.faults or Faults.none(robots)
-        self.letters = letters_of(watched.parts)
+        faults = watched.faults or Faults.none(watched.x.shape[1])
+        self.signs = list(signs) or [Signs(0, faults, letters_of(watched.parts))]
         start = watched.start
         self.x = np.concatenate([start[None, :, 0], watched.x])
         self.y = np.concatenate([start[None, :, 1], watched.y])
@@ -54,6 +75,10 @@ class Pane:
     def cycles(self) -> int:
         """Control cycles of the trial."""
         return len(self.trace.x)
+
+    def signs_at(self, cycle: float) -> Signs:
+        """Return the signs of the robots after so many cycles."""
+        return next(signs for signs in reversed(self.signs) if signs.begin <= cycle)
 
     def poses(self, cycle: float) -> Poses:
         """Return the poses after so many cycles, in between too; 0 is the start."""
@@ -89,3 +114,61 @@ class Pane:
             np.maximum(value[cycle - 1] - np.float32(1.0 / CELL_LIFE), 0.0, out=value[cycle])
             value[cycle, columns[cycle - 1], rows[cycle - 1]] = 1.0
         return value
+
+
+def joined(traces: Sequence[Trace]) -> Trace:
+    """Return what happened in a world one after the other as one trace."""
+    rows = ("x", "y", "heading", "proximity", "rab", "wheels", "score")
+    series: dict[str, Any] = {
+        name: np.concatenate([getattr(one, name) for one in traces]) for name in rows
+    }
+    return replace(traces[0], **series)
+
+
+class Subject:
+    """What a film shows: some trials of one task, as long as each other, in one environment."""
+
+    task: str
+
+    @property
+    def panes(self) -> list[Pane]:
+        """The trials in sight."""
+        raise NotImplementedError
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time (s)."""
+        return self.panes[0].cycles * CYCLE
+
+    @property
+    def environment(self) -> Environment:
+        """Where the swarms work."""
+        return self.panes[0].trace.environment
+
+    @property
+    def top_score(self) -> float:
+        """The highest score that is drawn, never 0."""
+        return max(max(float(pane.trace.score.max()) for pane in self.panes), 1e-6)
+
+    @property
+    def faults_in_sight(self) -> list[Fault]:
+        """The faults of robots at any time, those of the paper first; healthy robots have NONE."""
+        found = {fault.name: fault for signs in self._signs for fault in signs.faults.each}
+        return [found[name] for name in dict.fromkeys([*look.SIGNS, *found]) if name in found]
+
+    @property
+    def legend(self) -> list[tuple[str, str]]:
+        """What signs mean: a fault, or "robot", "letter" or "task", and its words."""
+        entries = [
+            (fault, look.sign_of(fault).words) if fault.name != "NONE" else ("robot", HEALTHY)
+            for fault in self.faults_in_sight
+        ]
+        if any(signs.letters for signs in self._signs):
+            entries.append(("letter", look.TEAM))
+        if self.task in look.MARKS:
+            entries.append(("task", look.MARKS[self.task]))
+        return entries
+
+    @property
+    def _signs(self) -> Iterator[Signs]:
+        return (signs for pane in self.panes for signs in pane.signs)

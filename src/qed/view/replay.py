@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qed import limits
-from qed.errors import InputError, number, whole
+from qed.errors import InputError, whole
 from qed.swarm.faults import Faults
-from qed.swarm.robot import CYCLE
 from qed.swarm.trace import trace
 from qed.view.look import NOTES, TITLES, percent
-from qed.view.pane import Pane
+from qed.view.pane import Pane, Subject
 
 if TYPE_CHECKING:
     from qed.recovery.recovery import Recovery
     from qed.swarm.environment import Environment
-    from qed.view.film import Film
 
 MOST = 8  # archives side by side
+JUDGED = "fresh trials"  # which the means of a recovery are over
 Progress = Callable[[int, int], Any]  # called with what is done and what there is in all
 
 
@@ -35,92 +33,64 @@ class Entry:
 
 @dataclass(frozen=True)
 class View:
-    """A pane in its place: what it is called, and what is told of it."""
+    """A pane in its place, with its words."""
 
     pane: Pane
-    moment: int  # 0 before the fault, 1 after it, 2 after recovery
     title: str
-    note: str  # the change of fitness against before the fault; empty before it
+    moment: int  # the colour of its score: 0 before a fault, 1 after it, 2 after recovery
+    notes: tuple[str, ...] = ()  # below the score
+    compared: bool = False  # whether the score of the column's ``before`` is drawn too, in grey
 
 
 @dataclass(frozen=True)
 class Column:
-    """What is shown of an archive: three trials from the same start, and what the search found."""
+    """Views that belong together: those of an archive, or all there are."""
 
     name: str  # the algorithm as a rule; may be empty
-    panes: tuple[Pane, Pane, Pane]
-    impact: float
-    resilience: float
-    distance: float  # from the normal best's behaviour to the recovery's, 0 to 1
-    origin: str = ""  # of the recovery controller; may be empty
-    kept: bool = False  # whether the normal best itself is what recovers best
-
-    @property
-    def views(self) -> tuple[View, View, View]:
-        """The three panes with their words."""
-        changes = ("", percent(self.impact), percent(self.resilience))
-        before, after, recovered = (
-            View(pane, moment, TITLES[moment], f"{NOTES[moment]} {change}".strip())
-            for moment, (pane, change) in enumerate(zip(self.panes, changes, strict=True))
-        )
-        return before, after, recovered
-
-    @property
-    def caption(self) -> tuple[str, ...]:
-        """What is told of the recovery controller, in one or two sentences."""
-        kept = ": the normal controller stays" if self.kept else ""
-        distance = f"behavioural distance {self.distance:.2f}{kept}"
-        return (distance, self.origin) if self.origin else (distance,)
+    views: tuple[View, ...]
+    before: Pane  # whose score others are compared with
+    aside: str = ""  # at the right of the name
+    caption: tuple[str, ...] = ()  # a sentence or two below
 
 
 @dataclass(frozen=True)
-class Replay:
-    """Trials from one start with one combined fault, three for each archive."""
+class Replay(Subject):
+    """Trials from one start: views side by side, or a column of them for each archive."""
 
     task: str
-    faults: Faults
     columns: tuple[Column, ...]
-    fresh: bool = False  # whether means are over trials that took no part in the choice
+    judged: str = ""  # the trials that means are over, of a recovery
 
     @property
     def alone(self) -> bool:
-        """Whether there is one archive only; then the swarm before the fault is shown too."""
+        """Whether there is one column only, whose views then stand side by side."""
         return len(self.columns) == 1
 
-    def shown(self, column: Column) -> tuple[View, ...]:
-        """Return the views of a column that are shown."""
-        return column.views if self.alone else column.views[1:]
+    @property
+    def views(self) -> list[View]:
+        """All views, column by column."""
+        return [view for column in self.columns for view in column.views]
 
     @property
-    def some_healthy(self) -> bool:
-        """Whether a robot without a fault is in sight."""
-        return self.alone or "NONE" in self.faults.names
-
-    @property
-    def some_team(self) -> bool:
-        """Whether robots of a swarm in sight run different controllers."""
-        return any(view.pane.letters for column in self.columns for view in self.shown(column))
-
-    @property
-    def seconds(self) -> float:
-        """Simulated time (s)."""
-        return self.columns[0].panes[0].cycles * CYCLE
-
-    @property
-    def environment(self) -> Environment:
-        """Where the swarms work."""
-        return self.columns[0].panes[0].trace.environment
+    def panes(self) -> list[Pane]:
+        """The trials in sight."""
+        return [view.pane for view in self.views]
 
     @property
     def top_score(self) -> float:
-        """The highest score any swarm reaches, never 0."""
-        panes = [pane for column in self.columns for pane in column.panes]
-        return max(max(float(pane.trace.score.max()) for pane in panes), 1e-6)
+        """The highest score that is drawn, never 0; grey curves count too."""
+        before = [float(column.before.trace.score.max()) for column in self.columns]
+        return max(*before, super().top_score)
 
     @property
-    def judged(self) -> str:
-        """The trials that means are over, in words."""
-        return "fresh trials" if self.fresh else "all trials"
+    def title(self) -> str:
+        """What a page of it is called."""
+        task, name = self.task.capitalize(), self.columns[0].name
+        if not self.alone:
+            return f"{task}: {len(self.columns)} archives recover from the same fault"
+        if not self.judged:
+            return f"{task}: {', '.join(view.title for view in self.views)}"
+        return f"{task}{f' ({name})' if name else ''}: a swarm breaks and recovers"
 
 
 def watch(
@@ -146,7 +116,7 @@ def watch(
     """
     entries = _entries(found, algorithm)
     columns: list[Column] = []
-    for k, entry in enumerate(entries):
+    for entry in entries:
         one = entry.found
         trials = (
             (one.normal_controller, None, one.normal),
@@ -161,21 +131,35 @@ def watch(
             )  # fmt: skip
             panes.append(Pane(watched, mean))
             if progress is not None:
-                progress(3 * k + len(panes), 3 * len(entries))
-        columns.append(
-            Column(
-                name=entry.name,
-                panes=(panes[0], panes[1], panes[2]),
-                impact=one.impact,
-                resilience=one.resilience,
-                distance=one.distance,
-                origin=entry.origin,
-                kept=set(one.cells) == {one.normal_cell},
-            )
+                progress(3 * len(columns) + len(panes), 3 * len(entries))
+        columns.append(_column(entry, panes, len(entries) == 1))
+    return Replay(entries[0].found.task, tuple(columns), JUDGED)
+
+
+def _column(entry: Entry, panes: Sequence[Pane], alone: bool) -> Column:
+    """Return the three panes of a recovery with their words; of several only the broken ones."""
+    found = entry.found
+    changes = ("", percent(found.impact), percent(found.resilience))
+    views = tuple(
+        View(
+            pane,
+            TITLES[moment],
+            moment,
+            (f"{JUDGED} {pane.mean:.3f}", f"{NOTES[moment]} {change}".strip()),
+            compared=moment > 0,
         )
-    first = entries[0].found
-    fresh = all(hasattr(entry.found, "claimed") for entry in entries)
-    return Replay(first.task, first.faults, tuple(columns), fresh)
+        for moment, (pane, change) in enumerate(zip(panes, changes, strict=True))
+    )
+    kept = set(found.cells) == {found.normal_cell}
+    stays = ": the normal controller stays" if kept else ""
+    caption = (f"behavioural distance {found.distance:.2f}{stays}", entry.origin)
+    return Column(
+        entry.name,
+        views if alone else views[1:],
+        panes[0],
+        f"{TITLES[0]} {panes[0].mean:.3f}",
+        tuple(filter(None, caption)),
+    )
 
 
 def _entries(found: Recovery | Sequence[Entry], algorithm: str) -> list[Entry]:
@@ -252,34 +236,18 @@ def replay(
     >>> qed.replay(found, "film.html", seconds=5.0).name
     'film.html'
     """
-    from qed.view.film import Film, kind
+    from qed.view import film
 
     archives = len(_entries(found, algorithm))
-    film = Film.planned(
-        kind(out), seconds, speed, fps, size, trails=trails, sensors=sensors, archives=archives
-    )
+    form = film.of_trial(
+        film.ending_of(out), seconds, speed, fps, size, trails=trails, sensors=sensors,
+        archives=archives,
+    )  # fmt: skip
     shown = watch(
         found, environment=environment, seconds=seconds, seed=seed, trial=trial,
         algorithm=algorithm,
     )  # fmt: skip
-    return produce(shown, out, film, progress)
-
-
-def produce(shown: Replay, out: str | Path, film: Film, progress: Progress | None = None) -> Path:
-    """Write what is shown as a film or a page; return the file."""
-    if film.ending != ".html":
-        return film.write(shown, out, progress)
-    from qed.view.player import write_page
-
-    return write_page(shown, out, speed=film.speed, trails=film.trails, sensors=film.sensors)
-
-
-def checked_speed(seconds: float, speed: float | None) -> float:
-    """Return how many times faster than real time to play: given, or for a film of 20 s."""
-    seconds = limits.seconds(seconds)
-    if speed is None:
-        return max(1.0, round(seconds / 20.0, 1))
-    return number("speed", speed, 0.0, 1e4, above=True)
+    return film.write(shown, out, form, progress)
 
 
 def checked_trial(trial: int) -> int:

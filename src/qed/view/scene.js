@@ -36,10 +36,15 @@ async function opened(pane) {
     y: (k, row) => at(1, k, row) * data.unit,
     heading: (k, row) => at(2, k, row) / 1000,
     score: scores(await unpacked(pane.score, Int16Array)),
-    near: (k, s, row) => proximity[(k * 7 + s) * data.cycles + row - 1] / data.nearSteps,
-    heard: (k, c, row) => rab[(k * 8 + c) * data.cycles + row - 1] / data.heardSteps,
-    broken: pane.faults.map((_, k) => k).filter((k) => pane.faults[k] !== "NONE"),
+    near: (k, s, row) => proximity[(k * look.rays.length + s) * data.cycles + row - 1] / data.nearSteps,
+    heard: (k, c, row) => rab[(k * look.cones + c) * data.cycles + row - 1] / data.heardSteps,
   };
+}
+
+// How robots are told apart at a time: their faults, and letters if they are a team.
+function signed(pane, cycle) {
+  [, pane.faults, pane.letters] = pane.signs.findLast(([begin]) => begin <= cycle);
+  pane.broken = pane.faults.map((_, k) => k).filter((k) => pane.faults[k] !== "NONE");
 }
 
 // Shade of each patrolling cell after each cycle: full at a visit, fading to none.
@@ -99,13 +104,14 @@ function path(pen, points, closed) {
   if (closed) pen.closePath();
 }
 
-function drawArena(pane, cycle) {
+function drawArena(pane, cycle, trails = $("trails").checked) {
   const { pen, width: side } = sharp(pane.canvas);
   if (side < 20) return;
   const scale = (side - 2 * WALL) / data.arena;
   const place = (x, y) => [WALL + scale * x, side - WALL - scale * y];
   const row = Math.min(Math.floor(cycle), data.cycles);
   const poses = posesAt(pane, cycle);
+  signed(pane, cycle);
   const line = (points, colour, thick) => {
     path(pen, points.map((p) => place(...p)));
     pen.strokeStyle = colour;
@@ -116,7 +122,7 @@ function drawArena(pane, cycle) {
   pen.fillStyle = look.floor;
   pen.fillRect(0, 0, side, side);
   if (patrol) drawCells(pen, pane, row, side);
-  if ($("trails").checked) drawTrails(pane, row, poses, line);
+  if (trails) drawTrails(pane, row, poses, line);
   drawMarks(pen, poses, line, place, scale);
   if ($("sensors").checked && row) drawSensors(pen, pane, row, poses, line, place);
   for (const [x, y] of pane.obstacles) {
@@ -158,6 +164,7 @@ function drawArena(pane, cycle) {
 }
 
 function drawCells(pen, pane, row, side) {
+  pane.shades ??= shades(pane);
   const size = look.grid, step = (side - 2 * WALL) / size;
   for (let column = 0; column < size; column++)
     for (let up = 0; up < size; up++) {
@@ -216,10 +223,10 @@ function drawMarks(pen, poses, line, place, scale) {
 function drawSensors(pen, pane, row, poses, line, place) {
   poses.forEach((at, k) => {
     if (pane.chosen >= 0 && k !== pane.chosen) return; // one robot alone is looked at
-    for (let cone = 0; cone < 8; cone++) {
+    for (let cone = 0; cone < look.cones; cone++) {
       const far = pane.heard(k, cone, row) * data.rabRange;
       if (pane.heard(k, cone, row) >= 1) continue;
-      const middle = at.heading + (cone * Math.PI) / 4;
+      const middle = at.heading + (cone * 2 * Math.PI) / look.cones;
       const rim = [-3, -2, -1, 0, 1, 2, 3].map((i) => middle + (i * Math.PI) / 24);
       const points = rim.map((a) => [at.x + far * Math.cos(a), at.y + far * Math.sin(a)]);
       path(pen, [[at.x, at.y], ...points].map((p) => place(...p)), true);
@@ -311,10 +318,10 @@ function drawBadges(pen, pane, robots, scale, side) {
 }
 
 function drawScore(pane, cycle) {
-  const own = look.scores[pane.moment];
+  const shade = look.scores[pane.moment];
   const row = Math.min(Math.floor(cycle), data.cycles);
   pane.number.textContent = pane.score(row).toFixed(3);
-  pane.number.style.color = own;
+  pane.number.style.color = shade;
   const { pen, width, height } = sharp(pane.curve);
   pen.fillStyle = look.floor;
   pen.fillRect(0, 0, width, height);
@@ -326,18 +333,23 @@ function drawScore(pane, cycle) {
     return way.map((i) => [5 + ((width - 10) * i) / data.cycles,
       height - 5 - ((height - 10) * of(i)) / data.topScore]);
   };
-  const curves = [[pane.before, look.line], [pane.score, own]].slice(pane.moment ? 0 : 1);
-  for (const [of, shade] of curves) {
-    path(pen, points(of));
-    pen.strokeStyle = shade;
-    pen.lineWidth = 2;
+  const stroke = (way, colour, thick) => {
+    path(pen, way);
+    pen.strokeStyle = colour;
+    pen.lineWidth = thick;
     pen.stroke();
+  };
+  if (pane.before) stroke(points(pane.before), look.line, 2);
+  stroke(points(pane.score), shade, 2);
+  for (const [begin] of pane.signs.slice(1)) { // when robots broke
+    const x = 5 + ((width - 10) * begin) / data.cycles;
+    if (begin <= cycle) stroke([[x, 0], [x, height]], look.line, 1);
   }
   const last = points(pane.score).at(-1);
   if (last) {
     pen.beginPath();
     pen.arc(...last, 3, 0, 2 * Math.PI);
-    pen.fillStyle = own;
+    pen.fillStyle = shade;
     pen.fill();
   }
   pen.strokeStyle = look.line;

@@ -3,29 +3,25 @@ const story = {};
 try {
   story.pane = await opened(data.pane);
 } catch (error) {
-  $("last").textContent = `This browser cannot open the replay (${error}). A newer one can.`;
-  document.body.dataset.state = "failed";
+  failed(error);
   return;
 }
 const pane = story.pane;
 document.body.classList.add("story");
-if (patrol) pane.shades = shades(pane);
 if (!data.sensed) $("sensors").closest("label").hidden = true;
-const faulty = { faults: pane.faults, broken: pane.broken };
-const whole = { faults: pane.faults.map(() => "NONE"), broken: [] };
 
-story.box = made("div", $("columns"), undefined, "life");
+story.box = made("div", $("columns"), undefined, "story-box");
 story.left = made("section", story.box, undefined, "pane");
 pane.canvas = made("canvas", story.left, undefined, "arena");
 pane.canvas.setAttribute("role", "img");
-story.right = made("section", story.box, undefined, "telling");
+story.right = made("section", story.box, undefined, "chapter");
 story.heading = made("h2", story.right);
-story.pace = made("p", story.right, undefined, "pace");
+story.speed = made("p", story.right, undefined, "speed");
 story.score = made("p", story.right, undefined, "score");
 story.number = made("strong", story.score);
 story.gone = made("span", story.score, undefined, "mean");
 story.words = made("p", story.right, undefined, "words");
-made("h3", story.right, "Score of each stretch so far");
+made("h3", story.right, "Score of each period so far");
 story.scores = made("canvas", story.right, undefined, "chart");
 story.key = made("h3", story.right, "Believed fitness (90 %): ");
 story.best = made("span", story.key, "best", "key");
@@ -34,7 +30,7 @@ story.kept = made("span", story.key, "if kept", "key");
 story.beliefs = made("canvas", story.right, undefined, "chart");
 for (const chart of [story.scores, story.beliefs]) chart.setAttribute("aria-hidden", "true");
 let metre = legend();
-$("last").textContent = "One world, no reset between the stretches. What the search tries, it " +
+$("last").textContent = "One world, no reset between the periods. What the search tries, it " +
   `tries on the robots where they are; ${data.knows}`;
 
 const shadeOf = (moment) =>
@@ -129,31 +125,24 @@ function drawBeliefs(time) {
 }
 
 function draw(cycle) {
-  const time = cycle * data.cycle, chapter = chapterAt(time), gait = gaitAt(time);
-  Object.assign(pane, cycle < data.struck ? whole : faulty, { letters: chapter.letters });
-  const following = $("trails").checked;
-  $("trails").checked = following || fast(); // in time-lapse only trails tell where robots went
-  drawArena(pane, cycle);
-  $("trails").checked = following;
-  const ill = pane.broken.length, shade = shadeOf(chapter.moment);
-  pane.canvas.setAttribute("aria-label", `${data.robots} robots seen from above, ` +
-    (ill ? `${ill} of them with a fault` : "all healthy"));
+  const time = cycle * data.cycle, chapter = chapterAt(time), section = sectionAt(time);
+  const film = $("speed").value === "film", speed = film ? section.speed : Number($("speed").value);
+  const lapse = film ? section.lapse : speed > 20;
+  // In time-lapse only trails show where robots went.
+  drawArena(pane, cycle, $("trails").checked || lapse);
+  describe(pane);
+  const shade = shadeOf(chapter.moment);
   if (story.heading.textContent !== chapter.title) story.heading.textContent = chapter.title;
   story.heading.style.color = shade;
   story.number.style.color = shade;
   story.number.textContent = pane.score(Math.min(Math.floor(cycle), data.cycles)).toFixed(3);
-  story.gone.textContent = "score in this stretch, " +
+  story.gone.textContent = "score in this period, " +
     `${Math.round(time - chapter.begin)} s of ${Math.round(chapter.end - chapter.begin)} s`;
   story.words.textContent = chapter.words + (chapter.moment === "after" ? ` ${data.ending}` : "");
-  const now = $("speed").value === "film" ? gait.speed : Number($("speed").value);
-  story.pace.textContent = `${now}× real time${fast() ? ": time-lapse" : ""}`;
+  story.speed.textContent = `${speed}× real time${lapse ? ": time-lapse" : ""}`;
   story.best.style.borderColor = look.scores[2];
   story.kept.style.borderColor = look.scores[1];
   drawScores(time);
   drawBeliefs(time);
   metre.style.width = `${(pane.canvas.clientWidth - 2 * WALL) / data.arena}px`;
-
-  function fast() {
-    return $("speed").value === "film" ? gait.lapse : Number($("speed").value) > 20;
-  }
 }

@@ -47,12 +47,12 @@ export class Breaking {
   // What robots have from now on; what came later did not happen.
   strike(faults) {
     const { page } = this, { stage } = page;
-    const ended = stage.now >= stage.length;
+    const ended = stage.now >= stage.length();
     const time = ended ? 0 : Number((Math.floor(stage.cycle) * this.swarm.cycle).toFixed(1));
     const kept = page.state.events.filter(([at]) => at < time);
     page.recovering.forget();
-    page.change({ events: [...kept, [time, faults]] }, Math.min(stage.now, stage.length));
-    if (stage.now >= stage.length) stage.play(true);
+    page.change({ events: [...kept, [time, faults]] }, Math.min(stage.now, stage.length()));
+    if (stage.now >= stage.length()) stage.play(true);
   }
 
   show() {

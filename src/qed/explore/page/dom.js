@@ -1,9 +1,9 @@
 // Small things that the page is made of.
 export const $ = (id) => document.getElementById(id);
 
-// Set what a node tells, if it is something new: a page that changes has to be laid out again.
+// Set the text of a node, if it is something new: a page that changes has to be laid out again.
 const last = new Map();
-export function tell(id, text) {
+export function write(id, text) {
   if (last.get(id) === text) return;
   last.set(id, text);
   $(id).textContent = text;

@@ -9,13 +9,13 @@ export class Surroundings {
     const { attributes, starts } = page.config;
     this.sliders = attributes.map((attribute) => {
       const [low, high, step] = attribute.range;
-      const label = made("label", undefined, "slider"), input = made("input"), told = made("output");
+      const label = made("label", undefined, "slider"), input = made("input"), output = made("output");
       Object.assign(input, { type: "range", min: low, max: high, step, id: `slider-${attribute.name}` });
-      told.setAttribute("for", input.id);
-      label.append(made("span", attribute.words), input, told);
+      output.setAttribute("for", input.id);
+      label.append(made("span", attribute.words), input, output);
       input.addEventListener("input", () => this.changed(attribute, input));
       $("sliders").append(label);
-      return { attribute, input, told, label };
+      return { attribute, input, output, label };
     });
     fill($("start"), Object.entries(starts).map(([name, words]) => [name, words]));
     $("start").addEventListener("change", () => page.change({ start: $("start").value }));
@@ -33,9 +33,9 @@ export class Surroundings {
     });
   }
 
-  told(attribute, value) {
-    const shown = Number((value * attribute.scale).toFixed(3));
-    return attribute.unit ? `${shown} ${attribute.unit}` : String(shown);
+  text(attribute, value) {
+    const number = Number((value * attribute.scale).toFixed(3));
+    return attribute.unit ? `${number} ${attribute.unit}` : String(number);
   }
 
   changed(attribute, input) {
@@ -62,9 +62,9 @@ export class Surroundings {
   }
 
   mark(attribute, value) {
-    const { input, told } = this.sliders.find((one) => one.attribute === attribute);
-    told.textContent = this.told(attribute, value);
-    input.setAttribute("aria-valuetext", told.textContent);
+    const { input, output } = this.sliders.find((one) => one.attribute === attribute);
+    output.textContent = this.text(attribute, value);
+    input.setAttribute("aria-valuetext", output.textContent);
   }
 
   show(swarm) {
@@ -72,20 +72,12 @@ export class Surroundings {
       const value = swarm.environment[attribute.name];
       if (document.activeElement !== input) input.value = value * attribute.scale;
       this.mark(attribute, value);
-      label.classList.toggle("other", !swarm.own && Math.abs(value - attribute.normal) > 1e-9);
+      label.classList.toggle("other", !swarm.native && Math.abs(value - attribute.normal) > 1e-9);
     }
     $("seed").value = this.page.state.seed;
     $("start").value = this.page.state.start;
     $("hold").checked = Boolean(this.page.state.environment);
     const { environments } = this.page.map.data;
     $("hold-words").textContent = environments ? "The same for all cells" : "Other than normal";
-  }
-
-  words(environment) {
-    const { robots, obstacles, arena, max_speed: speed, rab_range: hears, proximity_range: sees } = environment;
-    const many = (count, word) => `${count || "no"} ${word}${count === 1 ? "" : "s"}`;
-    const tidy = (value) => Number((100 * value).toFixed(2));
-    return `${many(robots, "robot")}, ${arena} m arena, ${many(obstacles, "obstacle")}, ` +
-      `${tidy(speed)} cm/s, hears ${hears} m, sees ${tidy(sees)} cm`;
   }
 }

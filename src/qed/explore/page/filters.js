@@ -1,4 +1,4 @@
-// Which cells are shown: by attributes, by fitness; and what their colours tell.
+// Which cells are shown: by attributes, by fitness; and what their colours mean.
 import { $, fill, made } from "./dom.js";
 
 export class Filters {
@@ -35,14 +35,14 @@ export class Filters {
     this.page.map.passes = (row) => (all || fitness[row] >= least) &&
       wanted.every((option, k) => option < 0 || attributes[k].values[row] === option);
     const count = fitness.filter((_, row) => this.page.map.passes(row)).length;
-    $("least-told").textContent = least.toFixed(2);
+    $("least-value").textContent = least.toFixed(2);
     $("unfilter").disabled = count === fitness.length;
     document.querySelector(".filter summary").textContent = count === fitness.length ? "Filter cells"
       : `Filter cells: ${count.toLocaleString("en")} of ${fitness.length.toLocaleString("en")}`;
     this.page.map.paint();
   }
 
-  // Add what a search told of cells as something that colours can tell.
+  // Add what a search found of cells as something that colours can show.
   layer(name, words) {
     this.layers[name] = { words, values: this.page.map.values };
     fill($("colour"), [["evolved", "fitness in evolution"],

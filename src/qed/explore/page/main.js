@@ -168,7 +168,7 @@ class Page {
     }
   }
 
-  // Tell what is shown now, wherever it is told.
+  // Write what is shown now, wherever it is written.
   shown() {
     const { state, stage } = this, { swarm } = stage;
     state.seconds = swarm.seconds === this.archive.seconds ? null : swarm.seconds;
@@ -183,9 +183,8 @@ class Page {
     $("beside-title").textContent = `Recovered: ${state.beside ? name(state.beside) : ""}`;
     $("swarm-title").textContent = state.beside ? "The same start, twice"
       : `${name(state.cells)[0].toUpperCase()}${name(state.cells).slice(1)}`;
-    const words = this.surroundings.words(swarm.environment);
-    $("where").textContent = `${swarm.own ? "In its own environment" : "In another environment"}: ${words}`;
-    if (!this.map.data.environments) $("where").textContent = words;
+    const where = swarm.native ? "In its own environment" : "In another environment";
+    $("where").textContent = this.map.data.environments ? `${where}: ${swarm.words}` : swarm.words;
     $("task").value = swarm.task;
     const ill = swarm.events.at(-1)?.[1].filter((fault) => fault !== "NONE").length || 0;
     $("arena").setAttribute("aria-label", `${swarm.robots} robots seen from above, ` +
@@ -227,11 +226,11 @@ class Page {
   // The robot that is looked at.
   look() {
     const { robot } = this.state, { swarm } = this.stage;
-    $("mind").hidden = robot < 0 || robot >= swarm.robots;
-    if ($("mind").hidden) return;
+    $("robot-card").hidden = robot < 0 || robot >= swarm.robots;
+    if ($("robot-card").hidden) return;
     const { links, hidden } = swarm.network(robot);
-    $("mind-title").textContent = `Robot ${robot + 1}`;
-    $("mind-words").textContent = `${hidden} hidden neurons, ${links.length} connections; ` +
+    $("robot-title").textContent = `Robot ${robot + 1}`;
+    $("robot-words").textContent = `${hidden} hidden neurons, ${links.length} connections; ` +
       "blue drives, orange brakes; what it feels and hears shines.";
     $("network").setAttribute("aria-label", `The network of robot ${robot + 1} at work: ` +
       `${hidden} hidden neurons, ${links.length} connections`);
@@ -250,8 +249,8 @@ class Page {
   }
 
   key(event) {
-    const own = event.target.closest("button, select, input, pre, summary"); // they use keys themselves
-    if (event.ctrlKey || event.altKey || event.metaKey || own && own.id !== "time") return;
+    const control = event.target.closest("button, select, input, pre, summary"); // they use keys themselves
+    if (event.ctrlKey || event.altKey || event.metaKey || control && control.id !== "time") return;
     if (event.target === $("map")) return;
     if (event.target === $("arena") && event.key.startsWith("Arrow")) {
       const step = ["ArrowRight", "ArrowUp"].includes(event.key) ? 1 : -1, { robots } = this.stage.swarm;

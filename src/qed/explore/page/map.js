@@ -19,7 +19,7 @@ export class MapView {
     this.selected = [];
     this.marked = []; // rows of a recovery
     this.flashes = new Map(); // row -> when it was tried
-    this.values = null; // what colours tell; null: fitness in evolution
+    this.values = null; // what colours show; null: fitness in evolution
     this.passes = () => true;
     this.picture = document.createElement("canvas");
     canvas.addEventListener("pointermove", (event) => this.point(this.at(event)));
@@ -257,10 +257,10 @@ export class MapView {
 
   words(row) {
     const { data } = this, cell = data.cells[row];
-    const told = data.words ? data.words[row]
+    const described = data.words ? data.words[row]
       : data.attributes.map((a) => (a.words || a.options)[a.values[row]]).join(", ");
     const now = this.values && this.values[row] !== null && this.values[row] !== undefined
       ? `, ${this.values[row].toFixed(3)} ${this.valueWords}` : "";
-    return `Cell ${cell}: fitness ${data.fitness[row].toFixed(3)}${now}${told ? ` · ${told}` : ""}`;
+    return `Cell ${cell}: fitness ${data.fitness[row].toFixed(3)}${now}${described ? ` · ${described}` : ""}`;
   }
 }

@@ -25,7 +25,7 @@ export class Recovering {
 
   get way() { return document.querySelector("[name=way]:checked").value; }
 
-  // Another archive: tell what can be done with it.
+  // Another archive: say what can be done with it.
   show() {
     const { archive } = this.page, radio = (name) => document.querySelector(`[name=way][value=${name}]`);
     const { kit } = archive;
@@ -60,7 +60,7 @@ export class Recovering {
     if (this.way === "kit" && !kit)
       why ||= "This archive has no kit yet: prepare one, or give one to qed explore.";
     $("recover").disabled = Boolean(why);
-    if (!page.state.beside && !(quiet && !why)) $("told").textContent = why;
+    if (!page.state.beside && !(quiet && !why)) $("message").textContent = why;
   }
 
   stop() {
@@ -93,7 +93,7 @@ export class Recovering {
       }, mine.signal);
       return true;
     } catch (error) {
-      $("told").textContent = mine.signal.aborted ? "Stopped." : error.message;
+      $("message").textContent = mine.signal.aborted ? "Stopped." : error.message;
       return false;
     } finally {
       this.running = null;
@@ -118,10 +118,10 @@ export class Recovering {
     else if (this.found) this.recovered(this.found, way);
   }
 
-  // What a search tells: what it is about to do,
+  // What a search reports: what it is about to do,
   on_phase({ words }) {
     const { map, filters } = this.page;
-    $("told").textContent = words;
+    $("message").textContent = words;
     if (this.way === "team") return;
     const healthy = words.includes("healthy") ? "healthy here" : "with these faults";
     const name = this.way === "kit" ? "believed with these faults" : healthy;
@@ -166,11 +166,11 @@ export class Recovering {
 
   trial({ number, of, free, cell, fitness, believed, gain, worthwhile, best }) {
     $("trials").hidden = false;
-    const bar = made("li", undefined, free ? "first" : "now"), told = made("span", fitness.toFixed(2));
+    const bar = made("li", undefined, free ? "first" : "now"), label = made("span", fitness.toFixed(2));
     for (const before of $("trials").querySelectorAll(".now")) before.classList.remove("now");
     bar.style.height = `${Math.max(6, Math.min(fitness, 1) * 46)}px`;
     bar.title = `cell ${cell} gave ${fitness.toFixed(3)}`;
-    bar.append(told);
+    bar.append(label);
     $("trials").append(bar);
     $("progress").value = number / of;
     const what = free ? `Noticed: cell ${cell} now gives ${fitness.toFixed(2)}.`
@@ -178,7 +178,7 @@ export class Recovering {
     const [mean, low, high] = (worthwhile ? believed : gain).map((one) => one.toFixed(2));
     const belief = worthwhile ? `Best now: cell ${best}, believed ${mean} (${low} to ${high}).`
       : `No clear gain yet (${low} to ${high}).`;
-    $("told").textContent = `${what} ${belief}`;
+    $("message").textContent = `${what} ${belief}`;
   }
 
   recovered(found, way) {
@@ -190,7 +190,7 @@ export class Recovering {
       return `${sign}${Math.abs(Math.round(100 * change))} %`;
     };
     const name = found.cells.length === 1 ? `cell ${found.cells[0]}` : "the team";
-    $("told").textContent = found.kept ? "The normal best stays: nothing was clearly better."
+    $("message").textContent = found.kept ? "The normal best stays: nothing was clearly better."
       : `Recovered with ${name}${way === "kit" ? ` after ${this.tried} trials` : ""}.`;
     const rows = [[`normal best (cell ${found.normal_cell}), healthy`, found.normal, ""],
       ["with these faults", found.broken, percent(found.impact)],
@@ -202,8 +202,8 @@ export class Recovering {
       return row;
     }));
     const { origin } = found;
-    const told = origin ? ` ${origin[0].toUpperCase()}${origin.slice(1)}.` : "";
-    $("origin").textContent = `Means of 50 fresh trials.${told}`;
+    const words = origin ? ` ${origin[0].toUpperCase()}${origin.slice(1)}.` : "";
+    $("origin").textContent = `Means of 50 fresh trials.${words}`;
     $("found").hidden = false;
     // Both from the same start, with the faults from the beginning.
     Object.assign(state, { events: [[0, faults]], beside: found.cells, way });
@@ -215,7 +215,7 @@ export class Recovering {
   async prepare() {
     const { page } = this;
     const done = await this.work($("prepare"), "prepare", { archive: page.state.archive }, (event) => {
-      if (event.kind === "phase") $("told").textContent = event.words;
+      if (event.kind === "phase") $("message").textContent = event.words;
       else if (event.kind === "tried") $("progress").value = event.done / event.total;
       else if (event.kind === "kit") page.config.archives[page.state.archive] = event.archive;
     });

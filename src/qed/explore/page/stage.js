@@ -1,16 +1,31 @@
 // The living swarm: one arena or two, time going by, the score, and a robot that is looked at.
-import { $, noted, tell } from "./dom.js";
+import { $, noted, write } from "./dom.js";
 import { drawCurve, scored } from "./curve.js";
-import { drawMind } from "./mind.js";
+import { Clock } from "./clock.js";
+import { drawNetwork } from "./network.js";
 import { scene as sceneOf } from "./scene.js";
-import { drawn, opened, paned, shownData } from "./swarm.js";
+import { opened, shownData } from "./swarm.js";
 
-export class Stage {
+export class Stage extends Clock {
   constructor(config, { moved, picked }) {
+    super({
+      length: () => (this.swarm ? this.swarm.cycles * this.swarm.cycle : 0),
+      later: (now, passed) => now + passed * Number($("speed").value),
+      drawn: (passed) => {
+        this.draw();
+        if (!passed) this.moved();
+        else if (this.fresh) { // its second frame: it moves
+          this.fresh = false;
+          noted("swarm moves");
+        }
+      },
+      switched: () => {
+        $("play").textContent = this.playing ? "Pause" : this.ended && this.swarm ? "Again" : "Play";
+        if (!this.playing) this.moved();
+      },
+    });
     Object.assign(this, { config, moved, picked });
     this.panes = []; // {swarm, pane, scene, curve}
-    this.now = 0;
-    this.playing = false;
     this.robot = -1;
     this.frames = 0;
     this.dark = matchMedia("(prefers-color-scheme: dark)");
@@ -25,10 +40,10 @@ export class Stage {
       $("arena").style.cursor = this.robotAt(event) >= 0 ? "pointer" : "default";
     });
     const scrub = (event) => {
-      if (!this.length || !this.curveRoom) return;
+      if (!this.length() || !this.curveRoom) return;
       const box = $("curve").getBoundingClientRect(), { left, right } = this.curveRoom;
       const part = (event.clientX - box.left - left) / (box.width - left - right);
-      this.go(Math.min(Math.max(part, 0), 1) * this.length);
+      this.go(Math.min(Math.max(part, 0), 1) * this.length());
     };
     $("curve").addEventListener("pointerdown", (event) => {
       $("curve").setPointerCapture(event.pointerId);
@@ -38,7 +53,6 @@ export class Stage {
   }
 
   get swarm() { return this.panes[0]?.swarm; }
-  get length() { return this.swarm ? this.swarm.cycles * this.swarm.cycle : 0; }
   get cycle() {
     const cycle = Math.min(this.now / this.swarm.cycle, this.swarm.cycles);
     return Math.round(cycle * 1e6) / 1e6;
@@ -52,15 +66,16 @@ export class Stage {
     this.panes = buffers.map((buffer, k) => {
       const swarm = opened(buffer);
       const scene = sceneOf(shownData(swarm, this.config.look, this.config.themes), ask);
-      return { swarm, scene, pane: paned(swarm, canvases[k], scene), curve: scored(swarm) };
+      const pane = { ...swarm, canvas: canvases[k], chosen: -1 };
+      return { swarm, scene, pane, curve: scored(swarm) };
     });
     if (this.robot >= this.swarm.robots) this.robot = -1;
-    this.now = Math.min(at, this.length);
+    this.now = Math.min(at, this.length());
     this.fresh = true;
-    $("time").max = this.length;
+    $("time").max = this.length();
     $("versus").hidden = this.panes.length < 2;
     $("sofar-line").hidden = !this.swarm.means;
-    tell("lately-words", this.swarm.means ? "last 20 s" : "so far");
+    write("lately-words", this.swarm.means ? "last 20 s" : "so far");
     this.draw();
   }
 
@@ -91,31 +106,31 @@ export class Stage {
     const cycle = this.cycle, row = Math.floor(cycle);
     for (const { pane, scene } of this.panes) {
       pane.chosen = $("sensors").checked ? -1 : this.robot;
-      drawn(pane, scene, cycle);
+      scene.drawArena(pane, cycle);
       if (this.robot >= 0) this.ring(pane, scene, cycle);
     }
     const { scene, swarm } = this.panes[0], colours = this.colours;
     if ($("curve").clientWidth)
       this.curveRoom = drawCurve(scene.sharp($("curve")), this.panes.map((p) => p.swarm),
         this.panes.map((p) => p.curve), cycle, colours);
-    if (this.robot >= 0 && !$("mind").hidden)
-      drawMind(scene.sharp($("network")), swarm, this.robot, row, colours);
+    if (this.robot >= 0 && !$("robot-card").hidden)
+      drawNetwork(scene.sharp($("network")), swarm, this.robot, row, colours);
     this.frames++;
     this.numbers(row);
   }
 
   numbers(row) {
     const { swarm } = this, span = Math.round(20 / swarm.cycle);
-    tell("lately", swarm.lately(row, span).toFixed(3));
-    tell("sofar", swarm.score(row).toFixed(3));
+    write("lately", swarm.lately(row, span).toFixed(3));
+    write("sofar", swarm.score(row).toFixed(3));
     if (this.panes.length > 1)
-      tell("versus", `recovered ${this.panes[1].swarm.lately(row, span).toFixed(3)}, ` +
+      write("versus", `recovered ${this.panes[1].swarm.lately(row, span).toFixed(3)}, ` +
         `so far ${this.panes[1].swarm.score(row).toFixed(3)}`);
     $("time").value = this.now;
-    const clock = `${Math.round(this.now)} / ${Math.round(this.length)} s`;
+    const clock = `${Math.round(this.now)} / ${Math.round(this.length())} s`;
     if (clock !== this.clock) {
       this.clock = clock;
-      tell("clock", clock);
+      write("clock", clock);
       $("time").setAttribute("aria-valuetext", clock.replace("/", "s of"));
     }
   }
@@ -143,39 +158,5 @@ export class Stage {
       if (away < nearest) { nearest = away; found = k; }
     });
     return found;
-  }
-
-  go(seconds) {
-    this.now = Math.min(Math.max(seconds, 0), this.length);
-    this.draw();
-    this.moved();
-  }
-
-  play(wanted) {
-    if (wanted && this.now >= this.length) this.now = 0;
-    const begins = wanted && !this.playing;
-    this.playing = wanted;
-    $("play").textContent = wanted ? "Pause" : this.now >= this.length && this.length ? "Again" : "Play";
-    document.body.dataset.state = wanted ? "playing" : "paused";
-    if (!wanted) this.moved();
-    if (begins) {
-      this.before = performance.now();
-      requestAnimationFrame((stamp) => this.tick(stamp));
-    }
-  }
-
-  tick(stamp) {
-    if (!this.playing) return;
-    // A hidden page gets no frames; it goes on where it was.
-    const passed = Math.min(Math.max(stamp - this.before, 0), 200) / 1000;
-    this.before = stamp;
-    this.now = Math.min(this.now + passed * Number($("speed").value), this.length);
-    this.draw();
-    if (this.fresh && passed > 0) { // its second frame: it moves
-      this.fresh = false;
-      noted("swarm moves");
-    }
-    if (this.now >= this.length) this.play(false);
-    else requestAnimationFrame((next) => this.tick(next));
   }
 }

@@ -29,17 +29,17 @@ const long = (text) => text.split(",").flatMap((part) => {
 });
 
 export function toLink(state) {
-  const told = {};
+  const parts = {};
   for (const [name, value] of Object.entries(state)) {
     if (value === null || value === beginning[name] || (name === "time" && !value)) continue;
     if (name === "events") {
-      if (value.length) told.events = value.map(([t, f]) => `${t}:${short(f)}`).join(";");
+      if (value.length) parts.events = value.map(([t, f]) => `${t}:${short(f)}`).join(";");
     } else if (name === "environment") {
-      told.environment = Object.entries(value).map(([k, v]) => `${k}:${v}`).join(",");
-    } else if (Array.isArray(value)) told[name] = value.join(",");
-    else told[name] = typeof value === "number" ? Number(value.toFixed(3)) : value;
+      parts.environment = Object.entries(value).map(([k, v]) => `${k}:${v}`).join(",");
+    } else if (Array.isArray(value)) parts[name] = value.join(",");
+    else parts[name] = typeof value === "number" ? Number(value.toFixed(3)) : value;
   }
-  return Object.entries(told)
+  return Object.entries(parts)
     .map(([name, value]) => `${name}=${String(value).replace(SAFE, encodeURIComponent)}`).join("&");
 }
 

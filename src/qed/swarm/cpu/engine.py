@@ -110,12 +110,18 @@ def watch(job: Job, trial: int, scored: Task) -> Trace:
 
 
 def record(
-    seen: Trace, block: Block, segment: Segment, scored: Task, first: int = 0, near: int = 0
+    seen: Trace,
+    block: Block,
+    segment: Segment,
+    scored: Task,
+    first: int = 0,
+    near: int = 0,
+    summed: int = 0,
 ) -> int:
     """Simulate the cycles that a trace has room for, and fill it.
 
-    ``first`` cycles went before, whose last one listed ``near`` near pairs; returns how many the
-    last one lists.
+    ``first`` cycles went before, whose last one listed ``near`` near pairs, and ``summed`` of
+    which the score counts too; returns how many near pairs the last one lists.
     """
     wants = wanted([scored.sums])
     robots = segment.environment.robots
@@ -135,7 +141,7 @@ def record(
         for c in range(len(RAB)):
             seen.rab[t, :, c] = row(block.a, L.RAB + c * L.STRIDE)
         [sums] = results(block, [segment], first + t + 1, wants.laws)
-        seen.score[t] = scored.fitness(sums, t + 1, segment.environment)[0]
+        seen.score[t] = scored.fitness(sums, summed + t + 1, segment.environment)[0]
     return near
 
 

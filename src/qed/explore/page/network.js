@@ -1,30 +1,30 @@
 // The network of a chosen robot, alive: what goes in, what goes on, what comes out.
-const INPUTS = 15, BIAS = 15, LEFT = 16, RIGHT = 17, FIRST_HIDDEN = 18;
 const NAMES = ["front left", "", "front", "", "front right", "rear", "", // proximity
   "ahead", "", "left", "", "behind", "", "right", ""]; // range and bearing
 
-function places(network, width, height) {
+function places(network, { sensed, firstRab, left, firstHidden }, width, height) {
   const at = new Map(), row = (k, count) => 12 + ((height - 24) * (k + 0.5)) / count;
-  for (let s = 0; s < INPUTS; s++) at.set(s, [86, row(s + (s > 6 ? 0.6 : 0), INPUTS + 0.6)]);
+  for (let s = 0; s < sensed; s++) at.set(s, [86, row(s + (s >= firstRab ? 0.6 : 0), sensed + 0.6)]);
   const columns = Math.max(1, Math.ceil(network.hidden / 12));
   for (let h = 0; h < network.hidden; h++) {
     const column = h % columns, count = Math.ceil(network.hidden / columns);
     const across = width * (0.5 + 0.09 * (column - (columns - 1) / 2));
-    at.set(FIRST_HIDDEN + h, [across, row(Math.floor(h / columns), count)]);
+    at.set(firstHidden + h, [across, row(Math.floor(h / columns), count)]);
   }
-  at.set(LEFT, [width - 104, height * 0.33]);
-  at.set(RIGHT, [width - 104, height * 0.67]);
+  at.set(left, [width - 104, height * 0.33]);
+  at.set(left + 1, [width - 104, height * 0.67]);
   return at;
 }
 
-export function drawMind({ pen, width, height }, swarm, robot, row, colours) {
-  const network = swarm.network(robot), at = places(network, width, height);
+export function drawNetwork({ pen, width, height }, swarm, robot, row, colours) {
+  const { sensed, left, firstHidden } = swarm; // numbers of nodes: inputs, a constant, wheels, hidden
+  const network = swarm.network(robot), at = places(network, swarm, width, height);
   const speed = swarm.environment.max_speed;
   const value = (node) => {
-    if (node < INPUTS) return row ? swarm.input(robot, node, row) : 1;
-    if (node === BIAS) return 1;
-    if (node >= FIRST_HIDDEN) return swarm.hiddenOf(robot, node - FIRST_HIDDEN, row);
-    return swarm.wheel(robot, node - LEFT, row);
+    if (node < sensed) return row ? swarm.input(robot, node, row) : 1;
+    if (node < left) return 1;
+    if (node >= firstHidden) return swarm.hiddenOf(robot, node - firstHidden, row);
+    return swarm.wheel(robot, node - left, row);
   };
   pen.lineCap = "round";
   for (const [source, target, weight] of network.links) {
@@ -48,12 +48,12 @@ export function drawMind({ pen, width, height }, swarm, robot, row, colours) {
   for (const [node, [x, y]] of at) {
     const now = value(node);
     // An input of 1 is nothing; so what is felt or heard is what shines.
-    const shine = node < INPUTS ? (1 - now) / 2 : Math.abs(now);
+    const shine = node < sensed ? (1 - now) / 2 : Math.abs(now);
     pen.beginPath();
-    pen.arc(x, y, node >= FIRST_HIDDEN ? 5 : 4.5, 0, 2 * Math.PI);
+    pen.arc(x, y, node >= firstHidden ? 5 : 4.5, 0, 2 * Math.PI);
     pen.fillStyle = colours.floor;
     pen.fill();
-    pen.fillStyle = (node < INPUTS || now >= 0 ? colours.mark : colours.near) +
+    pen.fillStyle = (node < sensed || now >= 0 ? colours.mark : colours.near) +
       Math.round(255 * Math.min(shine, 1)).toString(16).padStart(2, "0");
     pen.fill();
     pen.strokeStyle = colours.line;
@@ -64,7 +64,7 @@ export function drawMind({ pen, width, height }, swarm, robot, row, colours) {
     if (NAMES[node]) pen.fillText(NAMES[node], x - 9, y);
   }
   ["left", "right"].forEach((name, w) => {
-    const [x, y] = at.get(LEFT + w), now = swarm.wheel(robot, w, row);
+    const [x, y] = at.get(left + w), now = swarm.wheel(robot, w, row);
     const from = x + 14, long = 84;
     pen.fillStyle = colours.line + "55";
     pen.fillRect(from, y - 5, long, 10);

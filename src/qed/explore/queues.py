@@ -1,25 +1,24 @@
-"""Work for pages: one simulation at a time for each page, the rest in line, and all can be stopped.
+"""Work for pages: one simulation at a time for each page, the rest in a queue; all can be stopped.
 
-A page has a *desk*.  Whoever simulates for it takes a turn there, in the order of asking; a long
-search gives its turn back after each portion, so that a click in the map is answered meanwhile.
+Whoever simulates for a page takes a turn in its queue, in the order of asking; a long search gives
+its turn back after each portion, so that a click in the map is answered meanwhile.
 """
 
 from __future__ import annotations
 
 import json
-import queue
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from queue import Empty, Full, Queue
 from typing import Any
 
-PAGES = 64  # desks that are kept
-IN_LINE = 16  # that may wait at a desk
+PAGES = 64  # queues that are kept
+WAITING = 16  # that may wait in a queue
 LINES = 64  # of a stream that wait to be read: a page that reads slowly slows its search down
 
 Event = dict[str, Any]
-Tell = Callable[[Event], None]
 
 
 class Stopped(Exception):  # noqa: N818 (nothing went wrong)
@@ -30,74 +29,77 @@ class Busy(Exception):  # noqa: N818 (the page should ask later)
     """Too many wait already."""
 
 
-class Desk:
+class PageQueue:
     """Where a page's simulations take turns."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._line: deque[threading.Event] = deque()
+        self._waiting: deque[threading.Event] = deque()
         self.streams: set[Stream] = set()
 
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Wait for a turn, first come, first served; hold it meanwhile."""
-        self.take()
+        mine = threading.Event()
+        with self._lock:
+            if len(self._waiting) >= WAITING:
+                raise Busy
+            self._waiting.append(mine)
+            if len(self._waiting) == 1:
+                mine.set()
+        mine.wait()
         try:
             yield
         finally:
-            self.leave()
+            with self._lock:
+                self._waiting.popleft()
+                if self._waiting:
+                    self._waiting[0].set()
 
-    def take(self) -> None:
-        """Wait for a turn."""
-        mine = threading.Event()
+    def give_way(self) -> None:
+        """Let those who wait have their turns, in the middle of one's own."""
         with self._lock:
-            if len(self._line) >= IN_LINE:
-                raise Busy
-            self._line.append(mine)
-            if len(self._line) == 1:
-                mine.set()
+            if len(self._waiting) == 1:
+                return
+            mine = threading.Event()
+            self._waiting.append(mine)
+            self._waiting.popleft()
+            self._waiting[0].set()
         mine.wait()
-
-    def leave(self) -> None:
-        """End a turn."""
-        with self._lock:
-            self._line.popleft()
-            if self._line:
-                self._line[0].set()
 
     @property
     def idle(self) -> bool:
         """Whether no job is running."""
-        return not self._line and not self.streams
+        return not self._waiting and not self.streams
 
 
-class Desks:
-    """The desks of all pages."""
+class PageQueues:
+    """The queues of all pages."""
 
     def __init__(self) -> None:
-        self._desks: OrderedDict[str, Desk] = OrderedDict()
+        self._queues: OrderedDict[str, PageQueue] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, page: str) -> Desk:
-        """Return the desk of a page; those that were idle longest are forgotten."""
+    def of(self, page: str) -> PageQueue:
+        """Return the queue of a page; those that were idle longest are forgotten."""
         with self._lock:
-            desk = self._desks.setdefault(page, Desk())
-            self._desks.move_to_end(page)
-            if len(self._desks) > PAGES:
-                for name, old in list(self._desks.items()):
-                    if old.idle and old is not desk:
-                        del self._desks[name]
+            found = self._queues.setdefault(page, PageQueue())
+            self._queues.move_to_end(page)
+            if len(self._queues) > PAGES:
+                for name, old in list(self._queues.items()):
+                    if old.idle and old is not found:
+                        del self._queues[name]
                         break
                 else:
-                    del self._desks[page]
+                    del self._queues[page]
                     raise Busy
-            return desk
+            return found
 
     @property
     def streams(self) -> list[Stream]:
         """All that is under way."""
         with self._lock:
-            return [stream for desk in self._desks.values() for stream in list(desk.streams)]
+            return [stream for one in self._queues.values() for stream in list(one.streams)]
 
     def stop(self) -> None:
         """Stop all that is under way."""
@@ -106,15 +108,17 @@ class Desks:
 
 
 class Stream:
-    """A long piece of work in a thread of its own, which tells lines of JSON as it goes."""
+    """A long piece of work in a thread of its own, which sends lines of JSON as it goes."""
 
-    def __init__(self, desk: Desk, work: Callable[[Stream], None], kind: str = "search") -> None:
-        self.desk, self.kind = desk, kind
+    def __init__(
+        self, page: PageQueue, work: Callable[[Stream], None], kind: str = "search"
+    ) -> None:
+        self.page, self.kind = page, kind
         self._stopped = threading.Event()
-        self._lines: queue.Queue[bytes | None] = queue.Queue(LINES)
-        if any(other.kind == kind and not other.stopped for other in list(desk.streams)):
+        self._lines: Queue[bytes | None] = Queue(LINES)
+        if any(other.kind == kind and not other.stopped for other in list(page.streams)):
             raise Busy
-        desk.streams.add(self)
+        page.streams.add(self)
         # A daemon: the process ends whatever it is at.
         self.thread = threading.Thread(target=self._run, args=(work,), daemon=True)
         self.thread.start()
@@ -130,13 +134,25 @@ class Stream:
             self._last({"kind": "error", "words": f"{type(error).__name__}: {error}"})
             raise
         finally:
-            self.desk.streams.discard(self)
+            self.page.streams.discard(self)
             self._put(None)
 
-    def tell(self, event: Event) -> None:
+    def send(self, event: Event) -> None:
         """Send a line to the page; raise Stopped if nobody wants it."""
         self.check()
         self._put(json.dumps(event, separators=(",", ":")).encode() + b"\n")
+        self.check()
+
+    def progress(
+        self, done: int, total: int, cells: Sequence[int] = (), fitness: Sequence[float] = ()
+    ) -> None:
+        """Say how far the work is, and which cells were just tried."""
+        tried = {"cells": cells, "fitness": fitness, "done": done, "total": total}
+        self.send({"kind": "tried", **tried})
+
+    def give_way(self) -> None:
+        """Let others who wait in the queue have their turns, in the middle of one's own."""
+        self.page.give_way()
         self.check()
 
     def check(self) -> None:
@@ -155,16 +171,11 @@ class Stream:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Take a turn at the page's desk."""
+        """Take a turn in the page's queue."""
         self.check()
-        with self.desk.turn():
+        with self.page.turn():
             self.check()
             yield
-
-    def give_way(self) -> None:
-        """Let others who wait at the desk have their turns, in the middle of one's own."""
-        self.desk.leave()
-        self.desk.take()
 
     def next(self) -> bytes | None:
         """Return the next line, or None at the end; b"" if there is none yet.
@@ -175,7 +186,7 @@ class Stream:
             return None
         try:
             return self._lines.get(timeout=0.2)
-        except queue.Empty:
+        except Empty:
             return b""
 
     def _last(self, event: Event) -> None:
@@ -186,7 +197,7 @@ class Stream:
         while True:
             try:
                 self._lines.put(line, timeout=0.1)
-            except queue.Full:
+            except Full:
                 if not self._stopped.is_set():
                     continue
             return
