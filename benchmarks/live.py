@@ -22,12 +22,9 @@ from recovery import one_sided, uniform
 
 import qed
 from qed.recovery.kit.kit import Kit
-from qed.recovery.kit.live import Life, lived
-from qed.recovery.kit.play import Step
-from qed.recovery.kit.recovered import NOTICED, simulated
-from qed.recovery.race import race
+from qed.recovery.kit.play import NOTICED, Step, run_sessions, simulated
+from qed.recovery.racing import race
 from qed.recovery.trials import Trials, streams
-from qed.swarm.job import Ready
 
 HERE = Path(__file__).parent
 BUDGETS = (1, 3, 5, 10)
@@ -37,14 +34,13 @@ WAYS = ("reset", "goes on")
 def played(kit: Kit, faults: list[qed.Faults], how: Trials, seed: int) -> dict[str, Any]:
     """Return the steps of each search, by the way it was played."""
     most = BUDGETS[-1]
-    reset = simulated(
-        kit, [kit.search(seed=0) for _ in faults], faults, how, seed, most, stop=False
-    )
-    lives = [Life(kit, kit.search(seed=0), fault, how, seed) for fault in faults]
+    searches = [[kit.search(seed=0) for _ in faults] for _ in WAYS]
+    reset = simulated(kit, searches[0], faults, how, seed, most, stop=False)
+    sessions = run_sessions(kit, searches[1], faults, how, seed, most, stop=False)
     return {
         "reset": reset,
-        "goes on": lived(lives, most, NOTICED, how.threads, stop=False),
-        "lives": [[part.fitness for part in life.stretches] for life in lives],
+        "goes on": [session[1:-1] for session in sessions],
+        "lives": [[step.fitness for step in session] for session in sessions],
     }
 
 
@@ -56,18 +52,17 @@ def answer(steps: list[Step], budget: int) -> int:
 def measured(kit: Kit, faults: dict[str, qed.Faults], how: Trials, seed: int) -> dict[str, Any]:
     """Play both ways on all faults; return every number."""
     ways = played(kit, list(faults.values()), how, seed)
-    solutions = [Ready(controller.network()) for controller in kit.controllers]
     cases = []
     for k, (name, fault) in enumerate(faults.items()):
 
         def attempt(rows: np.ndarray, met: int, fault: qed.Faults = fault) -> np.ndarray:
-            swarms = [(solutions[row], fault) for row in rows.tolist()]
+            swarms = [([row], fault) for row in rows.tolist()]
             return how.fitness(swarms, met, how.streams.broken).mean(1)
 
-        best = race(len(solutions), how.trials, attempt).winner
+        best = race(len(kit.controllers), how.trials, attempt).winner
         found = {way: {b: answer(ways[way][k], b) for b in BUDGETS} for way in WAYS}
         rows = sorted({kit.present, best, *(row for one in found.values() for row in one.values())})
-        fresh = how.again([(solutions[row], fault) for row in rows]).mean(1)
+        fresh = how.evaluate_fresh([([row], fault) for row in rows]).mean(1)
         value = dict(zip(rows, fresh.tolist(), strict=True))
         cases.append(
             {
@@ -123,8 +118,8 @@ def main() -> None:
     kit = Kit.load(options.kit)
     begun = time.perf_counter()
     how = Trials(
-        kit.task, 10, options.fresh, kit.seconds, streams(options.seed), kit.environment,
-        options.threads,
+        kit.networks, kit.task, 10, options.fresh, kit.seconds, streams(options.seed),
+        kit.environment, options.threads,
     )  # fmt: skip
     draws = {"uniform": uniform, "one-sided": one_sided}
     faults = {

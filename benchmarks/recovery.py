@@ -35,14 +35,13 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 import qed
 from qed import speed
 from qed.chance import fold
-from qed.recovery.kit.play import Step
-from qed.recovery.kit.recovered import NOTICED, simulated
-from qed.recovery.race import race
+from qed.recovery.kit.play import NOTICED, Step, simulated
+from qed.recovery.racing import race
+from qed.recovery.recover import trials_of
 from qed.recovery.search.strategies import LEARNED, STRATEGIES
-from qed.recovery.trials import Trials, streams
+from qed.recovery.trials import Trials
 from qed.streams import stream
 from qed.swarm.backend import chosen, described
-from qed.swarm.job import Ready
 
 HERE = Path(__file__).parent
 EXAMPLE = "patrolling"
@@ -107,20 +106,27 @@ class Bench:
         """Return the cell of the best controller in each fault; found ones are kept in a file."""
         path = self.cache / f"winners-{self.name}-{self.options.seed}.json"
         known: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-        solutions = [Ready(network) for network in self.archive.genomes().networks()]
         for name, fault in faults.items():
-            key = [",".join(fault), len(solutions)]
+            key = [",".join(fault), len(self.archive)]
             if known.get(name, {}).get("of") == key:
                 continue
 
             def attempt(rows: np.ndarray, met: int, fault: qed.Faults = fault) -> np.ndarray:
-                swarms = [(solutions[row], fault) for row in rows.tolist()]
+                swarms = [([row], fault) for row in rows.tolist()]
                 return self.how.fitness(swarms, met, self.how.streams.broken).mean(1)
 
-            best = race(len(solutions), self.how.trials, attempt).winner
+            best = race(len(self.archive), self.how.trials, attempt).winner
             known[name] = {"of": key, "cell": int(self.archive.occupied[best])}
             path.write_text(json.dumps(known, indent=1))
         return known
+
+    def fresh(self, swarms: Sequence[Any], faults: Any) -> np.ndarray:
+        """Return the fitness of swarms on each fresh trial."""
+        how = self.how
+        return qed.simulate(
+            swarms, how.environment, tasks=how.task, trials=how.fresh, seconds=how.seconds,
+            seed=how.streams.fresh, faults=faults, threads=how.threads, backend=how.backend,
+        ).fitness[how.task]  # fmt: skip
 
     def searched(
         self, draws: Sequence[Any], count: int, strategies: Sequence[str]
@@ -133,8 +139,8 @@ class Bench:
             searches = [self.kit.search(strategy, seed=k) for k in range(len(faults))]
             most = BUDGETS[-1]
             played = simulated(
-                self.kit, searches, list(faults.values()), self.how, self.options.seed, most,
-                stop=False,
+                self.kit, searches, list(faults.values()),
+                replace(self.how, networks=self.kit.networks), self.options.seed, most, stop=False,
             )  # fmt: skip
             rows[strategy] = [answers(steps) for steps in played]
             learned = played if strategy == LEARNED else learned
@@ -143,9 +149,8 @@ class Bench:
             mine = sorted(
                 {self.kit.present, *(r for one in rows.values() for r in one[k].values())}
             )
-            swarms = [(Ready(self.kit.controllers[row].network()), fault) for row in mine]
-            swarms.append((Ready(self.archive.take([best[name]["cell"]]).networks()[0]), fault))
-            fresh = self.how.again(swarms)
+            winner = self.archive.controller(best[name]["cell"])
+            fresh = self.fresh([*(self.kit.controllers[row] for row in mine), winner], fault)
             value = dict(zip([*mine, "winner"], fresh.mean(1).tolist(), strict=True))
             found = {
                 strategy: {key: value[row] for key, row in one[k].items()}
@@ -190,8 +195,9 @@ class Bench:
         """Find teams in uniform faults; return the fitness of what a swarm may run."""
         faults = list(self.faults([uniform], count).values())
         found = qed.recover(
-            self.archive, self.task, faults, by="fault", seed=self.options.seed,
-            fresh=self.how.fresh, threads=self.how.threads, backend=self.how.backend,
+            self.archive, self.task, faults, by="fault", trials=10, seconds=400.0,
+            seed=self.options.seed, fresh=self.how.fresh, threads=self.how.threads,
+            backend=self.how.backend,
         )  # fmt: skip
         how = {"fresh": self.how.fresh, "threads": self.how.threads, "backend": self.how.backend}
         cases = [
@@ -205,14 +211,16 @@ class Bench:
             for one in found
         ]
         playbook = [self.kit.playbook.team(fault, anyway=True) for fault in faults]
-        fresh = self.how.again(list(zip(playbook, faults, strict=True))).mean(1)
+        fresh = self.fresh(playbook, faults).mean(1)
         for case, value in zip(cases, fresh.tolist(), strict=True):
             case["playbook"] = value
         seed = self.options.seed
         for case, one in zip(cases, self.kit.recover(faults=faults, seed=seed, **how), strict=True):
             case["search"] = one.performance
         for wrong in WRONG:
-            given = self.kit.recover(faults=faults, by="fault", wrong=wrong, seed=seed, **how)
+            given = self.kit.recover(
+                faults=faults, by="fault", misdiagnosis_rate=wrong, seed=seed, **how
+            )
             for case, one in zip(cases, given, strict=True):
                 case[f"search by fault, {wrong:.0%} wrong"] = one.performance
         return {"task": self.task, "trusted": self.kit.playbook.trusted, "cases": cases}
@@ -295,10 +303,12 @@ def resiliences(result: dict[str, Any]) -> list[str]:
 
 def opened(options: argparse.Namespace, task: str) -> Bench:
     """Return the archive of a task that comes with QED, with the kit that comes with it."""
-    how = Trials(task, 10, options.fresh, streams=streams(options.seed), threads=options.threads)
-    how = replace(how, backend=options.backend)
-    kit = qed.Kit.load(f"example:{task}-kit")
-    return Bench(task, task, qed.load_example(task), kit, how, options)
+    archive = qed.load_example(task)
+    how = trials_of(
+        archive, task, trials=10, seconds=400.0, seed=options.seed, fresh=options.fresh,
+        threads=options.threads, backend=options.backend,
+    )  # fmt: skip
+    return Bench(task, task, archive, qed.Kit.load(f"example:{task}-kit"), how, options)
 
 
 def run(options: argparse.Namespace, part: str, path: Path) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from beliefs import plain
 
 import qed
 from qed.errors import InputError
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.playbook import Play, Playbook
-from qed.recovery.search.gaussian import Prior
 from qed.recovery.search.strategies import Known
 
 
@@ -25,7 +25,7 @@ def made(controllers: int = 40, seed: int = 1) -> Kit:
         return values.astype(np.float32).astype(np.float64)
 
     mean = rng.uniform(0.3, 0.6, controllers)
-    prior = Prior.plain(
+    prior = plain(
         real(mean),
         real(rng.normal(0, 0.1, (controllers, 3))),
         real(np.full(controllers, 0.02)),

@@ -21,7 +21,7 @@ import kits
 import qed
 from qed.cli.replay import replay as verb
 from qed.errors import InputError
-from qed.recovery.kit.play import AFTER, NORMAL, STRUCK, TRIAL, Period, new_world
+from qed.recovery.kit.play import AFTER, NORMAL, STRUCK, TRIAL, Step, new_world
 from qed.recovery.search.search import Belief
 from qed.view import ink
 from qed.view.film import SLOW, of_story, section_at, sections_of, write
@@ -41,7 +41,7 @@ def kit() -> qed.Kit:
     return kits.made(12)
 
 
-def life(kit: qed.Kit) -> tuple[Period, ...]:
+def life(kit: qed.Kit) -> tuple[Step, ...]:
     """Return a life of three trials, the last of a team, with beliefs by hand."""
     world = new_world(kit.task, kit.environment, 1)
     parts = []
@@ -55,7 +55,12 @@ def life(kit: qed.Kit) -> tuple[Period, ...]:
         changed = k > 1
         best, believed = (1, better) if changed else (0, kept)
         cell = 3 * row if row != 3 else -1
-        parts.append(Period(moment, row, cell, controller, fitness, best, believed, kept))
+        parts.append(
+            Step(
+                moment, row, cell, controller, fitness, best, 3 * best, believed, kept, kept,
+                changed, False, (),
+            )
+        )  # fmt: skip
     return tuple(parts)
 
 

@@ -13,7 +13,7 @@ from qed.recovery import metrics
 if TYPE_CHECKING:
     from qed.controller.network import Controller
     from qed.controller.team import Team
-    from qed.recovery.kit.play import Period, Step
+    from qed.recovery.kit.play import Step
     from qed.recovery.search.search import Belief
     from qed.recovery.trials import Progress, Swarm
     from qed.swarm.faults import Faults
@@ -81,8 +81,9 @@ class Recovery:
         Of a kit, by fault: what the robots said is broken in them.
     misdiagnosis_rate : float or None
         Of a kit, by fault: how often they are wrong, as the search was told, 0 to 1.
-    session : tuple of Period
-        Of a kit, where nothing was reset: what the swarm did, trial by trial.
+    session : tuple of Step
+        Of a kit, where nothing was reset: all that the swarm did, from before the fault to after
+        the search.
 
     Examples
     --------
@@ -132,7 +133,7 @@ class Recovery:
     row: int | None = None
     diagnoses: Faults | None = None
     misdiagnosis_rate: float | None = None
-    session: tuple[Period, ...] = ()
+    session: tuple[Step, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", self.cells or (self.cell,))

@@ -32,7 +32,7 @@ HEALTHY = "healthy"
 class Chapter:
     """A period of a story: when it was, and what is said of it."""
 
-    period: play.Period
+    period: play.Step
     begin: float  # s since the story's begin
     end: float
     mark: str  # a word below the chart: "normal", "fault", the trial's number, "after"
@@ -185,7 +185,7 @@ def chapters(found: Recovery, lengths: Sequence[float], *, trusted: bool = True)
     return described
 
 
-def named(part: play.Period) -> str:
+def named(part: play.Step) -> str:
     """Return what drove the robots, in words."""
     if part.cell >= 0:
         return f"the controller of cell {part.cell}"
@@ -212,7 +212,7 @@ def letters_through(found: Recovery) -> list[tuple[str, ...]]:
     ]
 
 
-def _drivers(part: play.Period, robots: int) -> tuple[Controller, ...]:
+def _drivers(part: play.Step, robots: int) -> tuple[Controller, ...]:
     """Return the controller of each robot."""
     driver = part.controller
     return driver.controllers if isinstance(driver, Team) else (driver,) * robots

@@ -8,7 +8,7 @@ import pytest
 import qed
 from qed.errors import InputError
 from qed.recovery.kit.playbook import Play
-from qed.recovery.search.teams import Diagnosed, expected
+from qed.recovery.search.teams import expected
 
 HALF = ["PMIN"] * 5 + ["NONE"] * 5
 
@@ -42,16 +42,16 @@ def test_it_asks_for_teams_and_the_first_is_the_playbooks(kit):
 def test_wrong_diagnoses_count_for_less():
     rng = np.random.default_rng(1)
     alike = {name: rng.normal(size=7) for name in ("NONE", "PMIN", "LW-H")}
-    sure = expected(alike, Diagnosed(("PMIN", "NONE")))
+    sure = expected(alike, ["PMIN", "NONE"], 0.0)
     np.testing.assert_allclose(sure, [alike["PMIN"], alike["NONE"]])
-    unsure = expected(alike, Diagnosed(("PMIN", "NONE"), 0.3))
+    unsure = expected(alike, ["PMIN", "NONE"], 0.3)
     others = (alike["NONE"] + alike["LW-H"]) / 2.0
     np.testing.assert_allclose(unsure[0], 0.7 * alike["PMIN"] + 0.3 * others)
     # If nothing is right, a diagnosis says what a robot has not.
-    np.testing.assert_allclose(expected(alike, Diagnosed(("PMIN",), 1.0))[0], others)
+    np.testing.assert_allclose(expected(alike, ["PMIN"], 1.0)[0], others)
     # Where only one fault is known, there is no other to be taken for it.
     alone = {"PMIN": alike["PMIN"]}
-    np.testing.assert_allclose(expected(alone, Diagnosed(("PMIN",), 0.4))[0], alike["PMIN"])
+    np.testing.assert_allclose(expected(alone, ["PMIN"], 0.4)[0], alike["PMIN"])
 
 
 def test_it_finds_the_team_that_two_faults_need(kit):
@@ -110,7 +110,7 @@ def test_it_is_reproducible_and_can_be_resumed(kit):
         tell(search, 1, 4)
         search.ask()
     again = kit.search(state=json.loads(json.dumps(half.state)))
-    assert again.diagnosed == Diagnosed(tuple(HALF), 0.1)
+    assert (again.diagnoses, again.misdiagnosis_rate) == (list(HALF), 0.1)
     for search in (whole, again):
         tell(search, 2, 3)
     assert whole.state == again.state

@@ -17,7 +17,7 @@ from qed.errors import InputError, former, integer, number
 from qed.recovery.kit.playbook import Playbook
 from qed.recovery.search.search import Search
 from qed.recovery.search.strategies import LEARNED, Known
-from qed.recovery.search.teams import Diagnosed, TeamSearch
+from qed.recovery.search.teams import TeamSearch
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 
@@ -184,7 +184,8 @@ class Kit:
             self.present if present is None else present,
             self.digest,
             self.alike,
-            Diagnosed(diagnoses.names, number("misdiagnosis_rate", misdiagnosis_rate, 0.0, 1.0)),
+            diagnoses.names,
+            number("misdiagnosis_rate", misdiagnosis_rate, 0.0, 1.0),
             plays if trusted else (),
         )
 

@@ -28,30 +28,34 @@ from qed.swarm.trace import Trace
 from qed.swarm.world import World
 
 NOTICED = 1  # trials of the present controller in which the fault was noticed; they are free
-NORMAL, STRUCK, TRIAL, AFTER = "normal", "fault", "trial", "after"  # what a period is
+NORMAL, STRUCK, TRIAL, AFTER = "normal", "fault", "trial", "after"  # when a trial was
 # From the trial's number and, search by search, the controller's row to the fitness each gave.
 Attempt = Callable[[int, Sequence[int], Sequence[int]], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One trial of a search, and what was believed after it.
+    """One trial, under one controller, and what a search believed after it.
 
     Attributes
     ----------
+    moment : {"normal", "fault", "trial", "after"}
+        Before the fault, as it struck, a trial of the search, or after the search.
     row, cell : int
-        The controller tried, by its number in the kit and by its cell in the archive (-1: a team of
+        The controller, by its number in the search and by its cell in the archive (-1: a team of
         several).
+    controller : Controller or Team
+        The controller itself.
     fitness : float
         What it gave.
-    free : bool
-        Whether it is the present controller's trial in which the fault was noticed.
     best, best_cell : int
         The controller to use after it, by its number and its cell.
     believed : Belief
-        Of that controller's fitness.
+        Of that controller's fitness with the fault.
+    kept : Belief
+        Of the fitness of the controller that the swarm ran before.
     gain : Belief
-        Of the leader over the present controller.
+        Of the leader over that controller.
     worthwhile : bool
         Whether the gain is clear.
     done : bool
@@ -70,59 +74,24 @@ class Step:
     (False, True)
     """
 
-    row: int
-    cell: int
-    fitness: float
-    free: bool
-    best: int
-    best_cell: int
-    believed: Belief
-    gain: Belief
-    worthwhile: bool
-    done: bool
-    expected: tuple[float, ...] = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Period:
-    """A part of a swarm's session, as long as a trial, under one controller.
-
-    Attributes
-    ----------
-    moment : {"normal", "fault", "trial", "after"}
-        Before the fault, as it struck, a trial of the search, or after the search.
-    row, cell : int
-        The controller, by its number in the search and by its cell in the archive (-1: a team of
-        several).
-    controller : Controller or Team
-        The controller itself.
-    fitness : float
-        Of this period.
-    best : int
-        The controller that the search would use when it ended, by its number.
-    believed : Belief
-        Of that controller's fitness with the fault.
-    kept : Belief
-        Of the fitness of the controller that the swarm ran before.
-
-    Examples
-    --------
-    >>> import qed
-    >>> kit = qed.Kit.load("example:patrolling-kit")
-    >>> broken = qed.Faults(["PMIN"] * 10)
-    >>> found = kit.recover(faults=broken, budget=2, fresh=1, seconds=20.0, reset=False)
-    >>> [period.moment for period in found.session][:3]
-    ['normal', 'fault', 'trial']
-    """
-
     moment: str
     row: int
     cell: int
     controller: Controller | Team
     fitness: float
     best: int
+    best_cell: int
     believed: Belief
     kept: Belief
+    gain: Belief
+    worthwhile: bool
+    done: bool
+    expected: tuple[float, ...] = field(repr=False)
+
+    @property
+    def free(self) -> bool:
+        """Whether it is the present controller's trial in which the fault was noticed."""
+        return self.moment == STRUCK
 
 
 def play(
@@ -152,21 +121,23 @@ def play(
         given = attempt(number, going, rows).tolist()
         for k, row, controller, fitness in zip(going, rows, asked, given, strict=True):
             searches[k].tell(fitness, controller if free else None)
-            steps[k].append(_step(kit, searches[k], row, fitness, free))
+            steps[k].append(_step(kit, searches[k], STRUCK if free else TRIAL, row, fitness))
             if watch is not None:
                 watch(_event(steps[k][-1], faults[k], len(searches[k].controllers), number, budget))
     return steps
 
 
-def _step(kit: Kit, search: Search[Any], row: int, fitness: float, free: bool) -> Step:
+def _step(kit: Kit, search: Search[Any], moment: str, row: int, fitness: float) -> Step:
     return Step(
+        moment=moment,
         row=row,
         cell=cell_of(kit, search, row),
+        controller=search.controllers[row],
         fitness=fitness,
-        free=free,
         best=search.best_row,
         best_cell=cell_of(kit, search, search.best_row),
         believed=search.belief(),
+        kept=search.belief(search.present),
         gain=search.gain_belief,
         worthwhile=search.worthwhile,
         done=search.done,
@@ -211,83 +182,54 @@ def simulated(
     return play(kit, searches, faults, budget, attempt, watch, stop=stop)
 
 
-class Session:
-    """A swarm that goes on: healthy first, then broken, while a search tries controllers in it."""
-
-    def __init__(
-        self, kit: Kit, search: Search[Any], faults: Faults, how: Trials, seed: int
-    ) -> None:
-        self.kit, self.search, self.faults, self.seconds = kit, search, faults, how.seconds
-        self.world = new_world(how.task, how.environment, seed)
-        self.periods: list[Period] = []
-        self._pending: tuple[str, int, float] | None = None
-
-    def step(self, moment: str, row: int) -> float:
-        """Let a controller drive the robots for the length of a trial; return its fitness."""
-        self.settle()
-        if moment == STRUCK:
-            self.world.faults = self.faults
-        fitness = self.world.run(self.search.controllers[row], self.seconds)
-        self._pending = moment, row, fitness
-        return fitness
-
-    def settle(self) -> None:
-        """Note what is believed after a period, once the search was told its fitness."""
-        if self._pending is None:
-            return
-        moment, row, fitness = self._pending
-        search, self._pending = self.search, None
-        self.periods.append(
-            Period(
-                moment=moment,
-                row=row,
-                cell=cell_of(self.kit, search, row),
-                controller=search.controllers[row],
-                fitness=fitness,
-                best=search.best_row,
-                believed=search.belief(),
-                kept=search.belief(search.present),
-            )
-        )
-
-
 def new_world(task: str | Task, environment: Environment, seed: int) -> World:
     """Return a world at its beginning, the same for all faults: others must not matter."""
     return World(environment, task, stream("world that goes on", seed))
 
 
-def replay_session(
-    world: World, session: Sequence[Period], faults: Faults, seconds: float
-) -> Iterator[Trace]:
-    """Watch a session again, period by period, in the world it began in."""
-    for period in session:
-        if period.moment == STRUCK:
-            world.faults = faults
-        yield world.trace(period.controller, seconds)
-
-
 def run_sessions(
-    sessions: Sequence[Session],
+    kit: Kit,
+    searches: Sequence[Search[Any]],
+    faults: Sequence[Faults],
+    how: Trials,
+    seed: int,
     budget: int,
-    threads: int | None = None,
     watch: OnEvent | None = None,
     stop: bool = True,
 ) -> list[list[Step]]:
-    """Run a healthy period, the fault, the search's trials, and its answer, in each session."""
-    kit = sessions[0].kit
+    """Let swarms go on: a healthy trial, the fault, the search's trials, and its answer."""
+    worlds = [new_world(how.task, how.environment, seed) for _ in searches]
+
+    def run(k: int, row: int) -> float:
+        return worlds[k].run(searches[k].controllers[row], how.seconds)
+
     # The first one alone: it loads the machine code that all of them use.
-    sessions[0].step(NORMAL, kit.present)
-    with ThreadPoolExecutor(threads or cores()) as pool:
-        list(pool.map(lambda one: one.step(NORMAL, kit.present), sessions[1:]))
+    fitness = [run(0, kit.present)]
+    with ThreadPoolExecutor(how.threads or cores()) as pool:
+        fitness += pool.map(lambda k: run(k, kit.present), range(1, len(worlds)))
+        each = zip(searches, fitness, strict=True)
+        begun = [_step(kit, search, NORMAL, kit.present, value) for search, value in each]
 
         def attempt(number: int, going: Sequence[int], rows: Sequence[int]) -> np.ndarray:
-            moment = TRIAL if number >= NOTICED else STRUCK
-            found = pool.map(lambda k, row: sessions[k].step(moment, row), going, rows)
-            return np.array(list(found))
+            for k in going if number == 0 else ():
+                worlds[k].faults = faults[k]
+            return np.array(list(pool.map(run, going, rows)))
 
-        searches, faults = [one.search for one in sessions], [one.faults for one in sessions]
         steps = play(kit, searches, faults, budget, attempt, watch, stop=stop)
-        list(pool.map(lambda one: one.step(AFTER, one.search.best_row), sessions))
-    for one in sessions:
-        one.settle()
-    return steps
+        answers = [search.best_row for search in searches]
+        ended = pool.map(run, range(len(worlds)), answers)
+        after = [
+            _step(kit, search, AFTER, row, value)
+            for search, row, value in zip(searches, answers, ended, strict=True)
+        ]
+    return [[first, *trace, last] for first, trace, last in zip(begun, steps, after, strict=True)]
+
+
+def replay_session(
+    world: World, session: Sequence[Step], faults: Faults, seconds: float
+) -> Iterator[Trace]:
+    """Watch a session again, trial by trial, in the world it began in."""
+    for step in session:
+        if step.moment == STRUCK:
+            world.faults = faults
+        yield world.trace(step.controller, seconds)

@@ -12,7 +12,7 @@ from qed.errors import InputError, choice, integer, number
 from qed.recovery.by_fault import BY
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.library import diagnosed
-from qed.recovery.kit.play import Session, Step, run_sessions, simulated
+from qed.recovery.kit.play import NORMAL, STRUCK, TRIAL, Step, run_sessions, simulated
 from qed.recovery.metrics import standard_error
 from qed.recovery.recovery import OnEvent, Recovery
 from qed.recovery.search.search import Search
@@ -60,19 +60,9 @@ def recover(
     backend = chosen(backend, [trials.environment], max(trials.trials, trials.fresh))
     trials = replace(trials, backend=backend)
     searches = _searches(kit, combined, strategy, by, misdiagnosis_rate, seed)
-    if reset:
-        steps = simulated(kit, searches, combined, trials, seed, most, watch)
-        return _measured(kit, searches, combined, steps, trials)
-    sessions = [
-        Session(kit, search, fault, trials, seed)
-        for search, fault in zip(searches, combined, strict=True)
-    ]
-    steps = run_sessions(sessions, most, trials.threads, watch)
-    found = _measured(kit, searches, combined, steps, trials)
-    return [
-        replace(one, session=tuple(session.periods))
-        for one, session in zip(found, sessions, strict=True)
-    ]
+    played = simulated if reset else run_sessions
+    steps = played(kit, searches, combined, trials, seed, most, watch)
+    return _measured(kit, searches, combined, steps, trials)
 
 
 def _searches(
@@ -87,7 +77,8 @@ def _searches(
     if by is None:
         if misdiagnosis_rate is not None:
             raise InputError('misdiagnosis_rate needs a search over teams; give by="fault" too')
-        return [kit.search(strategy, seed=seed) for _ in faults]
+        known = (kit.controllers, kit.known, kit.present, kit.digest)
+        return [Search(*known, strategy, seed) for _ in faults]
     choice("by", by, BY)
     if strategy != LEARNED:
         raise InputError(f"strategy must be {LEARNED} by fault, got {strategy!r}")
@@ -114,7 +105,7 @@ def _measured(
     fresh = how.evaluate_fresh([*swarms, *zip(teams, faults, strict=True)])
     healthy, kept, changed = fresh[0], fresh[1 : len(swarms)], fresh[len(swarms) :]
     found = []
-    for fault, search, team, trace, before, after in zip(
+    for fault, search, team, each, before, after in zip(
         faults, searches, teams, steps, kept, changed, strict=True
     ):
         row = max(team, key=team.count)
@@ -136,7 +127,8 @@ def _measured(
             fresh_seed=how.streams.fresh,
             gain=search.gain,
             strategy=search.strategy,
-            trace=tuple(trace),
+            trace=tuple(step for step in each if step.moment in (STRUCK, TRIAL)),
+            session=tuple(each) if each[0].moment == NORMAL else (),
             gain_belief=search.gain_belief,
             worthwhile=search.worthwhile,
             row=row,
@@ -146,8 +138,8 @@ def _measured(
                 one,
                 team=search.best,
                 cells=tuple(kit.cells[team].tolist()),
-                diagnoses=Faults(search.diagnosed.faults),
-                misdiagnosis_rate=search.diagnosed.wrong,
+                diagnoses=Faults(search.diagnoses),
+                misdiagnosis_rate=search.misdiagnosis_rate,
             )
         found.append(one)
     return found

@@ -6,7 +6,7 @@ itself bears out, and networks that the simulator may follow.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,39 +25,51 @@ from qed.swarm.environment import Environment
 
 FORMAT, VERSION = "qed-kit", 2
 LEAST_NOISE = 1e-7  # of how far fitness may lie from its mean
-MOST_FACTORS, MOST_AXES, MOST_CENTRES, MOST_NOISIER = 64, 64, 65536, 16
-# Type and number of axes of what there is for each controller.
-COLUMNS = {
-    "cell": (np.int64, 1),
-    "hidden": (np.uint16, 1),
-    "links": (np.uint16, 1),
-    "mean": (np.float32, 1),
-    "loadings": (np.float32, 2),
-    "noise": (np.float32, 1),
-    "normal": (np.float32, 1),
-    "places": (np.float32, 2),
+# Of an array of the file: its type, what its axes count, and the least and largest number in it.
+ARRAYS: dict[str, tuple[type, tuple[str, ...], float, float]] = {
+    "cell": (np.int64, ("controllers",), 0, 2**62),
+    "hidden": (np.uint16, ("controllers",), 0, 65535),
+    "links": (np.uint16, ("controllers",), 0, 65535),
+    "bias": (np.float32, ("neurons",), -1e9, 1e9),
+    "source": (np.uint16, ("connections",), 0, 65535),
+    "target": (np.uint16, ("connections",), 0, 65535),
+    "weight": (np.float32, ("connections",), -1e9, 1e9),
+    "mean": (np.float32, ("controllers",), -1e9, 1e9),
+    "loadings": (np.float32, ("controllers", "factors"), -1e9, 1e9),
+    "noise": (np.float32, ("controllers",), 1e-30, 1e9),
+    "centres": (np.float32, ("faults", "factors"), -1e6, 1e6),
+    "width": (np.float32, ("factors",), 1e-6, 1e6),
+    "noisier": (np.float32, ("noises",), 1e-3, 1e3),
+    "normal": (np.float32, ("controllers",), -1e9, 1e9),
+    "places": (np.float32, ("controllers", "axes"), -1e9, 1e9),
+    "portfolio": (np.int32, ("choices",), 0, 65535),
 }
-PRIOR = ("mean", "loadings", "noise", "centres", "width", "noisier")
-FLAT = {"bias": np.float32, "source": np.uint16, "target": np.uint16, "weight": np.float32}
+# How many there may be of what axes count.
+MOST = {
+    "controllers": 65536, "neurons": 2**32, "connections": 2**32, "factors": 64, "faults": 65536,
+    "noises": 16, "axes": 64, "choices": 65536,
+}  # fmt: skip
+MAY_BE_NONE = ("connections", "factors", "axes")
 
 
 def arrays_of(kit: Kit) -> dict[str, np.ndarray]:
     """Return a kit's arrays as its file holds them."""
     links = [link for controller in kit.controllers for link in controller.connections]
     known = kit.known
-    return {
-        "cell": np.asarray(kit.cells, np.int64),
-        "hidden": np.array([one.hidden for one in kit.controllers], np.uint16),
-        "links": np.array([len(one.connections) for one in kit.controllers], np.uint16),
-        "bias": np.array([value for one in kit.controllers for value in one.bias], np.float32),
-        "source": np.array([source for source, _, _ in links], np.uint16),
-        "target": np.array([target for _, target, _ in links], np.uint16),
-        "weight": np.array([weight for _, _, weight in links], np.float32),
-        **{name: getattr(known.prior, name).astype(np.float32) for name in PRIOR},
-        "normal": known.normal.astype(np.float32),
-        "places": known.places.astype(np.float32),
-        "portfolio": known.portfolio.astype(np.int32),
+    columns: dict[str, Any] = {
+        "cell": kit.cells,
+        "hidden": [one.hidden for one in kit.controllers],
+        "links": [len(one.connections) for one in kit.controllers],
+        "bias": [value for one in kit.controllers for value in one.bias],
+        "source": [source for source, _, _ in links],
+        "target": [target for _, target, _ in links],
+        "weight": [weight for _, _, weight in links],
+        **asdict(known.prior),
+        "normal": known.normal,
+        "places": known.places,
+        "portfolio": known.portfolio,
     }
+    return {name: np.asarray(columns[name], kind) for name, (kind, *_) in ARRAYS.items()}
 
 
 def save(kit: Kit, path: str | Path) -> None:
@@ -108,11 +120,11 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kit:
         _expect(isinstance(table, dict), f"its {name} are not a table")
     if header["version"] < 2:  # when trials were believed to be as noisy in all faults
         arrays["noisier"] = np.ones(1, np.float32)
-    _check_columns(arrays)
+    _check(arrays)
     controllers = _controllers(arrays)
     real = {name: array.astype(np.float64) for name, array in arrays.items()}
     known = Known(
-        Prior(**{name: real[name] for name in PRIOR}),
+        Prior(**{field.name: real[field.name] for field in fields(Prior)}),
         real["normal"],
         real["places"],
         arrays["portfolio"].astype(np.int64),
@@ -131,60 +143,41 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kit:
     )
 
 
-def _check_columns(arrays: dict[str, np.ndarray]) -> None:
-    """Raise ValueError unless the arrays are those of as many controllers."""
-    count = len(arrays["cell"]) if arrays["cell"].ndim else 0
-    _expect(0 < count <= 65536, "it must hold 1 to 65536 controllers")
-    for name, (dtype, axes) in COLUMNS.items():
+def _check(arrays: dict[str, np.ndarray]) -> None:
+    """Raise ValueError unless the arrays fit each other and hold possible numbers."""
+    sizes: dict[str, int] = {}
+    for name, (kind, axes, least, largest) in ARRAYS.items():
         array = arrays[name]
-        fits = array.dtype == dtype and array.ndim == axes and len(array) == count
-        _expect(fits, f"its {name} must be {np.dtype(dtype)} of {count} controllers")
-        _expect(bool(np.isfinite(array).all()), f"a number in its {name} is not finite")
-    for name, most in (("loadings", MOST_FACTORS), ("places", MOST_AXES)):
-        _expect(arrays[name].shape[1] <= most, f"its {name} have more than {most} columns")
-    factors, centres, width = arrays["loadings"].shape[1], arrays["centres"], arrays["width"]
-    fits = centres.dtype == width.dtype == np.float32 and centres.ndim == 2
-    fits = fits and centres.shape[1:] == width.shape == (factors,)
-    _expect(fits and 0 < len(centres) <= MOST_CENTRES, "its centres do not fit its loadings")
-    fits = bool((np.abs(centres) <= 1e6).all() and ((width >= 1e-6) & (width <= 1e6)).all())
-    _expect(fits, "its centres or its width are no possible numbers")
-    large = max(float(np.abs(arrays[name]).max(initial=0.0)) for name in ("mean", "loadings"))
-    _expect(large <= 1e9, "a number in its prior is too large")
-    noise = arrays["noise"]
-    _expect(bool(((noise > 0.0) & (noise <= 1e9)).all()), "its noise must be above 0")
-    noisier = arrays["noisier"]
-    fits = noisier.dtype == np.float32 and noisier.ndim == 1 and 0 < len(noisier) <= MOST_NOISIER
-    fits = fits and bool(((noisier >= 1e-3) & (noisier <= 1e3)).all())
-    _expect(fits, f"its noisier must be 1 to {MOST_NOISIER} factors from 0.001 to 1000")
+        fits = array.dtype == kind and array.ndim == len(axes)
+        _expect(fits, f"its {name} must be {np.dtype(kind)} with {len(axes)} axes")
+        for axis, size in zip(axes, array.shape, strict=True):
+            many = f"its {name} must be of {int(axis not in MAY_BE_NONE)} to {MOST[axis]} {axis}"
+            _expect((size > 0 or axis in MAY_BE_NONE) and size <= MOST[axis], many)
+            known = sizes.setdefault(axis, size)
+            _expect(size == known, f"its {name} must be of {known} {axis}, got {size}")
+        possible = bool(((array >= least) & (array <= largest)).all())
+        _expect(possible, f"its {name} must be numbers from {least:g} to {largest:g}")
+        if name == "links":
+            counts = {"neurons": arrays["hidden"].astype(int) + 2, "connections": array.astype(int)}
+            sizes |= {axis: int(count.sum()) for axis, count in counts.items()}
+    named = bool((arrays["portfolio"] < sizes["controllers"]).all())
+    _expect(named, "its portfolio does not name its controllers")
     # Less noise than double precision can tell from none would make the posterior singular.
-    spread = np.abs(arrays["loadings"]) * np.sqrt(width)
-    least = float(noise.min()) * float(noisier.min())
+    spread = np.abs(arrays["loadings"]) * np.sqrt(arrays["width"])
+    least = float(arrays["noise"].min()) * float(arrays["noisier"].min())
     enough = least >= LEAST_NOISE * float(spread.max(initial=0.0))
     _expect(enough, "its noise is too small for its loadings")
-    portfolio = arrays["portfolio"]
-    fits = portfolio.dtype == np.int32 and portfolio.ndim == 1 and len(portfolio) > 0
-    fits = fits and bool(((portfolio >= 0) & (portfolio < count)).all())
-    _expect(fits, "its portfolio does not name its controllers")
 
 
 def _controllers(arrays: dict[str, np.ndarray]) -> tuple[Controller, ...]:
     """Return the controllers; each checks that its connections are possible."""
-    hidden, links = (arrays[name].astype(np.int64) for name in ("hidden", "links"))
-    lengths = {
-        "bias": int((hidden + 2).sum()),
-        **dict.fromkeys(FLAT.keys() - {"bias"}, int(links.sum())),
-    }
-    for name, dtype in FLAT.items():
-        array = arrays[name]
-        fits = array.dtype == dtype and array.shape == (lengths[name],)
-        _expect(fits, f"its {name} must be {np.dtype(dtype)} of {lengths[name]} numbers")
-    bias, source, target, weight = (arrays[name].tolist() for name in FLAT)
-    ends, biases = np.cumsum(links).tolist(), np.cumsum(hidden + 2).tolist()
+    links = np.cumsum(arrays["links"].astype(int))
+    biases = np.cumsum(arrays["hidden"].astype(int) + 2)
+    flat = zip(*(arrays[name].tolist() for name in ("source", "target", "weight")), strict=True)
+    connections, bias = list(flat), arrays["bias"].tolist()
     found, first, first_bias = [], 0, 0
-    for end, last in zip(ends, biases, strict=True):
-        rows = slice(first, end)
-        connections = zip(source[rows], target[rows], weight[rows], strict=True)
-        found.append(Controller(connections, bias[first_bias:last]))
+    for end, last in zip(links.tolist(), biases.tolist(), strict=True):
+        found.append(Controller(connections[first:end], bias[first_bias:last]))
         first, first_bias = end, last
     return tuple(found)
 

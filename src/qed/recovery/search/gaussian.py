@@ -18,14 +18,50 @@ with it.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from qed.recovery.search.seen import Seen
-
 PECULIAR = 0.4  # sqrt(psi), relative to the noise of a trial
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Trials so far, controller by controller: all that a decision depends on, in any order."""
+
+    rows: np.ndarray  # int64 (t,): controllers tried, ascending
+    counts: np.ndarray  # float64 (t,): trials of each
+    means: np.ndarray  # float64 (t,): their mean fitness
+    squares: np.ndarray  # float64 (t,): sum of squares of what they gave, each less the mean
+
+    @classmethod
+    def of(cls, trials: Sequence[tuple[int, float]]) -> Observations:
+        """Gather trials (row, fitness); sums are exact, so that their order does not matter."""
+        given: dict[int, list[float]] = {}
+        for row, fitness in trials:
+            given.setdefault(row, []).append(fitness)
+        rows = sorted(given)
+        means = {row: math.fsum(given[row]) / len(given[row]) for row in rows}
+        apart = (math.fsum((one - means[row]) ** 2 for one in given[row]) for row in rows)
+        return cls(
+            np.array(rows, np.int64),
+            np.array([len(given[row]) for row in rows], np.float64),
+            np.array([means[row] for row in rows], np.float64),
+            np.fromiter(apart, np.float64, len(rows)),
+        )
+
+    @property
+    def trials(self) -> int:
+        """Number of trials."""
+        return int(self.counts.sum())
+
+    def trials_of(self, controllers: int) -> np.ndarray:
+        """Return the number of trials of each controller (int64)."""
+        counts = np.zeros(controllers, np.int64)
+        counts[self.rows] = self.counts
+        return counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +74,6 @@ class Prior:
     centres: np.ndarray  # (f, k): what z was in each of the faults that were simulated
     width: np.ndarray  # (k,): variance of z around any of them
     noisier: np.ndarray = field(default_factory=lambda: np.ones(1))  # (q,): factors of s
-
-    @classmethod
-    def plain(cls, mean: np.ndarray, loadings: np.ndarray, noise: np.ndarray) -> Prior:
-        """Return the prior with a single Gaussian, z ~ N(0, I)."""
-        factors = loadings.shape[1]
-        return cls(mean, loadings, noise, np.zeros((1, factors)), np.ones(factors))
 
     @property
     def scale(self) -> float:
@@ -84,26 +114,22 @@ class Posterior:
         return float(self.mean[one] - self.mean[other]), float(np.sqrt(variance))
 
 
-def posterior(prior: Prior, seen: Seen, psi: float, noisier: float = 1.0) -> Posterior:
-    """Return what is expected after some trials, for this variance of what is peculiar.
-
-    ``noisier`` is the noise of a trial in the present fault relative to that of the prior.
-    """
-    return _likeliest(prior, seen, np.array([psi]), np.array([noisier]))
-
-
-def best_posterior(prior: Prior, seen: Seen) -> Posterior:
+def best_posterior(prior: Prior, seen: Observations) -> Posterior:
     """Return the posterior with the noise under which the trials were most likely.
 
     Of noises that are equally likely, as before any trial, it is the usual one.
     """
     peculiar = PECULIAR * prior.scale
     parts = np.array(sorted(set(prior.noisier.tolist()), key=lambda part: abs(math.log(part))))
-    return _likeliest(prior, seen, (parts * peculiar) ** 2, parts)
+    return likeliest(prior, seen, (parts * peculiar) ** 2, parts)
 
 
-def _likeliest(prior: Prior, seen: Seen, psi: np.ndarray, noisier: np.ndarray) -> Posterior:
-    """Return the posterior of the first of those pairs that make what was seen most likely."""
+def likeliest(prior: Prior, seen: Observations, psi: np.ndarray, noisier: np.ndarray) -> Posterior:
+    """Return the posterior for the pair of noises under which what was seen is most likely.
+
+    ``psi`` is the variance of what is peculiar, ``noisier`` the noise of a trial in the present
+    fault relative to that of the prior.
+    """
     rows = seen.rows
     loadings, residual = prior.loadings[rows], seen.means - prior.mean[rows]
     noise = noisier[:, None] * prior.noise[rows]
@@ -163,7 +189,7 @@ def _of_faults(
     return _Faults(means, weights / total[:, None], within, evidence)
 
 
-def _of_repeats(seen: Seen, noise: np.ndarray) -> np.ndarray:
+def _of_repeats(seen: Observations, noise: np.ndarray) -> np.ndarray:
     """Return the logarithm of the density of all trials, given the mean of each controller's.
 
     ``noise`` is (q, rows).

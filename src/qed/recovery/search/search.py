@@ -16,10 +16,8 @@ import numpy as np
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.errors import InputError, choice, integer, real
-from qed.recovery.search.gaussian import Posterior
-from qed.recovery.search.gradient import expected_rise
-from qed.recovery.search.seen import Seen, Told
-from qed.recovery.search.strategies import LEARNED, STRATEGIES, Known, strategy
+from qed.recovery.search.gaussian import Observations, Posterior
+from qed.recovery.search.strategies import LEARNED, STRATEGIES, Known, expected_rise, strategy
 
 FORMAT, VERSION = "qed-search", 2
 NINETY = 1.645  # standard deviations on each side of an interval that holds 90 %
@@ -113,7 +111,7 @@ class Search(Generic[Arm]):
         self.seed = integer("seed", seed, 0, 2**63 - 1)
         self._known, self._present, self._digest = known, present, digest
         self._how = strategy(self.strategy, known, self.seed)
-        self._told: list[Told] = []
+        self._told: list[tuple[int, float]] = []
         self._asked: int | None = None
 
     # What the swarm does
@@ -322,8 +320,8 @@ class Search(Generic[Arm]):
         return {self.controllers[row]: row for row in range(last, -1, -1)}
 
     @cached_property
-    def _seen(self) -> Seen:
-        return Seen.of(self._told)
+    def _seen(self) -> Observations:
+        return Observations.of(self._told)
 
     @cached_property
     def _posterior(self) -> Posterior:

@@ -6,20 +6,13 @@ decision, whatever their order, and a search can be resumed from its trials.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from qed.recovery.search.gaussian import Posterior, Prior, best_posterior
-from qed.recovery.search.gradient import (
-    CANDIDATES,
-    RIVALS,
-    knowledge_gradient,
-    promising,
-    telling,
-)
-from qed.recovery.search.seen import Seen
+from qed.recovery.search.gaussian import Observations, Posterior, Prior, best_posterior
 from qed.streams import stream
 
 LEARNED, MAP, PORTFOLIO, RANDOM, EXHAUSTIVE = "learned", "map", "portfolio", "random", "exhaustive"
@@ -35,6 +28,10 @@ DOUBT = 2.0  # standard deviations of a lead up to which it is put to the test a
 VERIFY = 2  # every second of these tests a lead in doubt, the others look for a better one
 BOUND = 2.0  # standard deviations above the mean
 NEAR_BOUND = 0.7  # the same once a few trials have shown where to look
+CANDIDATES = 96  # controllers whose trial is weighed
+RIVALS = 256  # controllers that may be the best after it
+POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +47,13 @@ class Known:
 class Strategy(Protocol):
     """What a search needs."""
 
-    def belief(self, seen: Seen) -> Posterior:
+    def belief(self, seen: Observations) -> Posterior:
         """Return what is believed of each controller."""
 
-    def choose(self, seen: Seen, belief: Posterior, present: int) -> int:
+    def choose(self, seen: Observations, belief: Posterior, present: int) -> int:
         """Return the controller to try next; ``present`` is what the swarm runs."""
 
-    def answers(self, seen: Seen) -> np.ndarray | None:
+    def answers(self, seen: Observations) -> np.ndarray | None:
         """Return the controllers that may be the answer; None: all."""
 
 
@@ -71,11 +68,11 @@ class Learned:
 
     known: Known
 
-    def belief(self, seen: Seen) -> Posterior:
+    def belief(self, seen: Observations) -> Posterior:
         """Return the posterior of the kit's prior."""
         return best_posterior(self.known.prior, seen)
 
-    def choose(self, seen: Seen, belief: Posterior, present: int) -> int:
+    def choose(self, seen: Observations, belief: Posterior, present: int) -> int:
         """Return the controller whose trial is worth most."""
         if seen.trials < CAREFUL:
             candidates = promising(belief, CANDIDATES, BOUND)
@@ -89,7 +86,7 @@ class Learned:
             return telling(belief, leader, present)
         return int(np.argmax(belief.mean + NEAR_BOUND * np.sqrt(belief.variance)))
 
-    def answers(self, seen: Seen) -> np.ndarray | None:
+    def answers(self, seen: Observations) -> np.ndarray | None:
         """All controllers: the posterior tells of those never tried, too."""
         return None
 
@@ -106,7 +103,7 @@ class MapBased:
     length: float = 0.12
     bound: float = 0.93
 
-    def belief(self, seen: Seen) -> Posterior:
+    def belief(self, seen: Observations) -> Posterior:
         """Return the posterior of the process, without covariances, which nobody asks for."""
         prior, places, rows = self.known.prior, self.known.places, seen.rows
         cross = matern(places, places[rows], self.length)
@@ -119,11 +116,11 @@ class MapBased:
         none = np.zeros((len(mean), 0))
         return Posterior(mean, none, np.zeros((0, 0)), variance, prior.noise)
 
-    def choose(self, seen: Seen, belief: Posterior, present: int) -> int:
+    def choose(self, seen: Observations, belief: Posterior, present: int) -> int:
         """Return the controller with the highest upper bound."""
         return int(np.argmax(belief.mean + self.bound * np.sqrt(belief.variance)))
 
-    def answers(self, seen: Seen) -> np.ndarray | None:
+    def answers(self, seen: Observations) -> np.ndarray | None:
         """Those that were tried, as in the literature."""
         return seen.rows
 
@@ -135,7 +132,7 @@ class InOrder:
     known: Known
     order: np.ndarray
 
-    def belief(self, seen: Seen) -> Posterior:
+    def belief(self, seen: Observations) -> Posterior:
         """Return the means of those tried; of the others only what the library says."""
         prior = self.known.prior
         mean = prior.mean.copy()
@@ -145,7 +142,7 @@ class InOrder:
         none = np.zeros((len(mean), 0))
         return Posterior(mean, none, np.zeros((0, 0)), own, prior.noise)
 
-    def choose(self, seen: Seen, belief: Posterior, present: int) -> int:
+    def choose(self, seen: Observations, belief: Posterior, present: int) -> int:
         """Return the first that was not tried, or the one with the highest upper bound."""
         untried = self.order[~np.isin(self.order, seen.rows)]
         if len(untried):
@@ -153,7 +150,7 @@ class InOrder:
         bound = belief.mean + BOUND * np.sqrt(belief.own)
         return int(seen.rows[np.argmax(bound[seen.rows])])
 
-    def answers(self, seen: Seen) -> np.ndarray | None:
+    def answers(self, seen: Observations) -> np.ndarray | None:
         """Those that were tried."""
         return seen.rows
 
@@ -179,3 +176,54 @@ def matern(one: np.ndarray, other: np.ndarray, length: float) -> np.ndarray:
     near = np.sqrt(5.0 * squares) / length
     found: np.ndarray = (1.0 + near + near**2 / 3.0) * np.exp(-near)
     return found
+
+
+def knowledge_gradient(belief: Posterior, candidates: np.ndarray, rivals: np.ndarray) -> np.ndarray:
+    """Return E max over rivals of the mean after one trial of each candidate, less that before.
+
+    After a trial of c the means are m + change_c Z with Z ~ N(0, 1), where change_c holds
+    covariances with m_c over the standard deviation of the trial; Z is integrated by quadrature.
+    """
+    shared = belief.covariance(candidates, rivals)
+    trial = np.sqrt(belief.variance[candidates] + belief.noise[candidates] ** 2)
+    change = shared / trial[:, None]
+    means = belief.mean[rivals]
+    worth = np.zeros(len(candidates))
+    for point, weight in zip(POINTS, WEIGHTS, strict=True):
+        worth += weight * (means + point * change).max(axis=1)
+    return worth - float(means.max())
+
+
+def telling(belief: Posterior, one: int, other: int) -> int:
+    """Return that of two controllers whose trial tells more about which of them is better.
+
+    A trial of c takes cov(m_one - m_other, m_c)^2 / (var m_c + s_c^2) off the variance of their
+    difference.
+    """
+    both = np.array([one, other])
+    shared = belief.covariance(both, both)
+    variance = np.diag(shared)
+    taken = (variance - shared[0, 1]) ** 2 / (variance + belief.noise[both] ** 2)
+    return int(both[np.argmax(taken)])
+
+
+def promising(belief: Posterior, count: int, spread: float) -> np.ndarray:
+    """Return the controllers with the highest mean + spread * standard deviation, ascending."""
+    bound = belief.mean + spread * np.sqrt(belief.variance)
+    if count >= len(bound):
+        return np.arange(len(bound))
+    # Sorted stably, so that equals are taken in the order of their numbers.
+    return np.sort(np.argsort(-bound, kind="stable")[:count])
+
+
+def expected_rise(mean: float, deviation: float) -> float:
+    """Return E max(X, 0) of X ~ N(mean, deviation^2).
+
+    >>> expected_rise(-1.0, 0.0), round(expected_rise(0.0, 1.0), 4)
+    (0.0, 0.3989)
+    """
+    if deviation <= 0.0:
+        return max(mean, 0.0)
+    z = mean / deviation
+    density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+    return mean * 0.5 * math.erfc(-z / math.sqrt(2.0)) + deviation * density

@@ -10,7 +10,6 @@ of one controller for all teach about each other, and the posterior is that of a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,60 +25,50 @@ SURE, UNSURE = 0.4, 1.0  # how far z may lie from what the diagnoses say: right 
 APART = 1.0  # of a trial's noise: how far teams of several controllers may all be shifted
 
 
-@dataclass(frozen=True)
-class Diagnosed:
-    """What each robot says of itself, and how often that is wrong."""
-
-    faults: tuple[str, ...]
-    wrong: float = 0.0  # probability that a robot's diagnosis is wrong
-
-
-@dataclass(frozen=True, eq=False)
-class Arms:
-    """Teams that a search may try; the first are the kit's controllers, each in all robots."""
-
-    rows: np.ndarray  # (n, robots): controllers by their numbers in the kit
-    known: Known
-
-
-def expected(alike: Mapping[str, np.ndarray], diagnosed: Diagnosed) -> np.ndarray:
+def expected(alike: Mapping[str, np.ndarray], diagnoses: Sequence[str], wrong: float) -> np.ndarray:
     """Return what each controller is expected to give in each robot, (robots, n).
 
-    ``alike`` is the fitness of the controllers where all robots have the same fault.  A wrong
-    diagnosis stands for any of the other faults.
+    ``alike`` is the fitness of the controllers where all robots have the same fault.  With
+    probability ``wrong`` a diagnosis stands for any of the other faults.
     """
     found = []
-    for name in diagnosed.faults:
+    for name in diagnoses:
         rest = [alike[other] for other in alike if other != name] or [alike[name]]
         others = np.mean(rest, axis=0)
-        found.append((1.0 - diagnosed.wrong) * alike[name] + diagnosed.wrong * others)
+        found.append((1.0 - wrong) * alike[name] + wrong * others)
     return np.array(found)
 
 
 def arms(
-    known: Known, alike: Mapping[str, np.ndarray], diagnosed: Diagnosed, plays: Sequence[int]
-) -> Arms:
-    """Return the teams to search; ``plays`` is the playbook's team, empty if it is not trusted.
+    known: Known,
+    alike: Mapping[str, np.ndarray],
+    diagnoses: Sequence[str],
+    wrong: float,
+    plays: Sequence[int],
+) -> tuple[np.ndarray, Known]:
+    """Return the teams to search, (n, robots) numbers of controllers, and what is known of them.
 
-    Where robots with different faults are not to be trusted with different controllers, diagnoses
-    say little either, and the search is that for one controller, whose prior knows mixed swarms.
+    The first are the kit's controllers, each in all robots; ``plays`` is the playbook's team,
+    empty if it is not trusted.  Where robots with different faults are not to be trusted with
+    different controllers, diagnoses say little either, and the search is that for one controller,
+    whose prior knows mixed swarms.
     """
-    prior, robots = known.prior, len(diagnosed.faults)
+    prior, robots = known.prior, len(diagnoses)
     rows = np.repeat(np.arange(len(prior.mean))[:, None], robots, axis=1)
     if not len(plays):
-        return Arms(rows, known)
-    given = expected(alike, diagnosed)
-    rows = np.vstack([rows, _teams(given, diagnosed.faults, np.array(plays))])
+        return rows, known
+    given = expected(alike, diagnoses, wrong)
+    rows = np.vstack([rows, _teams(given, diagnoses, np.array(plays))])
     mean = given[np.arange(robots), rows].mean(1)
     several = (rows != rows[:, :1]).any(1)
     shift = APART * prior.scale * several.astype(np.float64)
     loadings = np.hstack([prior.loadings[rows].mean(1), shift[:, None]])
     noise = np.sqrt((prior.noise[rows] ** 2).mean(1))
-    near = SURE**2 + diagnosed.wrong * (UNSURE**2 - SURE**2)
+    near = SURE**2 + wrong * (UNSURE**2 - SURE**2)
     width = np.array([near] * (loadings.shape[1] - 2) + [1.0, 1.0])
     believed = Prior(mean, loadings, noise, np.zeros((1, len(width))), width, prior.noisier)
     normal = known.normal[rows].mean(1)
-    return Arms(rows, Known(believed, normal, np.zeros((len(rows), 1)), np.arange(len(rows))))
+    return rows, Known(believed, normal, np.zeros((len(rows), 1)), np.arange(len(rows)))
 
 
 def _teams(given: np.ndarray, faults: Sequence[str], plays: np.ndarray) -> np.ndarray:
@@ -122,13 +111,14 @@ class TeamSearch(Search[Team]):
         present: int,
         digest: str,
         alike: Mapping[str, np.ndarray],
-        diagnosed: Diagnosed,
+        diagnoses: Sequence[str],
+        misdiagnosis_rate: float,
         plays: Sequence[int],
     ) -> None:
-        found = arms(known, alike, diagnosed, plays)
-        self.rows, self.diagnosed = found.rows, diagnosed
-        teams = [Team([controllers[row] for row in team]) for team in found.rows.tolist()]
-        super().__init__(teams, found.known, present, digest, LEARNED)
+        self.diagnoses, self.misdiagnosis_rate = list(diagnoses), misdiagnosis_rate
+        self.rows, known = arms(known, alike, diagnoses, misdiagnosis_rate, plays)
+        teams = [Team([controllers[row] for row in team]) for team in self.rows.tolist()]
+        super().__init__(teams, known, present, digest, LEARNED)
 
     def members(self, row: int) -> list[int]:
         """Return the controllers of an arm, robot by robot, by their numbers in the kit."""
@@ -138,5 +128,4 @@ class TeamSearch(Search[Team]):
     @property
     def state(self) -> dict[str, Any]:
         """All that is needed to go on later, as JSON can hold it; see ``Kit.search``."""
-        told = {"diagnoses": list(self.diagnosed.faults), "wrong": self.diagnosed.wrong}
-        return super().state | told
+        return super().state | {"diagnoses": self.diagnoses, "wrong": self.misdiagnosis_rate}
