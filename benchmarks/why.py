@@ -36,6 +36,7 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 import qed
 from qed import speed
 from qed.chance import fold
+from qed.controller.genome import from_controllers
 from qed.controller.networks import Networks
 from qed.descriptors import hbd
 from qed.evolution import Run, run_side_by_side
@@ -208,7 +209,7 @@ def runs(folder: Path, replicate: int, sizes: dict[str, Any]) -> list[Run]:
 def compiled(task: str, sums: str, environment: qed.Environment, fault: str) -> None:
     """Compile the kernel for a task by simulating one cycle."""
     job = Job(
-        controllers=Networks.of([qed.Controller([], [0.0, 0.0]).network()]),
+        controllers=from_controllers([qed.Controller([], [0.0, 0.0])]).networks(),
         environments=[environment],
         faults=[qed.Faults([fault] * environment.robots) if fault else None],
         seeds=[1],

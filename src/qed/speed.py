@@ -18,7 +18,8 @@ from time import perf_counter
 import numpy as np
 
 from qed import __version__
-from qed.controller.network import GAIN, LEFT, RIGHT, Controller
+from qed.controller.inputs import FIRST_RAB, LEFT, RIGHT
+from qed.controller.network import GAIN, Controller
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE
@@ -41,12 +42,13 @@ def gathering(turn: float = 1.0, ahead: float = 2.0, search: float = 0.4) -> Con
     A robot turns to the side where its range-and-bearing cones see others, and drives on into
     them.  One that sees nobody drives wide circles to the left, until it meets somebody.
     """
-    left_side = [8, 9, 10, 11]  # cones at 45, 90, 135 and 180 degrees: behind counts as left
-    right_side = [12, 13, 14]  # cones at -135, -90 and -45 degrees
+    left_side = [1, 2, 3, 4]  # cones at 45, 90, 135 and 180 degrees: behind counts as left
+    right_side = [5, 6, 7]  # cones at -135, -90 and -45 degrees
     links = []
     for cones, sign in ((left_side, 1.0), (right_side, -1.0)):
         for cone in cones:
-            links += [(cone, LEFT, sign * turn), (cone, RIGHT, -sign * turn)]
+            heard = FIRST_RAB + cone
+            links += [(heard, LEFT, sign * turn), (heard, RIGHT, -sign * turn)]
     # Cones that see nobody read 1; the left has one cone more, which would turn the robot.
     surplus = GAIN * turn * (len(left_side) - len(right_side))
     return Controller(links, [ahead - search - surplus, ahead + search + surplus])

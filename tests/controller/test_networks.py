@@ -1,14 +1,11 @@
 """Networks of many controllers as one table."""
 
-import pickle
-
 import numpy as np
 import pytest
 
 from qed.controller.genome import from_controllers
-from qed.controller.network import Controller, Network
-from qed.controller.networks import Networks
-from qed.controller.pruning import FEW, table_of
+from qed.controller.network import GAIN, Controller
+from qed.controller.networks import COLUMNS, Networks
 
 # Connections that are there several times, in any order, and a neuron that leads nowhere.
 DOUBLE = Controller(
@@ -16,71 +13,59 @@ DOUBLE = Controller(
      (3, 18, -0.7), (4, 19, 1.0)],
     [0.5, 0.2, 0.1, 0.3],
 )  # fmt: skip
+GIVEN = [*(Controller.random(seed) for seed in range(32)), DOUBLE, Controller([], [0.0, 1.0])]
 
 
-def controllers(count: int = 2 * FEW) -> list[Controller]:
-    return [Controller.random(seed) for seed in range(count)]
+def plain(controllers: list[Controller]) -> Networks:
+    """Make the table one neuron after the other."""
+    neurons, biases, links, sources, weights = [], [], [], [], []
+    for controller in controllers:
+        lean = controller.pruned()
+        neurons.append(len(lean.bias))
+        for node, bias in enumerate(lean.bias, 16):
+            reads = [(s, w) for s, target, w in lean.connections if target == node]
+            bias = np.float32(bias)
+            for weight in (w for s, w in reads if s == 15):
+                bias += np.float32(GAIN) * np.float32(weight)
+            biases.append(bias)
+            reads = sorted(link for link in reads if link[0] != 15)
+            links.append(len(reads))
+            sources += [s for s, _ in reads]
+            weights += [w for _, w in reads]
+    return Networks(
+        np.array(neurons, np.int64),
+        np.array(biases, np.float32),
+        np.array(links, np.int64),
+        np.array(sources, np.int32),
+        np.array(weights, np.float32),
+    )
 
 
-def same(one: Network, other: Network) -> None:
-    for name in ("biases", "first_link", "sources", "weights"):
+def same(one: Networks, other: Networks) -> None:
+    for name in COLUMNS:
         mine, its = getattr(one, name), getattr(other, name)
         assert mine.dtype == its.dtype, name
         np.testing.assert_array_equal(mine, its, name)
 
 
-def all_same(found: Networks | None, given: list[Controller]) -> None:
-    assert found is not None
-    assert len(found) == len(given)
-    for one, controller in zip(found, given, strict=True):
-        # Of one that was never in a table.
-        same(one, Controller(controller.connections, controller.bias).network())
-
-
-def test_a_table_made_at_once_has_the_networks_of_the_controllers():
-    given = [*controllers(), DOUBLE]
-    all_same(table_of(given), given)
-    all_same(from_controllers(given).networks(), given)
-    for controller in given:
-        same(controller.network(), Controller(controller.connections, controller.bias).network())
-
-
-def test_a_table_is_kept_for_the_next_time():
-    given = controllers()
-    table = table_of(given)
-    assert table_of(given) is table
-    all_same(table_of(given[5:9]), given[5:9])  # few, but made already
-    all_same(table_of([given[3], *given]), [given[3], *given])
-    more = [*given, *controllers(3 * FEW)]
-    all_same(table_of(more), more)  # some of them are in another table
-
-
-def test_a_controller_several_times_in_a_new_table():
-    given = [DOUBLE, *controllers(), DOUBLE]
-    all_same(table_of(given), given)
-
-
-def test_what_is_kept_is_not_sent_to_other_processes():
-    given = controllers()
-    table_of(given)
-    given[0].network()
-    assert set(pickle.loads(pickle.dumps(given[0])).__dict__) == {"bias", "connections"}
-
-
-def test_few_or_very_large_controllers_get_no_table():
-    assert table_of(controllers(FEW)) is None
-    large = Controller([(k % 15, 16, 1.0) for k in range(2000)], [0.0, 0.0])
-    assert table_of([*controllers(), large]) is None
+def test_a_table_has_the_networks_of_the_controllers():
+    same(from_controllers(GIVEN).networks(), plain(GIVEN))
+    for controller in GIVEN:
+        same(from_controllers([controller]).networks(), plain([controller]))
 
 
 def test_parts_of_a_table():
-    given = controllers()
-    table = Networks.of([one.network() for one in given])
-    all_same(table, given)
+    table = from_controllers(GIVEN).networks()
     rows = np.array([3, 3, 0, 17])
-    all_same(table.take(rows), [given[k] for k in rows])
-    all_same(table[4:9], given[4:9])
-    all_same(Networks.joined([table[:3], table[3:]]), given)
-    same(table[-1], given[-1].network())
-    with pytest.raises(IndexError):
-        table[len(given)]
+    same(table.take(rows), plain([GIVEN[k] for k in rows]))
+    same(table[4:9], plain(GIVEN[4:9]))
+    same(Networks.joined([table[:3], table[3:]]), table)
+    assert table[:] is table
+
+
+@pytest.mark.parametrize("rows", [slice(0, 34), slice(32, 34)])
+def test_the_inputs_that_networks_read(rows):
+    table = from_controllers(GIVEN[rows]).networks()
+    for bits, controller in zip(table.reads.tolist(), GIVEN[rows], strict=True):
+        sensed = {s for s, _, _ in controller.pruned().connections if s < 15}
+        assert bits == sum(1 << source for source in sensed)

@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from controller.test_networks import plain, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qed.controller.genome import Genomes, from_controllers, trimmed
-from qed.controller.network import FIRST_HIDDEN, LEFT, Controller
+from qed.controller.inputs import FIRST_HIDDEN, LEFT
+from qed.controller.network import Controller
 from qed.controller.variation import OPERATORS, random_genomes, vary
 
 COUNT = 100_000
@@ -167,12 +169,7 @@ def test_every_child_is_legal_for_generations(seed: int, generations: int) -> No
     for generation in range(generations):
         batch = vary(batch, keys(8, seed + generation))
     assert legal(batch)
-    for network, controller in zip(batch.networks(), batch.controllers(), strict=True):
-        other = controller.network()
-        assert np.array_equal(network.biases, other.biases)
-        assert np.array_equal(network.first_link, other.first_link)
-        assert np.array_equal(network.sources, other.sources)
-        assert np.array_equal(network.weights, other.weights)
+    same(batch.networks(), plain(batch.controllers()))
 
 
 def test_a_child_depends_on_its_parent_and_key_alone() -> None:

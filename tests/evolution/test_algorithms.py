@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from qed.evolution import algorithms
 from qed.evolution.algorithms import ALGORITHMS, cells_in_words
+from qed.evolution.domain import Batch
+from qed.evolution.swarms import Swarms
 from qed.study.plan import PRESETS
 
 
@@ -44,3 +47,11 @@ def test_small_runs_say_that_they_use_fewer_seed_points() -> None:
             assert "(as in the paper)" in cells_in_words(algorithm, plan.evaluations)
     # A report is made of tables alone, without the definitions of users.
     assert cells_in_words("unheard-of", 1) == "user-defined cells"
+
+
+def test_environments_of_one_cell_differ_with_the_attributes() -> None:
+    paper = ALGORITHMS["qed"]
+    scripts = paper.with_attributes("scripts")
+    batch = Batch([None], np.zeros((1, 6), np.int64))
+    found = [Swarms("patrolling", one).conditions(batch) for one in (paper, scripts)]
+    assert [environment.arena for [(environment, _)] in found] == [2.0, 3.0]

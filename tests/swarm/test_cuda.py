@@ -52,10 +52,10 @@ def test_a_team_of_equals_is_one_controller_on_the_gpu_too(simulated, case):
     assert float(simulated[case]) == 0.0
 
 
-def job(environments, trials, **more):
-    networks = [qed.Controller.random(k) for k in range(len(environments))]
+def job(environments, trials, swarms=None, **more):
+    swarms = swarms or [qed.Controller.random(k) for k in range(len(environments))]
     given = {"seconds": 1.0, "seed": 1, "faults": None, "start": None, "noise": 0.05, **more}
-    return checked(networks, environments, trials=trials, **given)
+    return checked(swarms, environments, trials=trials, **given)
 
 
 def test_every_trial_of_every_controller_is_in_one_warp():
@@ -75,8 +75,7 @@ def test_the_dearest_worlds_come_first():
         qed.Environment(robots=20, rab_range=2.0),
         qed.Environment(robots=20, rab_range=2.0, obstacles=6),
     )
-    given = job([quiet, blocked, loud], 2)
-    given.controllers[:] = given.controllers[:1] * 3
+    given = job([quiet, blocked, loud], 2, [qed.Controller.random(0)] * 3)
     tables = packing.packed(given, slice(0, 3), packing.StartTables(), False)
     assert tables.warps[:, L.W_NETWORK].tolist() == [1, 1, 2, 2, 0, 0]
 
@@ -115,10 +114,10 @@ def test_every_warp_has_room_for_its_pairs_cells_and_obstacles():
 
 
 def test_a_team_shares_its_neurons_those_with_the_most_links_first():
-    given = job([qed.Environment(robots=3), qed.Environment(robots=2)], 4)
     lone = qed.Controller([(9, 16, 1.0)], [0.0, 0.0])
     large = qed.Controller([(k, 18, 1.0) for k in range(6)] + [(18, 17, 1.0)], [0.0] * 3)
-    given.controllers[:] = [qed.Team([lone, large, lone]), lone]
+    swarms = [qed.Team([lone, large, lone]), lone]
+    given = job([qed.Environment(robots=3), qed.Environment(robots=2)], 4, swarms)
     tables = packing.packed(given, slice(0, 2), packing.StartTables(), False)
     assert tables.with_teams
     assert tables.first.tolist() == [0, 3]  # the second swarm has a network for each robot too

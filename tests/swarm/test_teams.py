@@ -5,11 +5,11 @@ from __future__ import annotations
 import behaviours
 import numpy as np
 import pytest
+from controller import test_networks as networks
 from plain_world import TASKS
 from swarm.test_plain_world import agree
 
 import qed
-from qed.controller.networks import Networks
 from qed.swarm.job import checked
 
 DESCRIPTORS = ("hbd", "sdbc", "spirit")
@@ -115,9 +115,7 @@ def test_the_networks_of_a_jobs_swarms_lie_one_after_the_other():
         table, sizes = job.networks(some)
         each = [one.controllers if isinstance(one, qed.Team) else (one,) for one in swarms[some]]
         assert sizes.tolist() == [len(swarm) for swarm in each]
-        alone = Networks.of([one.network() for swarm in each for one in swarm])
-        for name in ("neurons", "biases", "links", "sources", "weights"):
-            np.testing.assert_array_equal(getattr(table, name), getattr(alone, name))
+        networks.same(table, networks.plain([one for swarm in each for one in swarm]))
 
 
 @pytest.mark.parametrize(

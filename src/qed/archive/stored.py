@@ -19,7 +19,7 @@ from qed import files
 from qed.archive.cvt import Centroids, SpiritCells
 from qed.archive.grid import Categories, Environments, Grid, Space
 from qed.controller.genome import Genomes
-from qed.controller.network import FIRST_HIDDEN, INPUTS, LEFT
+from qed.controller.inputs import FIRST_HIDDEN, LEFT
 from qed.errors import InputError, choice
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _check_genomes(batch: Genomes) -> None:
     nodes = (FIRST_HIDDEN + batch.hidden)[:, None]
     source_fits = (batch.source >= 0) & (batch.source < nodes)
     source_fits &= (batch.source < LEFT) | (batch.source >= FIRST_HIDDEN)
-    target_fits = (batch.target >= INPUTS) & (batch.target < nodes)
+    target_fits = (batch.target >= LEFT) & (batch.target < nodes)
     _expect(bool((source_fits & target_fits)[used].all()), "a connection in it is not possible")
     finite = np.isfinite(batch.weight).all() and np.isfinite(batch.bias).all()
     _expect(bool(finite), "a weight or a bias in it is not finite")

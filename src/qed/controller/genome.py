@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qed.controller.network import Controller
+from qed.controller.inputs import CONSTANT, FIRST_HIDDEN, LEFT, WHEELS
+from qed.controller.network import GAIN, Controller
 from qed.controller.networks import Networks
 
 
@@ -59,11 +60,59 @@ class Genomes(NamedTuple):
         """Return all genomes as controllers."""
         return [self.controller(row) for row in range(len(self.hidden))]
 
+    def useful(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return from which neurons a path leads to a wheel, and which links go to one of these.
+
+        Neurons have the shape of ``bias``; links are those of all genomes, one after the other.
+        """
+        width = self.bias.shape[1]
+        row, source, target, _ = self._each_link()
+        neurons = np.zeros((len(self.hidden), width), bool)
+        neurons[:, : len(WHEELS)] = True
+        hidden = source >= FIRST_HIDDEN
+        marks = neurons.ravel()
+        begins, ends = row * width + source - LEFT, row * width + target - LEFT
+        while True:
+            new = begins[hidden & marks[ends]]
+            if marks[new].all():
+                return neurons, marks[ends]
+            marks[new] = True
+
+    def pruned(self) -> Genomes:
+        """Return the genomes without the hidden neurons from which no path leads to a wheel."""
+        neurons, links = self.useful()
+        row, source, target, weight = (column[links] for column in self._each_link())
+        number = LEFT + np.cumsum(neurons, axis=1) - 1  # of each neuron that stays
+        source = np.where(source < LEFT, source, number[row, np.maximum(source - LEFT, 0)])
+        counts = np.bincount(row, minlength=len(self.links))
+        return Genomes(
+            (neurons.sum(axis=1) - len(WHEELS)).astype(np.int32),
+            counts.astype(np.int32),
+            _table(neurons.sum(axis=1), self.bias[neurons], np.float32, len(WHEELS)),
+            _table(counts, source, np.int32),
+            _table(counts, number[row, target - LEFT], np.int32),
+            _table(counts, weight, np.float32),
+        )
+
     def networks(self) -> Networks:
         """Return all genomes as pruned networks, as the simulator runs them."""
-        from qed.controller.pruning import flatten
+        lean = self.pruned()
+        row, source, target, weight = lean._each_link()
+        neurons = len(WHEELS) + lean.hidden.astype(np.int64)
+        neuron = np.cumsum(neurons)[row] - neurons[row] + target - LEFT
+        biases = lean.bias[np.arange(lean.bias.shape[1]) < neurons[:, None]]
+        constant = source == CONSTANT
+        np.add.at(biases, neuron[constant], np.float32(GAIN) * weight[constant])
+        source, weight, neuron = source[~constant], weight[~constant], neuron[~constant]
+        order = np.lexsort((weight, source, neuron))
+        links = np.bincount(neuron, minlength=len(biases))
+        return Networks(neurons, biases, links, source[order], weight[order])
 
-        return flatten(self)
+    def _each_link(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return row, source, target and weight of all links, one after the other."""
+        there = np.arange(self.source.shape[1]) < self.links[:, None]
+        row = np.repeat(np.arange(len(self.links)), self.links)
+        return row, self.source[there], self.target[there], self.weight[there]
 
 
 def _widen(table: np.ndarray, width: int) -> np.ndarray:
@@ -71,6 +120,13 @@ def _widen(table: np.ndarray, width: int) -> np.ndarray:
     wide = np.zeros((len(table), width), table.dtype)
     shared = min(width, table.shape[1])
     wide[:, :shared] = table[:, :shared]
+    return wide
+
+
+def _table(sizes: np.ndarray, values: np.ndarray, kind: type, least: int = 0) -> np.ndarray:
+    """Return rows of so many values, filled from the left and 0 beyond."""
+    wide: np.ndarray = np.zeros((len(sizes), int(sizes.max(initial=least))), kind)
+    wide[np.arange(wide.shape[1]) < sizes[:, None]] = values
     return wide
 
 
@@ -89,17 +145,11 @@ def from_controllers(controllers: Sequence[Controller]) -> Genomes:
     each = np.fromiter(flat, np.float64, 3 * int(links.sum())).reshape(-1, 3)
     biases = np.fromiter(chain.from_iterable(c.bias for c in controllers), np.float64)
 
-    def table(sizes: np.ndarray, values: np.ndarray, kind: type, least: int = 0) -> np.ndarray:
-        """Return rows of so many values."""
-        wide: np.ndarray = np.zeros((len(sizes), int(sizes.max(initial=least))), kind)
-        wide[np.arange(wide.shape[1]) < sizes[:, None]] = values
-        return wide
-
     return Genomes(
         hidden,
         links,
-        table(2 + hidden, biases, np.float32, 2),
-        table(links, each[:, 0], np.int32),
-        table(links, each[:, 1], np.int32),
-        table(links, each[:, 2], np.float32),
+        _table(2 + hidden, biases, np.float32, 2),
+        _table(links, each[:, 0], np.int32),
+        _table(links, each[:, 1], np.int32),
+        _table(links, each[:, 2], np.float32),
     )

@@ -1,49 +1,21 @@
-"""A controller: a recurrent network from sixteen inputs to two wheels.
+"""A controller: a recurrent network from what a robot senses to its two wheels.
 
-Nodes are numbered 0-6 proximity, 7-14 range and bearing, 15 the constant input, 16 the left
-and 17 the right wheel, 18 and up hidden neurons.  A neuron's value is
-tanh(5 * weighted sum + bias); all neurons are updated at once, from the inputs of this cycle
-and the neurons' values of the last.
+Its nodes are numbered in ``inputs``.  A neuron's value is tanh(5 * weighted sum + bias); all
+neurons are updated at once, from the inputs of this cycle and the neurons' values of the last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from qed.controller.inputs import CONSTANT, FIRST_HIDDEN, LEFT, RIGHT, WHEELS
 from qed.errors import InputError
 
-INPUTS = 16
-CONSTANT = 15
-LEFT, RIGHT = 16, 17
-FIRST_HIDDEN = 18
 GAIN = 5.0
-DERIVED = ("_network", "_place")  # made from a controller: no part of its state
 LARGEST = 1e6  # weight or bias, either way: their sums stay finite in single precision
-
-
-@dataclass(frozen=True)
-class Network:
-    """A pruned network as flat arrays; neurons are targets in the order left, right, hidden."""
-
-    biases: np.ndarray  # float32, one a neuron, the constant input folded in
-    first_link: np.ndarray  # int32, one a neuron and one more: links of neuron u
-    sources: np.ndarray  # int32, one a link
-    weights: np.ndarray  # float32, one a link
-
-    @property
-    def hidden(self) -> int:
-        """Number of hidden neurons."""
-        return len(self.biases) - 2
-
-    @cached_property
-    def live(self) -> int:
-        """Bits of the inputs (0 to 14) that the network reads."""
-        return sum(1 << int(source) for source in set(self.sources[self.sources < CONSTANT]))
 
 
 class Controller:
@@ -71,7 +43,7 @@ class Controller:
 
     def __init__(self, connections: Iterable[Sequence[Any]], bias: Iterable[float]) -> None:
         self.bias = tuple(float(value) for value in bias)
-        if len(self.bias) < 2:
+        if len(self.bias) < len(WHEELS):
             raise InputError(
                 "bias must hold at least two values (left wheel, right wheel, then hidden "
                 f"neurons), got {len(self.bias)}"
@@ -97,16 +69,16 @@ class Controller:
             )
         nodes = FIRST_HIDDEN + self.hidden
         others = (
-            f"or a hidden neuron (18 to {nodes - 1})" if self.hidden else "(none is hidden here)"
+            f"or a hidden neuron ({FIRST_HIDDEN} to {nodes - 1})"
+            if self.hidden
+            else "(none is hidden here)"
         )
         if not 0 <= source < nodes or source in (LEFT, RIGHT):
-            raise InputError(
-                f"connections[{k}]: source must be an input (0 to 15) {others}, got {source}"
-            )
-        if not INPUTS <= target < nodes:
-            raise InputError(
-                f"connections[{k}]: target must be a wheel (16, 17) {others}, got {target}"
-            )
+            inputs = f"an input (0 to {CONSTANT})"
+            raise InputError(f"connections[{k}]: source must be {inputs} {others}, got {source}")
+        if not LEFT <= target < nodes:
+            wheels = f"a wheel ({LEFT}, {RIGHT})"
+            raise InputError(f"connections[{k}]: target must be {wheels} {others}, got {target}")
         if not abs(weight) <= LARGEST:
             raise InputError(
                 f"connections[{k}]: weight must be within +-{LARGEST:g}, got {weight!r}"
@@ -116,7 +88,7 @@ class Controller:
     @property
     def hidden(self) -> int:
         """Number of hidden neurons."""
-        return len(self.bias) - 2
+        return len(self.bias) - len(WHEELS)
 
     @classmethod
     def random(cls, seed: int) -> Controller:
@@ -143,8 +115,8 @@ class Controller:
         rng = np.random.default_rng([0x9ED, seed])
         hidden = int(rng.integers(0, 21))
         wanted = int(rng.integers(0, 41))
-        sources = [*range(INPUTS), *range(FIRST_HIDDEN, FIRST_HIDDEN + hidden)]
-        targets = [*range(INPUTS, FIRST_HIDDEN + hidden)]
+        sources = [*range(LEFT), *range(FIRST_HIDDEN, FIRST_HIDDEN + hidden)]
+        targets = [*range(LEFT, FIRST_HIDDEN + hidden)]
         links = rng.permutation(len(sources) * len(targets))[:wanted]
         weights = rng.uniform(-2.0, 2.0, wanted)
         connections = [
@@ -167,75 +139,16 @@ class Controller:
         >>> qed.Controller([(0, 18, 1.0)], bias=[1.0, 1.0, 0.0]).pruned()
         <Controller: 0 hidden, 0 connections>
         """
-        useful = {LEFT, RIGHT}
-        while True:
-            more = {source for source, target, _ in self.connections if target in useful}
-            more = {node for node in more if node >= FIRST_HIDDEN} - useful
-            if not more:
-                break
-            useful |= more
-        place = {node: k for k, node in enumerate(range(INPUTS))}
-        for node in sorted(useful):
-            place[node] = len(place)
+        from qed.controller.genome import from_controllers
+
+        neurons, links = from_controllers([self]).useful()
+        number = (LEFT + np.cumsum(neurons[0]) - 1).tolist()  # of each neuron that stays
         connections = [
-            (place[source], place[target], weight)
-            for source, target, weight in self.connections
-            if source in place and target in place
+            (source if source < LEFT else number[source - LEFT], number[target - LEFT], weight)
+            for (source, target, weight), stays in zip(self.connections, links, strict=True)
+            if stays
         ]
-        return Controller(connections, [self.bias[node - LEFT] for node in sorted(useful)])
-
-    def network(self) -> Network:
-        """Return the pruned network as the simulator runs it, links sorted by target; read-only.
-
-        It is made once: teams ask for it for each of their robots.
-        """
-        network: Network | None = self._kept("_network")
-        if network is None:
-            place = self.place
-            network = self._new_network() if place is None else place[0][place[1]]
-            self._keep("_network", network)
-        return network
-
-    @property
-    def place(self) -> tuple[Sequence[Network], int] | None:
-        """The table of networks, and the row, in which the controller's was made with others."""
-        found: tuple[Sequence[Network], int] | None = self._kept("_place")
-        return found
-
-    @place.setter
-    def place(self, place: tuple[Sequence[Network], int]) -> None:
-        self._keep("_place", place)
-
-    def _keep(self, name: str, value: Any) -> None:
-        """Keep what is made of the controller, for as long as it stays the same."""
-        self.__dict__[name] = self.connections, self.bias, value
-
-    def _kept(self, name: str) -> Any:
-        """Return what was kept; None if there is nothing, or the controller is another now."""
-        kept = self.__dict__.get(name)
-        if kept is None or kept[0] is not self.connections or kept[1] is not self.bias:
-            return None
-        return kept[2]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in DERIVED}
-
-    def _new_network(self) -> Network:
-        lean = self.pruned()
-        biases = np.array(lean.bias, np.float32)
-        links: list[list[tuple[int, float]]] = [[] for _ in lean.bias]
-        for source, target, weight in lean.connections:
-            if source == CONSTANT:
-                biases[target - LEFT] += np.float32(GAIN) * np.float32(weight)
-            else:
-                links[target - LEFT].append((source, weight))
-        flat = [link for group in links for link in sorted(group)]
-        return Network(
-            biases,
-            np.cumsum([0, *map(len, links)], dtype=np.int32),
-            np.array([source for source, _ in flat], np.int32),
-            np.array([weight for _, weight in flat], np.float32),
-        )
+        return Controller(connections, np.array(self.bias)[neurons[0]])
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -1,27 +1,30 @@
-"""Networks of many controllers as one table, as a GPU reads them."""
+"""Networks of many controllers as one table: what the simulator runs, on a CPU or a GPU."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import overload
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from qed.controller.network import Network
+from qed.controller.inputs import CONSTANT
+
+COLUMNS = ("neurons", "biases", "links", "sources", "weights")
 
 
-class Networks(Sequence[Network]):
-    """Pruned networks, one after the other; an item is a ``Network``, a part again a table.
+class Networks:
+    """Pruned networks, one after the other; a slice is again a table.
 
-    ``neurons`` has the number of neurons of each network, ``links`` that of each neuron's links.
+    A network's neurons are the left wheel, the right wheel, then hidden ones; the constant input is
+    part of their biases.  Links come neuron by neuron.
     """
 
     def __init__(
         self,
-        neurons: np.ndarray,  # one per network
+        neurons: np.ndarray,  # int64, how many each network has
         biases: np.ndarray,  # float32, one per neuron
-        links: np.ndarray,  # one per neuron
-        sources: np.ndarray,  # int32, one per link
+        links: np.ndarray,  # int64, how many each neuron has
+        sources: np.ndarray,  # int32, a node for each link
         weights: np.ndarray,  # float32, one per link
     ) -> None:
         self.neurons, self.biases, self.links = neurons, biases, links
@@ -34,23 +37,7 @@ class Networks(Sequence[Network]):
         """Return the networks of several tables as one."""
         if len(parts) == 1:
             return parts[0]
-        columns = ("neurons", "biases", "links", "sources", "weights")
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
-
-    @classmethod
-    def of(cls, networks: Sequence[Network]) -> Networks:
-        """Return a table of some networks."""
-        neurons = np.array([len(network.biases) for network in networks], np.int64)
-        # From one network's last to the next one's first link is no neuron.
-        between = np.cumsum(neurons + 1)[:-1] - 1
-        bounds = np.concatenate([network.first_link for network in networks])
-        return cls(
-            neurons,
-            np.concatenate([network.biases for network in networks]),
-            np.delete(np.diff(bounds), between),
-            np.concatenate([network.sources for network in networks]),
-            np.concatenate([network.weights for network in networks]),
-        )
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS))
 
     def take(self, rows: np.ndarray) -> Networks:
         """Return some of the networks."""
@@ -60,28 +47,21 @@ class Networks(Sequence[Network]):
         link = each_of(self._link[neuron], links)
         return Networks(neurons, self.biases[neuron], links, self.sources[link], self.weights[link])
 
+    @cached_property
+    def reads(self) -> np.ndarray:
+        """A bit for each input that a network reads, int64."""
+        found = np.zeros(len(self), np.int64)
+        network = np.repeat(np.repeat(np.arange(len(self)), self.neurons), self.links)
+        sensed = self.sources < CONSTANT
+        np.bitwise_or.at(found, network[sensed], 1 << self.sources[sensed].astype(np.int64))
+        return found
+
     def __len__(self) -> int:
         return len(self.neurons)
 
-    @overload
-    def __getitem__(self, item: int) -> Network: ...
-
-    @overload
-    def __getitem__(self, item: slice) -> Networks: ...
-
-    def __getitem__(self, item: int | slice) -> Network | Networks:
-        if isinstance(item, slice):
-            rows = np.arange(len(self))[item]
-            return self if len(rows) == len(self) and item.step is None else self.take(rows)
-        row = range(len(self))[item]
-        neuron = slice(int(self._neuron[row]), int(self._neuron[row + 1]))
-        bounds = self._link[neuron.start : neuron.stop + 1]
-        link = slice(int(bounds[0]), int(bounds[-1]))
-        first = (bounds - bounds[0]).astype(np.int32)
-        return Network(self.biases[neuron], first, self.sources[link], self.weights[link])
-
-    def __iter__(self) -> Iterator[Network]:
-        return (self[row] for row in range(len(self)))
+    def __getitem__(self, some: slice) -> Networks:
+        rows = np.arange(len(self))[some]
+        return self if len(rows) == len(self) and some.step is None else self.take(rows)
 
 
 def _places(sizes: np.ndarray) -> np.ndarray:

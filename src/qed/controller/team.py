@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from qed.controller.network import Controller, Network
+from qed.controller.network import Controller
 from qed.errors import InputError
 
 
@@ -46,11 +46,6 @@ class Team:
                     f"controllers[{k}] of a team must be a qed.Controller, got "
                     f"{type(controller).__name__}"
                 )
-
-    def networks(self) -> tuple[Network, ...]:
-        """Return the pruned network of each robot."""
-        parts = self.parts
-        return tuple(self.controllers[parts.index(part)].network() for part in parts)
 
     @property
     def parts(self) -> tuple[int, ...]:

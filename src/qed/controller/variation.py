@@ -17,7 +17,7 @@ from numpy import uint64 as u64
 from qed.chance import mix
 from qed.compile import entry, loop
 from qed.controller.genome import Genomes, trimmed
-from qed.controller.network import FIRST_HIDDEN, INPUTS, LEFT, RIGHT
+from qed.controller.inputs import FIRST_HIDDEN, LEFT
 
 MOST_HIDDEN = 20  # in a random genome
 MOST_LINKS = 40
@@ -32,8 +32,8 @@ OPERATORS = ("weight", "rewire", "bias", "add_link", "drop_link", "add_neuron", 
 def random_genomes(keys: np.ndarray) -> Genomes:
     """Return a random genome for each key (uint32)."""
     batch = _room(len(keys), MOST_HIDDEN, MOST_LINKS)
-    fill_random(np.asarray(keys, np.uint32), batch, *_scratch(batch))
-    return trimmed(batch)
+    fill_random(np.asarray(keys, np.uint32), batch, *_scratch())
+    return batch.pruned()
 
 
 def vary(parents: Genomes, keys: np.ndarray, events: np.ndarray | None = None) -> Genomes:
@@ -46,7 +46,7 @@ def vary(parents: Genomes, keys: np.ndarray, events: np.ndarray | None = None) -
         parents.bias.shape[1] - 2 + 1, parents.source.shape[1] + 2
     )
     counts = np.zeros(len(OPERATORS), np.int64) if events is None else events
-    mutate_all(np.asarray(keys, np.uint32), children, counts, *_scratch(children)[:2])
+    mutate_all(np.asarray(keys, np.uint32), children, counts, *_scratch())
     return trimmed(children)
 
 
@@ -61,14 +61,13 @@ def _room(count: int, hidden: int, links: int) -> Genomes:
     )
 
 
-def _scratch(batch: Genomes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what the compiled code works with: size, stream of chance, marks of nodes."""
-    nodes = FIRST_HIDDEN + batch.bias.shape[1]
-    return np.zeros(2, np.int64), np.zeros(2, np.uint32), np.zeros(nodes, np.int32)
+def _scratch() -> tuple[np.ndarray, np.ndarray]:
+    """Return what the compiled code works with: size, stream of chance."""
+    return np.zeros(2, np.int64), np.zeros(2, np.uint32)
 
 
 @entry
-def fill_random(keys: Any, batch: Any, size: Any, chance: Any, marks: Any) -> None:
+def fill_random(keys: Any, batch: Any, size: Any, chance: Any) -> None:
     """Fill all rows with random genomes."""
     for row in range(len(keys)):
         source, target, weight = batch.source[row], batch.target[row], batch.weight[row]
@@ -79,7 +78,6 @@ def fill_random(keys: Any, batch: Any, size: Any, chance: Any, marks: Any) -> No
             batch.bias[row, k] = anywhere(chance)
         for _ in range(pick(chance, MOST_LINKS + 1)):
             add_link(source, target, weight, size, chance)
-        simplify(source, target, weight, batch.bias[row], size, marks)
         batch.hidden[row] = size[HIDDEN]
         batch.links[row] = size[LINKS]
 
@@ -189,23 +187,6 @@ def drop_neuron(source: Any, target: Any, weight: Any, bias: Any, size: Any, nod
 
 
 @loop
-def simplify(source: Any, target: Any, weight: Any, bias: Any, size: Any, marks: Any) -> None:
-    """Take away the hidden neurons from which no path leads to a wheel."""
-    for node in range(FIRST_HIDDEN + size[HIDDEN]):
-        marks[node] = 1 if node == LEFT or node == RIGHT else 0
-    found = True
-    while found:
-        found = False
-        for e in range(size[LINKS]):
-            if marks[target[e]] and not marks[source[e]]:
-                marks[source[e]] = 1
-                found = True
-    for node in range(FIRST_HIDDEN + size[HIDDEN] - 1, FIRST_HIDDEN - 1, -1):
-        if not marks[node]:
-            drop_neuron(source, target, weight, bias, size, node)
-
-
-@loop
 def append(source: Any, target: Any, weight: Any, size: Any, s: int, t: int, w: Any) -> None:
     """Put a connection at the end of the list."""
     source[size[LINKS]] = s
@@ -246,8 +227,8 @@ def connected(source: Any, target: Any, size: Any, s: int, t: int) -> Any:
 @loop
 def any_source(size: Any, chance: Any) -> Any:
     """Draw an input or a hidden neuron."""
-    node = pick(chance, INPUTS + size[HIDDEN])
-    return node if node < INPUTS else node + (FIRST_HIDDEN - INPUTS)
+    node = pick(chance, LEFT + size[HIDDEN])
+    return node if node < LEFT else node + (FIRST_HIDDEN - LEFT)
 
 
 @loop

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -193,9 +192,14 @@ class Swarms:
         return f"{steps / 1e6:.0f}M steps/s"
 
 
-@cache
+_conditions: dict[tuple[Any, ...], Condition] = {}  # by key: algorithms of one name are equal
+
+
 def _condition(algorithm: Algorithm, options: tuple[int, ...]) -> Condition:
-    return algorithm.condition(options)
+    key = algorithm.key, options
+    if key not in _conditions:
+        _conditions[key] = algorithm.condition(options)
+    return _conditions[key]
 
 
 class Evaluation:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from qed import limits
+from qed.controller.genome import from_controllers
 from qed.controller.network import Controller
 from qed.controller.networks import Networks
 from qed.controller.team import Team
@@ -52,12 +53,12 @@ class Job:
 
 def networks_of(swarms: Sequence[Controller | Team]) -> tuple[Networks, np.ndarray]:
     """Return the networks of many swarms as one table, and how many each of them has."""
-    from qed.controller.pruning import table_of  # compiled code: not before it is needed
-
     each = [one.controllers if isinstance(one, Team) else (one,) for one in swarms]
-    members = [one for swarm in each for one in swarm]
-    table = table_of(members) or Networks.of([one.network() for one in members])
-    return table, np.array([len(swarm) for swarm in each])
+    different = {id(one): one for swarm in each for one in swarm}
+    table = from_controllers(list(different.values())).networks()
+    row = {key: k for k, key in enumerate(different)}
+    rows = np.array([row[id(one)] for swarm in each for one in swarm])
+    return table.take(rows), np.array([len(swarm) for swarm in each])
 
 
 def checked(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from qed.controller.inputs import FIRST_RAB
 from qed.swarm.environment import Environment
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ GROUPS = (
     (2, 2, 2, 2),
     (3, 4, 4, 4),
     (5, 6, 6, 6),
-    (7, 8, 13, 14),
-    (9, 10, 11, 12),
+    (FIRST_RAB, FIRST_RAB + 1, FIRST_RAB + 6, FIRST_RAB + 7),
+    (FIRST_RAB + 2, FIRST_RAB + 3, FIRST_RAB + 4, FIRST_RAB + 5),
 )
 STATES = 1 << len(GROUPS)
 ACTIONS = 16

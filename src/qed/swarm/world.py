@@ -161,7 +161,9 @@ class World:
 
         cycles = round(limits.seconds(seconds) / robot.CYCLE)
         swarm = self._checked(controller, self._faults)
-        self._segment = replace(self._segment, networks=swarm.networks, faults=self._faults)
+        self._segment = replace(
+            self._segment, networks=swarm.networks, rows=swarm.rows, faults=self._faults
+        )
         announce_compilation()
         block = build([self._segment], wanted([self.task.sums]), all_inputs=all_inputs)
         if self._block is not None:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -28,29 +27,18 @@ from qed.swarm.user_defined import Law
 def segments_of(job: Job) -> list[Segment]:
     """Return the job's segments: each controller with as many trials as fit a block."""
     table, members = job.networks()
-    each = iter(table)
+    ends = np.cumsum(members)
     segments = []
-    for c, (count, env, faults, seed) in enumerate(
-        zip(members.tolist(), job.environments, job.faults, job.seeds, strict=True)
+    for c, (env, faults, seed) in enumerate(
+        zip(job.environments, job.faults, job.seeds, strict=True)
     ):
+        rows = np.arange(ends[c] - members[c], ends[c])
         poses, obstacles, keys = places_of(job, env, seed)
-        networks = tuple(islice(each, count))
         step = trials_at_once(env.robots)
         for begin in range(0, job.trials, step):
             some = slice(begin, min(begin + step, job.trials))
-            segments.append(
-                Segment(
-                    controller=c,
-                    trials=some,
-                    networks=networks,
-                    environment=env,
-                    faults=faults,
-                    poses=poses[some],
-                    obstacles=obstacles[some],
-                    keys=keys[some],
-                    noise=job.noise,
-                )
-            )
+            here = poses[some], obstacles[some], keys[some]
+            segments.append(Segment(c, some, table, rows, env, faults, *here, job.noise))
     return segments
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from qed.controller.inputs import ALL_BITS, CONSTANT, FIRST_HIDDEN, LEFT
-from qed.controller.network import Network
+from qed.controller.inputs import ALL_BITS, CONSTANT, FIRST_HIDDEN, LEFT, WHEELS
+from qed.controller.networks import Networks, each_of
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.cycle import finish, run
@@ -35,7 +33,8 @@ class Segment:
 
     controller: int  # its place in the caller's list
     trials: slice  # these trials of it
-    networks: tuple[Network, ...]  # one for all robots, or one for each
+    networks: Networks  # of all swarms of the job
+    rows: np.ndarray  # its own: one for all robots, or one for each
     environment: Environment
     faults: Faults | None
     poses: np.ndarray  # float32 (trials, robots, 3)
@@ -47,12 +46,6 @@ class Segment:
     def size(self) -> int:
         """Number of trials."""
         return len(self.poses)
-
-    @property
-    def live(self) -> int:
-        """Bits of the inputs that some robot's network reads."""
-        each = {id(network): network for network in self.networks}
-        return functools.reduce(operator.or_, (network.live for network in each.values()))
 
     @property
     def effects(self) -> Effects:
@@ -103,13 +96,14 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
     wants = wanted.stages
     every = all_inputs or wanted.all_inputs
     trials = sum(segment.size for segment in segments)
-    hidden = max(network.hidden for segment in segments for network in segment.networks)
     shifts = max(segment.environment.robots // 2 for segment in segments)
     most_obstacles = max(segment.environment.obstacles for segment in segments)
     fine = max(fine_side(segment.environment.arena) for segment in segments)
     contacts = max(most_obstacles * L.LANES, 1)
-    networks = [network for segment in segments for network in segment.networks]
-    neurons, biases, sources, weights = _networks(networks, hidden)
+    networks = segments[0].networks.take(np.concatenate([segment.rows for segment in segments]))
+    hidden = int(networks.neurons.max()) - len(WHEELS)
+    reads = np.full(len(networks), ALL_BITS) if every else networks.reads
+    neurons, sources = _neurons(networks, hidden)
     block = Block(
         segments=np.zeros((len(segments), len(SegmentFields._fields)), np.int32),
         limits=np.zeros((len(segments), E.COLUMNS), np.float32),
@@ -120,9 +114,9 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
         keys=np.zeros(L.STRIDE, np.uint32),
         networks=np.zeros((len(networks), L.NETWORK_FIELDS), np.int32),
         neurons=neurons,
-        biases=biases,
+        biases=networks.biases,
         sources=sources,
-        weights=weights,
+        weights=networks.weights,
         p=_aligned(L.PAIR_FLOATS * L.PAIR_STRIDE, np.float32),
         m=_aligned(L.PAIR_WHOLES * L.PAIR_STRIDE, np.int32),
         sums=np.zeros(L.STRIDE, np.int64),
@@ -145,17 +139,17 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
         hidden=hidden,
     )
     _rest(block)
-    first = trial = neuron = mind = 0
+    first = trial = neuron = network = 0
     for s, segment in enumerate(segments):
-        env = segment.environment
+        env, size = segment.environment, len(segment.rows)
         block.segments[s] = SegmentFields(
             first=first,
             robots=env.robots,
             trials=segment.size,
             padded=segment.lanes,
-            live=ALL_BITS if every else segment.live,
-            networks=mind,
-            network_count=len(segment.networks),
+            live=np.bitwise_or.reduce(reads[network : network + size]),
+            networks=network,
+            network_count=size,
             obstacles=env.obstacles,
             first_trial=trial,
             rab_offset=int(segment.effects.some_misheard),
@@ -164,17 +158,16 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
         )
         block.limits[s] = E.row(env, segment.noise)
         _settle(block, segment, first)
-        _read(block, segment, first, every)
-        trial += segment.size
-        for robot, network in enumerate(segment.networks):
-            alone = len(segment.networks) == 1
-            # Whole vectors: what is too much belongs to the next robot, which thinks later.
-            lane = first + robot * segment.size
-            lanes = segment.lanes if alone else -(-segment.size // L.VECTOR) * L.VECTOR
-            count = len(network.biases)
-            block.networks[mind] = lane, lanes, neuron, count
+        own = segment.keys.size // size  # lanes of a network
+        # Whole vectors: what is too much belongs to the next robot, whose network steps later.
+        lanes = segment.lanes if size == 1 else -(-own // L.VECTOR) * L.VECTOR
+        for robot in range(size):
+            lane, count = first + robot * own, networks.neurons[network]
+            block.n[L.READS + lane : L.READS + lane + own] = reads[network]
+            block.networks[network] = lane, lanes, neuron, count
             neuron += count
-            mind += 1
+            network += 1
+        trial += segment.size
         first += segment.lanes
     return block
 
@@ -186,38 +179,25 @@ def _aligned(size: int, kind: type[np.float32] | type[np.int32]) -> np.ndarray:
     return memory[first : first + 4 * size].view(kind)
 
 
-def _networks(networks: Sequence[Network], hidden: int) -> tuple[np.ndarray, ...]:
-    """Return neurons (target, first link, links), biases, sources and weights of all.
+def _neurons(networks: Networks, hidden: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the table of neurons, and where the row begins that a link reads, by turns.
 
     There are rows of activations for so many hidden neurons, for even and for odd cycles.
     """
-    neurons = []
-    links = 0
-    for network in networks:
-        bounds = network.first_link
-        for u in range(len(network.biases)):
-            neurons.append((LEFT + u, links + bounds[u], bounds[u + 1] - bounds[u]))
-        links += int(bounds[-1])
-    sources = np.concatenate([network.sources for network in networks])
-    rows = np.where(sources < CONSTANT, sources, L.HIDDEN + sources - FIRST_HIDDEN)
-    odd = np.where(sources < CONSTANT, 0, hidden)
-    return (
-        np.array(neurons, np.int32),
-        np.concatenate([network.biases for network in networks]),
-        (L.STRIDE * np.stack([rows, rows + odd])).astype(np.int32),
-        np.concatenate([network.weights for network in networks]),
-    )
+    links = networks.links
+    targets = LEFT + each_of(np.zeros_like(networks.neurons), networks.neurons)
+    neurons = np.stack([targets, np.cumsum(links) - links, links], -1).astype(np.int32)
+    sources = networks.sources
+    sensed = sources < CONSTANT
+    rows = np.where(sensed, sources, L.HIDDEN + sources - FIRST_HIDDEN)
+    turns = np.stack([rows, rows + np.where(sensed, 0, hidden)])
+    return neurons, (L.STRIDE * turns).astype(np.int32)
 
 
 def _rest(block: Block) -> None:
     """Put all lanes at rest in the middle of nowhere; lanes of robots are set later."""
     f, n = block.f, block.n
-    for row, value in (
-        (L.X, 500.0),
-        (L.Y, 500.0),
-        (L.SIDE, 1000.0),
-        (L.COS, 1.0),
-    ):
+    for row, value in ((L.X, 500.0), (L.Y, 500.0), (L.SIDE, 1000.0), (L.COS, 1.0)):
         f[row : row + L.STRIDE] = value
     for row in (L.WALLED_X, L.WALLED_Y, L.CELL, L.FINE):
         n[row : row + L.STRIDE] = -1
@@ -262,14 +242,6 @@ def _settle(block: Block, segment: Segment, first: int) -> None:
         for axis in range(2):
             row = (2 * o + axis) * L.STRIDE + first
             block.obstacles[row : row + size] = np.tile(segment.obstacles[:, o, axis], env.robots)
-
-
-def _read(block: Block, segment: Segment, first: int, every: bool) -> None:
-    """Note which inputs each robot of a segment reads."""
-    lanes = segment.keys.size // len(segment.networks)
-    for robot, network in enumerate(segment.networks):
-        at = L.READS + first + robot * lanes
-        block.n[at : at + lanes] = ALL_BITS if every else network.live
 
 
 def results(

@@ -18,15 +18,7 @@ from qed.controller.inputs import FIRST_RAB
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
-from qed.swarm.cpu.occlusion import (
-    INNER2,
-    OUTER2,
-    blocker,
-    crowded,
-    list_crowd,
-    occlude,
-    way,
-)
+from qed.swarm.cpu.occlusion import INNER2, OUTER2, blocker, crowded, list_crowd, occlude, way
 from qed.swarm.laws.bodies import ahead
 from qed.swarm.laws.geometry import FAR, PI, cos_sin, one_over
 from qed.swarm.laws.rays import ray_body
@@ -175,14 +167,7 @@ def useful(p: Any, m: Any, seen: int) -> int:
     for start in range(0, seen, L.VECTOR):
         word = ~below(p, L.S_DISTANCE + start, ONE) & ((1 << min(seen - start, L.VECTOR)) - 1)
         if word != 0:
-            for row in (
-                L.S_I,
-                L.S_K,
-                L.S_CONE_I,
-                L.S_CONE_K,
-                L.S_DOUBTS,
-                L.S_MORE_DOUBTS,
-            ):
+            for row in (L.S_I, L.S_K, L.S_CONE_I, L.S_CONE_K, L.S_DOUBTS, L.S_MORE_DOUBTS):
                 squeeze(m, row + start, row + kept, word)
             for row in (L.S_X, L.S_Y, L.S_DX, L.S_DY, L.S_OFF):
                 squeeze(p, row + start, row + kept, word)
@@ -255,10 +240,7 @@ def settle(b: Any, s: int, e: int, cycle: int) -> None:
         c, s_ = f[L.COS + at], f[L.SIN + at]
         dx, dy = f[L.X + eye] - f[L.X + at], f[L.Y + eye] - f[L.Y + at]
         hit = ray_body(
-            c * dx + s_ * dy,
-            c * dy - s_ * dx,
-            c * aim_x + s_ * aim_y,
-            c * aim_y - s_ * aim_x,
+            c * dx + s_ * dy, c * dy - s_ * dx, c * aim_x + s_ * aim_y, c * aim_y - s_ * aim_x
         )
         if hit < distance - INNER:
             return

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.controller.inputs import ALL_BITS, CONSTANT, PROXIMITY_BITS
+from qed.controller.inputs import ALL_BITS, PROXIMITY_BITS
 from qed.controller.networks import Networks
 from qed.swarm import environment_row as E
 from qed.swarm.cuda import layout as L
@@ -267,9 +267,7 @@ def _networks(networks: Networks, all_inputs: bool) -> dict[str, Any]:
     table[:, L.N_FIRST] = table[:, L.N_STOP] - neurons
     ends = stops[table[:, L.N_STOP] - 1]
     table[:, L.N_LINK] = np.append(0, ends[:-1])
-    bits = np.where((sources >= 0) & (sources < CONSTANT), 1 << np.maximum(sources, 0), 0)
-    live = np.bitwise_or.reduceat(bits, table[:, L.N_LINK])
-    table[:, L.N_READS] = ALL_BITS if all_inputs else live
+    table[:, L.N_READS] = ALL_BITS if all_inputs else networks.reads
     return {
         "networks": table,
         "biases": networks.biases,

@@ -15,11 +15,7 @@ from qed.swarm.laws import rays
 from qed.swarm.laws import sensing as laws
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS
-from qed.swarm.robot import (
-    BODY_OUTER_RADIUS,
-    OBSTACLE_RADIUS,
-    SENSOR_REACH,
-)
+from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS, SENSOR_REACH
 
 draw = device(chance.draw)
 high_noise = device(chance.high_noise)

@@ -15,41 +15,20 @@ from numpy import float64 as f64
 from numpy import int32 as i32
 from numpy import int64 as i64
 
+from qed.swarm import measures
 from qed.swarm.cuda import layout as L
+from qed.swarm.cuda import measures as adds
 from qed.swarm.cuda.device import cuda, device, stage
-from qed.swarm.cuda.measures import (
-    HALF,
-    ZERO,
-    centre_distance,
-    features,
-    fine_cell,
-    flocking,
-    midpoint_distances,
-    others,
-    patrol,
-    patrolled,
-    turn_feature,
-    write_total,
-)
 from qed.swarm.cuda.warp import at, together
 from qed.swarm.laws import geometry
 from qed.swarm.laws.scoring import GRID
 from qed.swarm.laws.sensing import SENSORS
-from qed.swarm.measures import (
-    AGGREGATION,
-    DISPERSION,
-    FEATURES,
-    FLOCKING,
-    OTHERS,
-    PAIRED,
-    PATROLLING,
-    SPEEDS,
-    VISITS,
-)
 from qed.swarm.robot import CONES, CYCLE
 from qed.swarm.user_defined import Law
 
 wrap = device(geometry.wrap)
+ZERO = f32(0.0)
+HALF = f32(0.5)
 PER_CYCLE = f32(1.0 / CYCLE)
 CYCLES_PER_SECOND = 1.0 / CYCLE  # laws of users compute in double precision
 ONE = f32(1.0)
@@ -94,9 +73,9 @@ class Books(NamedTuple):
 
 def tallying(wants: int, laws: tuple[Law, ...]) -> Any:
     """Return the part of a kernel that adds what is wanted of a cycle to a robot's tally."""
-    need_others = bool(wants & (DISPERSION | FEATURES | OTHERS))
-    need_speed = bool(wants & (FLOCKING | FEATURES | SPEEDS))
-    paired = bool(wants & PAIRED)
+    need_others = bool(wants & (measures.DISPERSION | measures.FEATURES | measures.OTHERS))
+    need_speed = bool(wants & (measures.FLOCKING | measures.FEATURES | measures.SPEEDS))
+    paired = bool(wants & measures.PAIRED)
     user_defined = bool(laws)
     add_user_defined: Any = adding(laws) if laws else None
 
@@ -110,43 +89,45 @@ def tallying(wants: int, laws: tuple[Law, ...]) -> Any:
         centre, nearest_sum, flock_sum, radius, inner, border, fine, since, user_sums = tally
         x, y, heading = body.x, body.y, body.heading
         side, top_speed, fine_side = room
-        if wants & AGGREGATION:
-            centre += centre_distance(sf, base, first, robots, x, y)
+        if wants & measures.AGGREGATION:
+            centre += adds.centre_distance(sf, base, first, robots, x, y)
         nearest = mean_distance = speed = ZERO
         if need_others:
-            nearest, mean_distance = others(sf, base, first, robot, robots, x, y)
+            nearest, mean_distance = adds.others(sf, base, first, robot, robots, x, y)
             nearest_sum += nearest
         if need_speed:
             along = (x - old.x) * old.c + (y - old.y) * old.s
             speed = along * (PER_CYCLE / top_speed)
-        if wants & FLOCKING:
-            flock_sum += flocking(sf, base, first, robot, robots, (x, y), (old.heading, speed))
-        if wants & PATROLLING:
+        if wants & measures.FLOCKING:
+            flock_sum += adds.flocking(sf, base, first, robot, robots, (x, y), (old.heading, speed))
+        if wants & measures.PATROLLING:
             if active:
-                worth, at_border = patrol(si, books.patrol, trial, x, y, f32(GRID) / side, cycle)
+                worth, at_border = adds.patrol(
+                    si, books.patrol, trial, x, y, f32(GRID) / side, cycle
+                )
                 inner += worth
                 border += at_border
-        if wants & VISITS:
+        if wants & measures.VISITS:
             if active:
                 dx = x - HALF * side
                 dy = y - HALF * side
                 radius += f32(math.sqrt(dx * dx + dy * dy))
-                cell = fine_cell(x, y, fine_side)
+                cell = adds.fine_cell(x, y, fine_side)
                 if cell != fine:
                     if fine >= 0:
                         cuda.atomic.add(books.visits, at(books.trial_cells + fine), cycle - since)
                     fine = cell
                     since = cycle
-        if wants & FEATURES:
+        if wants & measures.FEATURES:
             values = (
                 HALF + HALF * speed,
-                turn_feature(heading - old.heading, f32(1.0) / top_speed),
-                midpoint_distances(x, y, side),
+                adds.turn_feature(heading - old.heading, f32(1.0) / top_speed),
+                adds.midpoint_distances(x, y, side),
                 mean_distance,
                 nearest,
             )
             begin = robot if active else i32(5)
-            features(sf, me, i32(base + first), robots, begin, values, books.sums, out)
+            adds.features(sf, me, i32(base + first), robots, begin, values, books.sums, out)
         if paired:
             sf[L.VX + me] = old.heading
             sf[L.VY + me] = speed
@@ -173,28 +154,28 @@ def closing(wants: int, laws: tuple[Law, ...]) -> Any:
         sf, me = warp.sf, warp.me
         _, trial, robot, robots, active, out = who
         sums = books.sums
-        if wants & PATROLLING:
+        if wants & measures.PATROLLING:
             if active:
-                patrolled(
+                adds.patrolled(
                     warp.si, books.patrol, (trial, robot, robots), cycles, sums, out,
                     tally.inner, tally.border,
                 )  # fmt: skip
-        if wants & VISITS:
+        if wants & measures.VISITS:
             if active:
                 stayed = cycles + i32(1) - tally.since
                 cuda.atomic.add(books.visits, at(books.trial_cells + tally.fine), stayed)
         leads = active and robot == 0
-        if wants & AGGREGATION:
-            write_total(sf, me, robots, tally.centre, sums, out, L.S_CENTRE, leads)
-        if wants & DISPERSION:
-            write_total(sf, me, robots, tally.nearest, sums, out, L.S_NEAREST, leads)
-        if wants & FLOCKING:
-            write_total(sf, me, robots, tally.flock, sums, out, L.S_FLOCK, leads)
-        if wants & VISITS:
-            write_total(sf, me, robots, tally.radius, sums, out, L.S_RADIUS, leads)
+        if wants & measures.AGGREGATION:
+            adds.write_total(sf, me, robots, tally.centre, sums, out, L.S_CENTRE, leads)
+        if wants & measures.DISPERSION:
+            adds.write_total(sf, me, robots, tally.nearest, sums, out, L.S_NEAREST, leads)
+        if wants & measures.FLOCKING:
+            adds.write_total(sf, me, robots, tally.flock, sums, out, L.S_FLOCK, leads)
+        if wants & measures.VISITS:
+            adds.write_total(sf, me, robots, tally.radius, sums, out, L.S_RADIUS, leads)
         if count:
             for each in range(count):
-                write_total(
+                adds.write_total(
                     sf, me, robots, tally.user_defined[each], sums, out, L.SUMS + each, leads
                 )
 

@@ -121,12 +121,7 @@ def face_to_face(c: Any, s: Any, other_c: Any, other_s: Any, nx: Any, ny: Any, f
     fy = c * ny - s * nx
     kx = other_c * nx + other_s * ny
     ky = other_c * ny - other_s * nx
-    return (
-        fx if face else -kx,
-        fy if face else -ky,
-        -kx if face else fx,
-        -ky if face else fy,
-    )
+    return (fx if face else -kx, fy if face else -ky, -kx if face else fx, -ky if face else fy)
 
 
 @law

@@ -7,8 +7,9 @@ from typing import Any
 from numpy import float32 as f32
 
 from qed.compile import law
+from qed.controller import network
 
-GAIN = f32(5.0)
+GAIN = f32(network.GAIN)
 SATURATION = f32(8.0)  # beyond, tanh is 1 to single precision
 
 
