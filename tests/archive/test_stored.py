@@ -19,6 +19,7 @@ import qed
 from qed.archive.archive import Archive
 from qed.archive.grid import Grid
 from qed.controller.genome import Genomes, from_controllers
+from qed.controller.inputs import INPUTS
 
 kinds = pytest.mark.parametrize("kind", list(SPACES))
 Change = Callable[[dict[str, Any], dict[str, np.ndarray]], Any]
@@ -60,6 +61,12 @@ def test_empty_archives_can_be_kept(kind: str, tmp_path: Path) -> None:
     assert again.offset == 2.5
     again.add({"x": [1]}, [1.0], INSIDE[kind][:1])
     assert len(again) == 1
+
+
+def test_networks_of_files_without_names_are_the_thymios(tmp_path: Path) -> None:
+    path = tmp_path / "old.npz"
+    rewritten(path, lambda header, arrays: header.pop("inputs"))
+    assert Archive.load(path).equal(genome_archive())
 
 
 def test_genomes_come_back_as_genomes(tmp_path: Path) -> None:
@@ -179,6 +186,9 @@ def heading(**changes: Any) -> Change:
         (heading(columns=["nothing"]), "nothing.* is missing"),
         (heading(offset="x"), "offset"),
         (heading(metadata=[]), "metadata"),
+        (heading(inputs=["ground 0", *INPUTS[1:]]), "read ground 0 and do not read proximity 0"),
+        (heading(inputs=INPUTS[::-1]), "another robot.*another order"),
+        (heading(inputs=3), "iterable"),
         (lambda header, arrays: header.pop("metadata"), "metadata.* is missing"),
         (lambda header, arrays: arrays.pop("cell"), "cell.* is missing"),
         (lambda header, arrays: arrays.pop("solution.bias"), "bias.* is missing"),

@@ -19,7 +19,7 @@ from qed import files
 from qed.archive.cvt import Centroids, SpiritCells
 from qed.archive.grid import Categories, Environments, Grid, Space
 from qed.controller.genome import Genomes
-from qed.controller.inputs import FIRST_HIDDEN, LEFT
+from qed.controller.inputs import FIRST_HIDDEN, INPUTS, LEFT, check_inputs
 from qed.errors import InputError, choice
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def save(archive: Archive, path: str | Path) -> None:
         "offset": archive.offset,
         "metadata": archive.header,
     }
+    if tuple(columns) == Genomes._fields:
+        header["inputs"] = INPUTS
     try:
         files.write_arrays(path, header, arrays)
     except TypeError as error:
@@ -111,6 +113,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
     archive = Archive(space, metadata, offset)
     batch: Any = columns
     if tuple(names) == Genomes._fields:
+        check_inputs(header.get("inputs"))
         batch = Genomes(**columns)
         _check_genomes(batch)
     if names or len(cells):

@@ -7,7 +7,6 @@ that networks are refused where they would read something else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from qed.errors import InputError
@@ -30,16 +29,17 @@ PROXIMITY_BITS = (1 << FIRST_RAB) - 1
 ALL_BITS = (1 << CONSTANT) - 1
 
 
-def check_inputs(names: Iterable[Any] | None, where: object) -> None:
-    """Raise an error that says how a file's inputs differ from those here.
+def check_inputs(stored: Any) -> None:
+    """Raise an error that names what a file's networks read and these here do not, or vice versa.
 
-    Files without names, from before version 0.3, hold the Thymio's.
+    Files from before names were kept (None) hold networks of the Thymio.
     """
-    stored = INPUTS if names is None else tuple(names)
-    if stored != INPUTS:
-        strange = [name for name in stored if name not in INPUTS]
-        missing = [name for name in INPUTS if name not in stored]
-        parts = [("it reads ", strange), ("it does not read ", missing)]
-        told = "; ".join(words + ", ".join(map(str, some)) for words, some in parts if some)
-        told = told or "its inputs are in another order"
-        raise InputError(f"{where}: its networks are for another robot: {told}")
+    names = INPUTS if stored is None else tuple(stored)
+    if names == INPUTS:
+        return
+    strange = ", ".join(str(name) for name in names if name not in INPUTS)
+    missing = ", ".join(name for name in INPUTS if name not in names)
+    lists = {"read": strange, "do not read": missing}
+    told = " and ".join(f"{verb} {some}" for verb, some in lists.items() if some)
+    told = told or "read the same inputs in another order"
+    raise InputError(f"its networks are for another robot: they {told}")

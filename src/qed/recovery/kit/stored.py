@@ -15,6 +15,7 @@ import numpy as np
 import qed
 from qed import files
 from qed.archive.stored import EXAMPLE, kit_file, kits
+from qed.controller.inputs import INPUTS, check_inputs
 from qed.controller.network import Controller
 from qed.errors import choice, integer, number
 from qed.recovery.kit.kit import Kit
@@ -81,6 +82,7 @@ def save(kit: Kit, path: str | Path) -> None:
         "task": str(kit.task),
         "environment": asdict(kit.environment),
         "seconds": kit.seconds,
+        "inputs": INPUTS,
         "present": kit.present,
         "playbook": kit.playbook.described(),
         "library": dict(kit.library),
@@ -112,6 +114,7 @@ def is_kit(path: str | Path) -> bool:
 
 
 def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kit:
+    check_inputs(header.get("inputs"))
     task, environment = header["task"], header["environment"]
     _expect(isinstance(task, str) and task.isprintable(), "its task is not a name")
     _expect(isinstance(environment, dict), "its environment is not a table")
