@@ -48,3 +48,11 @@ def test_python_of_a_document_runs(
 def test_python_for_elsewhere_compiles(name: str) -> None:
     for block in BLOCK.findall((HERE / name).read_text("utf-8")):
         compile(block, name, "exec")
+
+
+@pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_files_that_a_document_names_are_there(name: str) -> None:
+    roots = [HERE, HERE / "src", HERE / "src/qed", *(HERE / "src/qed").glob("*/")]
+    named = set(re.findall(r"[a-z_/]+\.py\b", (HERE / name).read_text("utf-8")))
+    assert named
+    assert {path for path in named if not any((root / path).exists() for root in roots)} == set()
