@@ -280,10 +280,10 @@ def test_recover_by_fault_finds_teams(small_run, tmp_path):
 
 
 def test_how_much_of_a_gain_is_selection_bias_reads_humanly():
-    assert part(0.04, 0.01) == "75% of it selection bias"
-    assert part(0.04, 0.05) == "none of it selection bias"
-    assert part(0.04, -0.01) == "all of it selection bias"
-    assert part(0.0, 0.0) == "none of it selection bias"
+    assert part(0.04, 0.01) == "75% selection bias"
+    assert part(0.04, 0.05) == "0% selection bias"
+    assert part(0.04, -0.01) == "100% selection bias"
+    assert part(0.0, 0.0) == "0% selection bias"
 
 
 def test_other_seeds_draw_other_faults():

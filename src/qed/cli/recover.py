@@ -189,8 +189,8 @@ def _print(found: list[Recovery], task: str) -> None:
     claimed = mean(one.claimed - one.claimed_broken for one in found)
     gained = mean(one.performance - one.broken for one in found)
     screen.print(
-        f"Recovery gains {gained:+z.3f} on fresh trials and claimed {claimed:+z.3f}, "
-        f"{part(claimed, gained)}."
+        f"Recovery gains {gained:+z.3f} on fresh trials and claimed {claimed:+z.3f} "
+        f"({part(claimed, gained)})."
     )
     if len(found) == 1:
         screen.print(f"Faults: {','.join(first.faults)}", soft_wrap=True)
@@ -199,9 +199,7 @@ def _print(found: list[Recovery], task: str) -> None:
 def part(claimed: float, gained: float) -> str:
     """Return in words how much of a claimed gain is selection bias."""
     bias = 1.0 - gained / claimed if claimed > 0.0 else 0.0
-    if bias <= 0.0:
-        return "none of it selection bias"
-    return "all of it selection bias" if bias >= 1.0 else f"{bias:.0%} of it selection bias"
+    return f"{min(max(bias, 0.0), 1.0):.0%} selection bias"
 
 
 def _save(found: Sequence[Recovery], out: Path) -> None:

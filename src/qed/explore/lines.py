@@ -118,6 +118,7 @@ def _recovery(scene: Scene, way: str) -> list[str]:
     else:
         kit = []
         by = ', by="fault"' if way == "team" else ""
-        call = f"found = qed.recover(archive, {_quoted(scene.task)}, faults, {more}{by})"
+        more = f"trials=10, {more}{by}"
+        call = f"found = qed.recover(archive, {_quoted(scene.task)}, faults, {more})"
     result = 'print(f"{found.broken:.3f} -> {found.performance:.3f} (cell {found.cell})")'
     return ["", *kit, faults, call, result]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from qed.archive.archive import Archive
 from qed.definitions import defined, same_as_stored
 from qed.errors import InputError, choice, former
 from qed.recovery import by_fault, metrics, racing
-from qed.recovery.recovery import OnEvent, Recovery, Report, watcher
+from qed.recovery.recovery import ArchiveOptions, OnEvent, Recovery, Report, watcher
 from qed.recovery.trials import INDEPENDENT, Normal, Progress, Swarm, Trials, streams
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
@@ -28,19 +28,7 @@ def recover(
     archive: Archive,
     task: str | Task | None = ...,
     faults: Faults = ...,
-    *,
-    by: Literal["fault"] | None = ...,
-    trials: int | None = ...,
-    fresh: int = ...,
-    seconds: float | None = ...,
-    seed: int = ...,
-    protocol: str = ...,
-    full: bool = ...,
-    environment: Environment | None = ...,
-    threads: int | None = ...,
-    progress: Progress | None = ...,
-    on_event: OnEvent | None = ...,
-    backend: str = ...,
+    **how: Unpack[ArchiveOptions],
 ) -> Recovery: ...
 
 
@@ -49,19 +37,7 @@ def recover(
     archive: Archive,
     task: str | Task | None = ...,
     faults: Sequence[Faults] = ...,
-    *,
-    by: Literal["fault"] | None = ...,
-    trials: int | None = ...,
-    fresh: int = ...,
-    seconds: float | None = ...,
-    seed: int = ...,
-    protocol: str = ...,
-    full: bool = ...,
-    environment: Environment | None = ...,
-    threads: int | None = ...,
-    progress: Progress | None = ...,
-    on_event: OnEvent | None = ...,
-    backend: str = ...,
+    **how: Unpack[ArchiveOptions],
 ) -> list[Recovery]: ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 
 import numpy as np
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from qed.recovery.kit.play import Step
     from qed.recovery.search.search import Belief
     from qed.recovery.trials import Progress, Swarm
+    from qed.swarm.environment import Environment
     from qed.swarm.faults import Faults
 
 FORMER = {"luck": "selection_bias", "lived": "session", "wrong": "misdiagnosis_rate"}
@@ -224,6 +225,37 @@ class Event:
 
 
 OnEvent = Callable[[Event], Any]
+
+
+class Options(TypedDict, total=False):
+    """What archives and kits both take to recover a swarm."""
+
+    by: Literal["fault"] | None
+    fresh: int
+    seconds: float | None
+    seed: int
+    environment: Environment | None
+    threads: int | None
+    progress: Progress | None
+    on_event: OnEvent | None
+    backend: str
+
+
+class ArchiveOptions(Options, total=False):
+    """What an archive takes."""
+
+    trials: int | None
+    protocol: str
+    full: bool
+
+
+class KitOptions(Options, total=False):
+    """What a kit takes."""
+
+    budget: int
+    strategy: str
+    misdiagnosis_rate: float | None
+    reset: bool
 
 
 @dataclass

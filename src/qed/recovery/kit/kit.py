@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from qed.swarm.faults import Faults
 
 if TYPE_CHECKING:
     from qed.controller.networks import Networks
-    from qed.recovery.recovery import OnEvent, Recovery
+    from qed.recovery.recovery import KitOptions, OnEvent, Recovery
     from qed.recovery.trials import Progress
     from qed.swarm.tasks import Task
 
@@ -191,44 +191,12 @@ class Kit:
 
     @overload
     def recover(
-        self,
-        faults: Faults,
-        task: str | Task | None = ...,
-        *,
-        budget: int = ...,
-        strategy: str = ...,
-        by: Literal["fault"] | None = ...,
-        misdiagnosis_rate: float | None = ...,
-        reset: bool = ...,
-        fresh: int = ...,
-        seconds: float | None = ...,
-        seed: int = ...,
-        environment: Environment | None = ...,
-        threads: int | None = ...,
-        progress: Progress | None = ...,
-        on_event: OnEvent | None = ...,
-        backend: str = ...,
+        self, faults: Faults, task: str | Task | None = ..., **how: Unpack[KitOptions]
     ) -> Recovery: ...
 
     @overload
     def recover(
-        self,
-        faults: Sequence[Faults],
-        task: str | Task | None = ...,
-        *,
-        budget: int = ...,
-        strategy: str = ...,
-        by: Literal["fault"] | None = ...,
-        misdiagnosis_rate: float | None = ...,
-        reset: bool = ...,
-        fresh: int = ...,
-        seconds: float | None = ...,
-        seed: int = ...,
-        environment: Environment | None = ...,
-        threads: int | None = ...,
-        progress: Progress | None = ...,
-        on_event: OnEvent | None = ...,
-        backend: str = ...,
+        self, faults: Sequence[Faults], task: str | Task | None = ..., **how: Unpack[KitOptions]
     ) -> list[Recovery]: ...
 
     def recover(

@@ -7,7 +7,7 @@ harm.  So the playbook, and teams by fault, are tried in swarms whose robots hav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -190,87 +190,61 @@ def describe(kit: Kit) -> list[str]:
     ]
     if isinstance(others, list) and others:
         lines.append(f"With fewer robots or more obstacles: {len(others)} more.")
-    lines += _lines(_in_all, kit.findings) or ["Not validated."]
-    lines += _in_alike(kit)
-    lines += _lines(_in_mixed, kit.findings.get("mixed"))
-    lines += _lines(_of_teams, kit.findings.get("teams"))
-    return lines + _verdict(kit)
+    lines += _lines(IN_ALL, kit.findings) or ["Not validated."]
+    plays = [play for play in kit.playbook.plays.values() if play.fault != "NONE"]
+    better = ", ".join(play.fault for play in plays if play.row != kit.present)
+    if plays:
+        lines.append("Playbook, where all robots have the same fault: another controller helps for")
+        lines.append(f"  {better or 'none'}.")
+    lines += _lines(IN_MIXED, kit.findings.get("mixed"))
+    lines += _lines(OF_TEAMS, kit.findings.get("teams"))
+    if not kit.playbook.plays:
+        return lines
+    if kit.playbook.mixed is None:
+        return [*lines, "The playbook was not validated where faults differ: do not use it there."]
+    gain, error = kit.playbook.mixed
+    verdict = "Do not use the playbook where faults differ"
+    if kit.playbook.trusted:
+        verdict = "The playbook can be trusted here"
+    return [*lines, f"{verdict}: {gain:+z.3f} ± {error:.3f} against the best."]
 
 
-def _lines(words: Callable[[Any], list[str]], found: Any) -> list[str]:
-    """Return words, or none if a file does not hold what they need."""
+# What is said of findings, by their names in a kit's file.
+IN_ALL = (
+    "Fitness on fresh trials of {faults:.0f} faults not used for learning:",
+    "  {healthy:.3f}  with healthy robots",
+    "  {kept:.3f}  broken, if the controller is kept",
+    "{searched}",
+    "  {best:.3f}  with the best on the short list, found by {trials:,.0f} trials",
+    "Searching is {worthwhile} here: {gain:+z.3f} ± {error:.3f} within ten trials.",
+)
+IN_MIXED = (
+    "In {faults:.0f} of these swarms robots have different faults:",
+    "  {kept:.3f}  if the controller is kept",
+    "  {found:.3f}  with one controller for all, after a search of ten trials",
+    "  {best:.3f}  with the best controller for all",
+    "  {playbook:.3f}  with the playbook, if each robot knows its fault; no trial",
+)
+OF_TEAMS = (
+    "In {faults:.0f} of them a team was searched for, one controller per fault:",
+    "  {best:.3f}  with the best controller for all",
+    "  {playbook:.3f}  with the playbook",
+    "  {team:.3f}  with the team, found by {trials:,.0f} trials; gain {gain:+z.3f} ± {error:.3f}",
+)
+
+
+def _lines(templates: Sequence[str], found: Any) -> list[str]:
+    """Return what is said of findings, or nothing if a file does not hold what that needs."""
     try:
-        return words(found)
+        more: dict[str, str] = {}
+        if templates is IN_ALL:
+            clear = found["gain"] > 2.0 * found["error"]
+            more["worthwhile"] = "worthwhile" if clear else "hardly worthwhile"
+            more["searched"] = "\n".join(
+                f"  {value:.3f}  after a search of {key} trial{'s' * (int(key) > 1)}"
+                for key, value in found["found"].items()
+            )
+        lines = [template.format(**{**found, **more}) for template in templates]
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return []
-
-
-def _in_all(found: Any) -> list[str]:
-    healthy, kept, best = (float(found[name]) for name in ("healthy", "kept", "best"))
-    gain, error = float(found["gain"]), float(found["error"])
-    verdict = "is worthwhile" if worthwhile(found) else "is hardly worthwhile"
-    return [
-        f"Fitness on fresh trials of {int(found['faults'])} faults not used for learning:",
-        f"  {healthy:.3f}  with healthy robots",
-        f"  {kept:.3f}  broken, if the controller is kept",
-        *(
-            f"  {float(value):.3f}  after a search of {int(key)} trial{'s' * (int(key) > 1)}"
-            for key, value in found["found"].items()
-        ),
-        f"  {best:.3f}  with the best on the short list, found by {int(found['trials']):,} trials",
-        f"Searching {verdict} here: {gain:+z.3f} ± {error:.3f} within ten trials.",
-    ]
-
-
-def worthwhile(found: Any) -> bool:
-    """Tell whether a search gains anything on faults that were not used for learning."""
-    return float(found["gain"]) > 2.0 * float(found["error"])
-
-
-def _in_alike(kit: Kit) -> list[str]:
-    plays = [play for play in kit.playbook.plays.values() if play.fault != "NONE"]
-    if not plays:
-        return []
-    better = ", ".join(play.fault for play in plays if play.row != kit.present)
-    return [
-        "Playbook, where all robots have the same fault: another controller helps for",
-        f"  {better or 'none'}.",
-    ]
-
-
-def _in_mixed(found: Any) -> list[str]:
-    kept, best, searched, playbook = (
-        float(found[name]) for name in ("kept", "best", "found", "playbook")
-    )
-    return [
-        f"In {int(found['faults'])} of these swarms robots have different faults:",
-        f"  {kept:.3f}  if the controller is kept",
-        f"  {searched:.3f}  with one controller for all, after a search of ten trials",
-        f"  {best:.3f}  with the best controller for all",
-        f"  {playbook:.3f}  with the playbook, if each robot knows its fault; no trial",
-    ]
-
-
-def _of_teams(found: Any) -> list[str]:
-    best, team, playbook = (float(found[name]) for name in ("best", "team", "playbook"))
-    gain, error = float(found["gain"]), float(found["error"])
-    return [
-        f"In {int(found['faults'])} of them a team was searched for, one controller per fault:",
-        f"  {best:.3f}  with the best controller for all",
-        f"  {playbook:.3f}  with the playbook",
-        f"  {team:.3f}  with the team, found by {int(found['trials']):,} trials; "
-        f"gain {gain:+z.3f} ± {error:.3f}",
-    ]
-
-
-def _verdict(kit: Kit) -> list[str]:
-    """Return whether the playbook is to be trusted."""
-    if not kit.playbook.plays:
-        return []
-    if kit.playbook.mixed is None:
-        return ["The playbook was not validated where faults differ: do not use it there."]
-    gain, error = kit.playbook.mixed
-    apart = f"{gain:+z.3f} ± {error:.3f} against the best"
-    if kit.playbook.trusted:
-        return [f"The playbook can be trusted here: {apart}."]
-    return [f"Do not use the playbook where faults differ: {apart}."]
+    return [part for line in lines for part in line.split("\n")]
