@@ -72,8 +72,8 @@ TOLERANCES = {
     "contact.solve_point": TURNING,
     "contact.remembered": EXACT,
     "contact.angular_impulse": TURNING,
-    "describing.action": EXACT,
-    "describing.wheel_bin": EXACT,
+    "scoring.action": EXACT,
+    "scoring.wheel_bin": EXACT,
     "bodies.ahead": JUMPING,
     # A point close to the body is told from it by few steps, and which edge next to a corner is
     # nearer only by squares: to the root of a step.

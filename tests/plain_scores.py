@@ -13,7 +13,7 @@ import numpy as np
 from numpy import float32 as f32
 
 from qed.swarm import robot
-from qed.swarm.laws import describing, scoring
+from qed.swarm.laws import scoring
 from qed.swarm.laws.geometry import wrap
 
 TASKS = ("aggregation", "dispersion", "flocking", "patrolling", "border-patrolling")
@@ -27,7 +27,7 @@ class Tally:
         self.world = world
         self.fitness = dict.fromkeys(TASKS, 0.0)
         self.grid = [[0.0] * 10 for _ in range(10)]
-        side = math.ceil(world.env.arena / describing.FINE_CELL - 1e-9)
+        side = math.ceil(world.env.arena / scoring.FINE_CELL - 1e-9)
         self.visits = np.zeros((side, side), int)
         self.radius = 0.0
         self.features = np.zeros((5, 2))
@@ -49,8 +49,8 @@ class Tally:
         for number, value in enumerate(five_features(robots, env)):
             self.features[number] += (value, value * value)
         for me in robots:
-            self.visits[int(me.x / describing.FINE_CELL), int(me.y / describing.FINE_CELL)] += 1
-            self.situations[state(me), describing.action(*me.wheels)] += 1
+            self.visits[int(me.x / scoring.FINE_CELL), int(me.y / scoring.FINE_CELL)] += 1
+            self.situations[state(me), scoring.action(*me.wheels)] += 1
 
     def patrol(self):
         """Refresh the cells that robots are in, add up all cells, then let them fade."""
@@ -96,8 +96,8 @@ def five_features(robots, env):
     turns = [wrap(me.heading - me.old_heading) for me in robots]
     return (
         mean([0.5 + 0.5 * speed(me, env.max_speed) for me in robots]),
-        mean([describing.turn_feature(turn, per_speed) for turn in turns]),
-        mean([describing.midpoint_distances(me.x, me.y, side) for me in robots]),
+        mean([scoring.turn_feature(turn, per_speed) for turn in turns]),
+        mean([scoring.midpoint_distances(me.x, me.y, side) for me in robots]),
         mean([distance(me, you) for me, you in combinations(robots, 2)]),
         mean(nearest(robots)),
     )

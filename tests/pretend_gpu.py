@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from qed.swarm import backend
-from qed.swarm.measures import wanted
-from qed.swarm.sums import stacked
+from qed.swarm.measures import stacked, wanted
 
 NAME = "Pretend GPU"
 

@@ -55,7 +55,7 @@ def entry(function: Callable[..., Any]) -> Any:
 
 @contextmanager
 def kept_in(folder: Path, config: Any) -> Iterator[bool]:
-    """Let Numba keep in a folder what is compiled meanwhile; tell whether it can be written."""
+    """Let Numba keep in a folder what is compiled meanwhile; yield whether it can be written."""
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
     if not (folder.is_dir() and os.access(folder, os.W_OK)):  # compile anew in each process

@@ -40,6 +40,6 @@ def check_inputs(stored: Any) -> None:
     strange = ", ".join(str(name) for name in names if name not in INPUTS)
     missing = ", ".join(name for name in INPUTS if name not in names)
     lists = {"read": strange, "do not read": missing}
-    told = " and ".join(f"{verb} {some}" for verb, some in lists.items() if some)
-    told = told or "read the same inputs in another order"
-    raise InputError(f"its networks are for another robot: they {told}")
+    differs = " and ".join(f"{verb} {some}" for verb, some in lists.items() if some)
+    differs = differs or "read the same inputs in another order"
+    raise InputError(f"its networks are for another robot: they {differs}")

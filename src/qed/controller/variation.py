@@ -217,7 +217,7 @@ def clear(source: Any, target: Any, weight: Any, begin_: int, end: int) -> None:
 
 @loop
 def connected(source: Any, target: Any, size: Any, s: int, t: int) -> Any:
-    """Tell whether a connection is there."""
+    """Return whether a connection is there."""
     for e in range(size[LINKS]):
         if source[e] == s and target[e] == t:
             return True
@@ -275,7 +275,7 @@ def uniform(chance: Any) -> Any:
 
 @loop
 def hit(chance: Any, rate: float) -> Any:
-    """Tell whether an event of this probability happens."""
+    """Return whether an event of this probability happens."""
     return uniform(chance) < rate
 
 

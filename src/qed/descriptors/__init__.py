@@ -1,4 +1,4 @@
-"""Descriptors: what tells behaviours apart, each from the sums of a simulation.
+"""Descriptors: what distinguishes behaviours, each from the sums of a simulation.
 
 hbd          where the swarm was: uniformity, deviation, coverage
 sdbc         how the swarm moved and held together: five features, mean and SD of each

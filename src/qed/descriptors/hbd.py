@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from qed.swarm.environment import Environment
-from qed.swarm.laws.describing import fine_side
+from qed.swarm.laws.scoring import fine_side
 from qed.swarm.simulate import Outcome
 
 NAMES = ("uniformity", "deviation", "coverage")

@@ -26,7 +26,7 @@ import numpy as np
 
 from qed.compile import entry
 from qed.swarm.environment import Environment
-from qed.swarm.laws.describing import FINE_CELL, midpoint_distances
+from qed.swarm.laws.scoring import FINE_CELL, midpoint_distances
 from qed.swarm.simulate import Outcome
 
 FEATURES = ("speed", "turning", "walls", "robots", "nearest")

@@ -64,14 +64,14 @@ def problem() -> str | None:
 
 
 def likely() -> bool:
-    """Tell quickly whether it is worth looking for a GPU: its package and driver are here."""
+    """Return quickly whether it is worth looking for a GPU: its package and driver are here."""
     return find_spec("numba_cuda") is not None and any(map(_loads, _drivers()))
 
 
 def _drivers() -> tuple[str, ...]:
     """Return where a driver may be; numba-cuda looks first where its variable says."""
-    told = os.environ.get("NUMBA_CUDA_DRIVER")
-    return (told, *DRIVERS) if told else DRIVERS
+    given = os.environ.get("NUMBA_CUDA_DRIVER")
+    return (given, *DRIVERS) if given else DRIVERS
 
 
 def _loads(library: str) -> bool:

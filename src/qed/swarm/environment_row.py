@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from qed.swarm.environment import Environment
 from qed.swarm.laws.contact import margin, near_radius
-from qed.swarm.laws.describing import fine_side
+from qed.swarm.laws.scoring import fine_side
 
 # Columns: side (m), top speed (m/s), squared radii (m2), ranges (m), how near is near (m), half
 # width of the proximity noise, obstacles, fine cells along a side.

@@ -8,9 +8,11 @@ table.  The paper's measures have loops of their own in each engine (a *stage*);
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from qed.controller.inputs import FIRST_RAB
 from qed.swarm.environment import Environment
@@ -18,6 +20,7 @@ from qed.swarm.environment import Environment
 if TYPE_CHECKING:
     from qed.swarm.user_defined import Law
 
+Sums = Mapping[str, Any]  # by name, (controllers, trials, ...); of visits a list, as arenas differ
 # Stages of a cycle, a bit each: the paper's measures,
 AGGREGATION, DISPERSION, FLOCKING, PATROLLING, VISITS, FEATURES, SITUATIONS = (
     1 << n for n in range(7)
@@ -58,8 +61,8 @@ def pairs(env: Environment) -> float:
 class Measure:
     """Something that is added up.
 
-    ``over`` tells how many things of a swarm the mean of a cycle is over; None if the sum is
-    no mean.  ``shape`` is that of a trial's numbers, or of a controller's if they are pooled.
+    ``over`` is the unit that a cycle is averaged over; None if the sum is no mean.  ``shape`` is
+    that of a trial's numbers, or of a controller's if they are pooled.
     """
 
     name: str
@@ -131,3 +134,25 @@ def wanted(sums: Sequence[str | Law]) -> Wanted:
             laws[one.key] = one
             stages |= one.stages
     return Wanted(stages, frozenset(names), tuple(laws.values()))
+
+
+def stacked(each: Sequence[Mapping[str, np.ndarray]], names: Iterable[str]) -> dict[str, Any]:
+    """Return the sums of single controllers as those of all."""
+    return {
+        name: [one[name] for one in each]
+        if name == "visits"
+        else np.array([one[name] for one in each])
+        for name in names
+    }
+
+
+def joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the sums of several parts of all controllers, one after the other."""
+    if len(parts) == 1:
+        return dict(parts[0])
+    return {
+        name: [one for part in parts for one in part[name]]
+        if name == "visits"
+        else np.concatenate([part[name] for part in parts])
+        for name in parts[0]
+    }

@@ -99,7 +99,7 @@ def anywhere(key: Any, count: int, side: Any) -> Any:
 
 @loop
 def obstacle_fits(centres: Any, placed: int, x: Any, y: Any) -> bool:
-    """Tell whether an obstacle overlaps none that is placed."""
+    """Return whether an obstacle overlaps none that is placed."""
     for o in range(placed):
         dx = centres[o, 0] - x
         dy = centres[o, 1] - y
@@ -110,7 +110,7 @@ def obstacle_fits(centres: Any, placed: int, x: Any, y: Any) -> bool:
 
 @loop
 def robot_fits(poses: Any, placed: int, centres: Any, pose: Any) -> bool:
-    """Tell whether a robot overlaps no obstacle and no robot that is placed."""
+    """Return whether a robot overlaps no obstacle and no robot that is placed."""
     x, y, heading = pose
     c, s = cos_sin(heading)
     for o in range(centres.shape[0]):

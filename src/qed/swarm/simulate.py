@@ -19,11 +19,10 @@ from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.job import Job, checked
-from qed.swarm.measures import ACTIONS, DESCRIPTORS, STATES
+from qed.swarm.measures import ACTIONS, DESCRIPTORS, STATES, Sums, stacked
 from qed.swarm.measures import wanted as wanted_sums
 from qed.swarm.start import Start
-from qed.swarm.sums import Sums, fitness, stacked
-from qed.swarm.tasks import TASKS, Task, tasks_of
+from qed.swarm.tasks import TASKS, Task, fitness, tasks_of
 from qed.swarm.user_defined import Law
 
 

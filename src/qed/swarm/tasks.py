@@ -14,7 +14,7 @@ from qed.definitions import Definition, defined, digest_of, one_each, reduce_def
 from qed.errors import InputError
 from qed.swarm import user_defined
 from qed.swarm.environment import Environment
-from qed.swarm.measures import MEASURES, Measure
+from qed.swarm.measures import MEASURES, Measure, Sums
 
 # From the sums of some trials, how many numbers each adds up, and the environment, to fitness.
 Normalise = Callable[[np.ndarray, float, Environment], np.ndarray]
@@ -235,3 +235,21 @@ def tasks_of(
     argument, given = ("tasks", tasks) if task is None else ("task", [task])
     each = [given] if isinstance(given, str) else list(given or ())
     return one_each(argument, [defined(argument, one, Task) for one in each])
+
+
+def fitness(task: Task, sums: Sums, cycles: int, environments: Sequence[Environment]) -> np.ndarray:
+    """Return the fitness of all controllers, (controllers, trials), after so many cycles.
+
+    Those whose environments make no difference to the task are scored in one go.
+    """
+    name = task.measure.name
+    added: np.ndarray = sums[name]
+    groups: dict[Any, list[int]] = {}
+    for k, env in enumerate(environments):
+        groups.setdefault(task.alike(env), []).append(k)
+    found = np.empty(added.shape)
+    for rows in groups.values():
+        some = added if len(rows) == len(added) else added[rows]
+        scored = task.fitness({name: some.ravel()}, cycles, environments[rows[0]])
+        found[rows] = scored.reshape(some.shape)
+    return found

@@ -108,7 +108,7 @@ def law(function: Any) -> Any:
     """Let a simulation call this function: the decorator ``@qed.law``.
 
     A law is a function of one robot, or of a pair, in one cycle.  It may read what its arguments
-    name, numbers, ``math``, and other laws; which arguments there are is told by ``qed.Task``.
+    name, numbers, ``math``, and other laws; ``qed.Task`` lists the arguments that there are.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def _source(function: FunctionType) -> str:
 
 
 def _text(function: FunctionType) -> tuple[Any, ...]:
-    """Return what tells a function from others: its text, or its code if that tells more."""
+    """Return what identifies a function: its text, or its code where that says more."""
     source = _source(function)
     if source and function.__name__ != "<lambda>":
         return (source,)
@@ -307,9 +307,9 @@ def _compile(found: Law, argument: str) -> None:
         mine = [given[name] for name in found.reads]
         result = float(compiled(*mine))
         if not math.isfinite(result):
-            told = ", ".join(f"{name}={given[name]:g}" for name in found.reads)
+            at = ", ".join(f"{name}={given[name]:g}" for name in found.reads)
             raise InputError(
-                f"{about} returns {result} at {told}; it must return a finite number everywhere"
+                f"{about} returns {result} at {at}; it must return a finite number everywhere"
             )
 
 

@@ -8,12 +8,12 @@ import pytest
 from numpy import float32 as f32
 from swarm.laws.plain import plain
 
-from qed.swarm.laws import describing
+from qed.swarm.laws import scoring
 
-turn_feature = plain(describing.turn_feature)
-midpoint_distances = plain(describing.midpoint_distances)
-wheel_bin = plain(describing.wheel_bin)
-action = plain(describing.action)
+turn_feature = plain(scoring.turn_feature)
+midpoint_distances = plain(scoring.midpoint_distances)
+wheel_bin = plain(scoring.wheel_bin)
+action = plain(scoring.action)
 
 MIDDLES = (-0.075, -0.025, 0.025, 0.075)
 

@@ -117,7 +117,7 @@ def near_obstacles(b: Any, cycle: int) -> int:
 def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
     """Give every robot that may touch something a place; return where the stretches end.
 
-    The robots of pairs and at obstacles are told by their places from now on.
+    The robots of pairs and at obstacles are listed by their places from now on.
     """
     f, n, m = b.f, b.n, b.m
     slots = 0

@@ -13,7 +13,7 @@ from qed.compile import entry, loop
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, span
-from qed.swarm.laws.describing import PER_FINE_CELL, action, midpoint_distances, turn_feature
+from qed.swarm.laws.scoring import PER_FINE_CELL, action, midpoint_distances, turn_feature
 from qed.swarm.measures import ACTIONS, GROUPS
 
 ZERO = f32(0.0)

@@ -32,7 +32,7 @@ ZERO = f32(0.0)
 
 @loop
 def crowded(b: Any, s: int, seen: int) -> bool:
-    """Tell whether so many pairs within hearing make a crowd of a segment.
+    """Return whether so many pairs within hearing make a crowd of a segment.
 
     With all cones live it takes a quarter of all pairs, with fewer as many more.
     """

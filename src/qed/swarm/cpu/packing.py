@@ -1,4 +1,8 @@
-"""Blocks: segments packed side by side, as one thread simulates them."""
+"""Blocks: segments packed side by side, as one thread simulates them from start to end.
+
+Controllers with few trials share a block, so that loops stay long; environments may differ from
+segment to segment.  A block's size is a compromise: long loops, and memory that stays in the cache.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,7 @@ from qed.swarm.cpu.user_defined import address
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Effects, Faults, effects
 from qed.swarm.laws.contact import margin
-from qed.swarm.laws.describing import fine_side
-from qed.swarm.laws.scoring import GRID
+from qed.swarm.laws.scoring import GRID, fine_side
 from qed.swarm.measures import ACTIONS, SDBC_SUMS, SITUATIONS, STATES, VISITS, Wanted
 from qed.swarm.user_defined import Law
 

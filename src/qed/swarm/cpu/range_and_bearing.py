@@ -80,8 +80,8 @@ def scale(b: Any, s: int) -> None:
         if (b.segments[s, L.LIVE] >> (FIRST_RAB + c)) & 1:
             row = L.RAB + c * L.STRIDE + first
             for i in range(lanes):
-                told = heard(a[row + i], per_range)
-                a[row + i] = ONE if told > f[L.HEARS_WITHIN + first + i] else told
+                reading = heard(a[row + i], per_range)
+                a[row + i] = ONE if reading > f[L.HEARS_WITHIN + first + i] else reading
 
 
 @loop

@@ -26,5 +26,5 @@ def name() -> str:
     """Return the GPU's name."""
     from numba import cuda
 
-    told = cuda.get_current_device().name
-    return told.decode() if isinstance(told, bytes) else str(told)
+    found = cuda.get_current_device().name
+    return found.decode() if isinstance(found, bytes) else str(found)

@@ -1,4 +1,8 @@
-"""Numbers of the robot that loops on the GPU run over: its sensors, the faces of its body."""
+"""Numbers of the robot that loops on the GPU run over: its sensors, the faces of its body.
+
+A law about a whole body is made of one about a face or an edge.  For a CPU it is unrolled; a GPU,
+whose nearest cache holds little code, loops over these tables.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A cycle of motion on the GPU: robots that nothing touches glide, the others meet in sub-steps.
 
-What a cycle begins with is a ``Body``.  ``world`` is the side of the arena (m), how far a cycle may
+What a cycle begins with is a ``Body``.  ``room`` is the side of the arena (m), how far a cycle may
 bring robots (m), where the trial's obstacles lie in shared memory, and a bit for each nearby one.
 ``memory`` is the GPU's: what pairs keep (``pushing``), and what a robot keeps at walls and
 obstacles, an array and its place in it.
@@ -53,9 +53,9 @@ class Body(NamedTuple):
 
 
 @stage
-def move(warp, body, wheels, world, near, memory, clock, with_obstacles):
+def move(warp, body, wheels, room, near, memory, clock, with_obstacles):
     """Return a robot after a cycle of motion; ``near`` is the number of near pairs, and where."""
-    side, margin, centres, nearby = world
+    side, margin, centres, nearby = room
     x, y, _, c, s, vx, vy, turn, _, _, _ = body
     tx, ty = target(wheels[0], wheels[1], c, s)
     turning = turn_rate(wheels[0], wheels[1])
@@ -94,7 +94,7 @@ def move(warp, body, wheels, world, near, memory, clock, with_obstacles):
 def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
     """Return place, velocity and impulses of a robot after the sub-steps of a cycle.
 
-    ``aim`` is the velocity and the turn rate that it asks for; ``touchable`` tells whether it is
+    ``aim`` is the velocity and the turn rate that it asks for; ``touchable`` is whether it is
     near an x wall, a y wall, which obstacles, and which pairs are near; ``room`` is the arena's
     side and where its obstacles lie.
     """

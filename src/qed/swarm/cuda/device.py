@@ -1,4 +1,8 @@
-"""Laws as device functions: the same Python functions, compiled for the GPU."""
+"""Laws as device functions: the same Python functions, compiled for the GPU.
+
+In Numba's CUDA simulator they compute what a CPU does; a GPU contracts products and sums, so there
+results differ in rounding.
+"""
 
 from __future__ import annotations
 

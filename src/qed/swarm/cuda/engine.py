@@ -1,4 +1,8 @@
-"""Many worlds on one GPU."""
+"""Many swarms on one GPU.
+
+Work is laid out at once and waited for later, in workspaces (a stream and memory) that are used
+again: so the GPU always has work while the host looks after the generation that has just ended.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +27,8 @@ from qed.swarm.cuda.packing import NOTHING, Packed, StartTables, arrange, most_n
 from qed.swarm.cuda.workspace import Workspace
 from qed.swarm.job import Job
 from qed.swarm.laws.contact import ITERATIONS
-from qed.swarm.laws.describing import fine_side
-from qed.swarm.laws.scoring import FULL
-from qed.swarm.measures import Wanted, wanted
-from qed.swarm.sums import joined
+from qed.swarm.laws.scoring import FULL, fine_side
+from qed.swarm.measures import Wanted, joined, wanted
 from qed.swarm.user_defined import Law, reason
 
 # The column of the sums that a measure has.
@@ -82,7 +84,7 @@ class Simulation:
             break
 
     def ready(self) -> bool:
-        """Tell whether the launch has ended."""
+        """Return whether the launch has ended."""
         return self.workspace.idle()
 
     def results(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The memory of the GPU engine.
 
 A lane of a warp is a robot; a warp holds as many whole trials of one controller as fit.  What
-lanes tell each other lies in the warp's part of shared memory: rows of 32 numbers, one per lane,
+lanes exchange lies in the warp's part of shared memory: rows of 32 numbers, one per lane,
 then lists.  Since a warp of many small trials has few
 pairs and many patrolled cells, and one of a large swarm the other way round, where each has its
 lists is worked out on the host (``packing.arrange``): so one kernel serves swarms of all sizes.

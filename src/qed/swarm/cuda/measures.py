@@ -15,17 +15,16 @@ from numpy import uint32 as u32
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import cuda, device, launchable, stage
 from qed.swarm.cuda.warp import at, together
-from qed.swarm.laws import describing, scoring
-from qed.swarm.laws.describing import PER_FINE_CELL
-from qed.swarm.laws.scoring import GRID
+from qed.swarm.laws import scoring
+from qed.swarm.laws.scoring import GRID, PER_FINE_CELL
 from qed.swarm.measures import ACTIONS, GROUPS, SPREAD
 
 flock = device(scoring.flock)
 faded = device(scoring.faded)
 on_border = device(scoring.on_border)
-action = device(describing.action)
-midpoint_distances = device(describing.midpoint_distances)
-turn_feature = device(describing.turn_feature)
+action = device(scoring.action)
+midpoint_distances = device(scoring.midpoint_distances)
+turn_feature = device(scoring.turn_feature)
 
 CELLS = GRID * GRID
 ZERO = f32(0.0)
@@ -169,7 +168,7 @@ def features(sf, me, first, robots, begin, values, sums, out):
 
 @stage
 def active_group(sf, me, group):
-    """Tell whether one of a group of inputs is active."""
+    """Return whether one of a group of inputs is active."""
     first = min(sf[L.INPUTS + group[0] * L.LANES + me], sf[L.INPUTS + group[1] * L.LANES + me])
     second = min(sf[L.INPUTS + group[2] * L.LANES + me], sf[L.INPUTS + group[3] * L.LANES + me])
     return i32(1) if min(first, second) < ZERO else i32(0)
@@ -220,7 +219,7 @@ def write_total(sf, me, robots, value, sums, out, column, leads):
 def survey_kernel() -> Any:
     """Return the kernel that fills int32 (trials, 4): sum, visited, sum above and number above.
 
-    ``cells`` tells how many fine cells each trial has, ``fine`` how many lie from one trial's to
+    ``cells`` is how many fine cells each trial has, ``fine`` how many lie from one trial's to
     the next.
     """
 

@@ -28,7 +28,7 @@ def step_network(sf, me, cycle, neurons, link, place, all_links, tables):
     """Return the outputs of the wheels.
 
     ``neurons`` are a network's first neuron and the one after its last, ``link`` its first link;
-    a neuron's links lie one after the other, in whole groups.  What neurons say lies in two
+    a neuron's links lie one after the other, in whole groups.  Neurons' values lie in two
     sets of rows: read from one, written to the other, by turns.  The table of links holds the
     row that each reads, and its weight: for even cycles, then for odd cycles.
     """
@@ -58,7 +58,7 @@ def step_team(warp, who, cycle, pool, sets, all_links, tables):
     """Return the outputs of the wheels where each robot has a network of its own.
 
     The lanes of a trial share the neurons of all its networks, the largest first: neurons read
-    what was said in the last cycle, so that any lane may compute any of them.  ``who`` tells the
+    the values of the last cycle, so that any lane may compute any of them.  ``who`` is the
     lane's robot, its swarm's size, and whether there is one; ``pool`` the first neuron and the
     one after the last; ``sets`` where the two sets of rows begin, and what lies between them.
     """

@@ -176,7 +176,7 @@ def _kinds(
 def _warps(swarms: np.ndarray, trials: int, order: np.ndarray) -> tuple[np.ndarray, int, int]:
     """Return the table of warps, and how many numbers to keep of pairs, and at walls and obstacles.
 
-    A swarm's row tells its robots and obstacles, and where in their tables its limits, its first
+    A row holds a swarm's robots and obstacles, and where in their tables its limits, its first
     robot, obstacle and faults are.  Their warps come in this order of the swarms.
     """
     robots, obstacles = swarms[:, 0], swarms[:, 1]

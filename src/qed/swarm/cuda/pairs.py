@@ -67,7 +67,7 @@ def list_pairs(warp, robot, robots, active, far2, listed):
 
 @stage
 def has_come_far(sf, me, x, y, way2):
-    """Tell whether a robot has moved so far (m2) since pairs were listed."""
+    """Return whether a robot has moved so far (m2) since pairs were listed."""
     dx = x - sf[L.LISTED_X + me]
     dy = y - sf[L.LISTED_Y + me]
     return dx * dx + dy * dy > way2
@@ -227,11 +227,11 @@ def touching_pairs(warp, pairs, listed, memory):
                 place = i32(contacts + count(word & before))
                 cuda.atomic.add(si, L.PARTNERS + i, 1)
                 cuda.atomic.add(si, L.PARTNERS + k, 1)
-                # The pair's number is small enough for a float; its sign tells whose face it is.
-                told = f32(code + i32(1))
-                told = told if its else -told
+                # The pair's number is small enough for a float; its sign is for whose face it is.
+                signed = f32(code + i32(1))
+                signed = signed if its else -signed
                 here = contact_place(table, place)
-                kept[here + L.C_CODE] = told
+                kept[here + L.C_CODE] = signed
                 kept[here + L.C_NX] = nx
                 kept[here + L.C_NY] = ny
             contacts = i32(contacts + count(word))

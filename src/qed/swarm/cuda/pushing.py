@@ -40,9 +40,9 @@ def prepare_contact(warp, table, place, mine, step):
     The impulses that it kept from the last sub-step begin to act.
     """
     sf, si, base, _, _, _ = warp
-    told = table[place + L.C_CODE]
-    first = told > ZERO
-    code = i32(abs(told)) - i32(1)
+    signed = table[place + L.C_CODE]
+    first = signed > ZERO
+    code = i32(abs(signed)) - i32(1)
     i = at(base + (code & i32(31)))
     k = at(base + ((code >> i32(5)) & i32(31)))
     nx = table[place + L.C_NX]

@@ -57,14 +57,14 @@ def clear_read_cones(sf, me, limit, reads):
 
 @stage
 def matters(sf, m, o, cone_i, cone_k, distance):
-    """Tell whether one of a pair, at these places, is the nearest so far in the other's cone."""
+    """Return whether one of a pair, at these places, is the nearest so far in the other's cone."""
     one = distance < sf[L.RAB + at(cone_i * i32(L.LANES)) + m]
     return one or distance < sf[L.RAB + at(cone_k * i32(L.LANES)) + o]
 
 
 @stage
 def scale_cones(sf, me, per_range):
-    """Turn the cones' distances (m) into what the network is told."""
+    """Turn the cones' distances (m) into what the network reads."""
     for c in range(CONES):
         sf[L.RAB + c * L.LANES + me] = heard(sf[L.RAB + c * L.LANES + me], per_range)
 
@@ -171,7 +171,7 @@ def between(warp, who, first, robots, way):
 
 @stage
 def behind_obstacle(sf, x, y, dx, dy, per_square, centres, number):
-    """Tell whether an obstacle hides a pair."""
+    """Return whether an obstacle hides a pair."""
     hidden = False
     o = i32(0)
     while o < number:
@@ -185,7 +185,7 @@ def behind_obstacle(sf, x, y, dx, dy, per_square, centres, number):
 
 @stage
 def seen_past(warp, who, first, way, bodies):
-    """Tell whether none of some bodies of a trial (a bit each) hides a pair.
+    """Return whether none of some bodies of a trial (a bit each) hides a pair.
 
     Who looks at whom does not depend on robots' numbers: bodies may overlap.
     """
@@ -249,7 +249,7 @@ def settle(warp, number, radios, cycle, with_rab_offset):
 def listen(warp, audible, robots, live, cycle, obstacles, radios, kinds):
     """Fill the cones: from pairs that nothing hides at once, from those in doubt 32 at a time.
 
-    ``audible`` is how many pairs within hearing are listed, and where; ``radios`` tells of faults;
+    ``audible`` is how many pairs within hearing are listed, and where; ``radios`` holds the faults;
     ``kinds`` whether there are obstacles, robots that mishear, and teams.
     """
     sf, si, base, lane, _, before = warp

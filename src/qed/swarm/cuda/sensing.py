@@ -1,4 +1,9 @@
-"""What robots sense on the GPU: who is near or within hearing, proximity, range and bearing."""
+"""What robots sense on the GPU: who is near or within hearing, proximity, range and bearing.
+
+Nothing is worked out that no network reads; in a team each robot looks and listens only with the
+sensors of its own network.  Pairs that may come near are listed for some cycles: robots are slow,
+so most cycles only sort that list.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Workspace:
         self._end.record(self.stream)
 
     def idle(self) -> bool:
-        """Tell whether the work that was laid out is done."""
+        """Return whether the work that was laid out is done."""
         return SIMULATED or bool(self._end.query())
 
     def fetch(self, *wanted: tuple[str, int]) -> list[np.ndarray]:

@@ -81,7 +81,7 @@ def ahead(x: Any, y: Any) -> Any:
 
 @law
 def first_face(gap: Any, other: Any, dx: Any, dy: Any) -> Any:
-    """Tell whether a face of the first body gives the normal to a second one (dx, dy) away.
+    """Return whether a face of the first body gives the normal to a second one (dx, dy) away.
 
     The second is ``gap`` beyond the first's faces, which is ``other`` beyond the second's (m).
     """

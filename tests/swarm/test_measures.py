@@ -3,8 +3,8 @@
 import numpy as np
 
 import qed
-from qed.swarm.sums import fitness, joined, stacked
-from qed.swarm.tasks import TASKS
+from qed.swarm.measures import joined, stacked
+from qed.swarm.tasks import TASKS, fitness
 
 
 def test_fitness_of_many_environments_is_that_of_each():
