@@ -81,4 +81,4 @@ def posed(
         start=where,
         obstacles=np.zeros((0, 2), np.float32),
     )
-    return Pane(trace, 0.5)
+    return Pane(trace)

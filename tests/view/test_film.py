@@ -94,7 +94,7 @@ def test_trails_and_sensors_are_drawn_on_demand(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seconds", [100.0, 180.0, 400.0])
 @pytest.mark.parametrize("ending", [".mp4", ".gif"])
 def test_films_last_15_to_30_seconds_by_default(ending: str, seconds: float) -> None:
-    form = film.of_trial(ending, seconds)
+    form = film.film_of(ending, [seconds])
     assert 15.0 <= len(form.times) / form.fps + HOLD <= 30.0
     assert (form.times[0], form.times[-1]) == (0.0, seconds)
 
@@ -112,11 +112,11 @@ def test_what_cannot_be_is_refused() -> None:
             film.ending_of(name)
     for how in ({"fps": 0}, {"fps": 51}, {"fps": 2.5}, {"size": 199}, {"size": 5000}):
         with pytest.raises(InputError, match=next(iter(how))):
-            film.of_trial(".gif", 100.0, **how)  # type: ignore[arg-type]
+            film.film_of(".gif", [100.0], **how)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"4,001 frames, more than 2,000: raise the speed"):
-        film.of_trial(".gif", 400.0, speed=1.0)
+        film.film_of(".gif", [400.0], speed=1.0)
     with pytest.raises(InputError, match="seconds"):
-        film.of_trial(".gif", 0.0)
+        film.film_of(".gif", [0.0])
 
 
 @pytest.mark.parametrize("ending", ["mp4", "gif"])

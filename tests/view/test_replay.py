@@ -15,7 +15,7 @@ import qed
 from qed.errors import InputError
 from qed.view import ink
 from qed.view.arena import Arena, links, nearest
-from qed.view.film import of_trial
+from qed.view.film import film_of
 from qed.view.look import FRESH, HEALTHY_COLOUR, INK, MARK, NEAR, SIGNS, outline, percent
 from qed.view.pane import Poses
 from qed.view.replay import faults_from, watch
@@ -44,7 +44,8 @@ def test_three_trials_from_one_start_with_what_the_search_found() -> None:
     assert [tuple(pane.signs[0].faults) for pane in shown.panes] == [
         ("NONE",) * 10, tuple(found.faults), tuple(found.faults)
     ]  # fmt: skip
-    assert [pane.mean for pane in shown.panes] == [0.8, 0.5, 0.7]
+    means = [view.notes[0] for view in column.views]
+    assert means == [f"fresh trials {mean:.3f}" for mean in (0.8, 0.5, 0.7)]
     own = qed.simulate(
         behaviours.AVOIDER, trials=3, seconds=20.0, seed=5, faults=found.faults,
         tasks=["patrolling"],
@@ -279,12 +280,12 @@ def test_faults_by_name_or_seed() -> None:
 
 
 def test_a_film_lasts_about_twenty_seconds_by_default() -> None:
-    speeds = [of_trial(".mp4", seconds).speed for seconds in (10.0, 100.0, 400.0)]
+    speeds = [film_of(".mp4", [seconds]).speed for seconds in (10.0, 100.0, 400.0)]
     assert speeds == [1.0, 5.0, 20.0]
-    assert of_trial(".mp4", 100.0, 3).speed == 3.0
+    assert film_of(".mp4", [100.0], 3).speed == 3.0
     for speed in (0, -1, math.nan, "fast"):
         with pytest.raises(InputError, match="speed"):
-            of_trial(".mp4", 100.0, speed)  # type: ignore[arg-type]
+            film_of(".mp4", [100.0], speed)  # type: ignore[arg-type]
 
 
 def test_what_is_no_recovery_is_refused() -> None:

@@ -25,7 +25,7 @@ from qed.archive.grid import Categories, Grid
 from qed.cli.replay import replay as verb
 from qed.errors import InputError
 from qed.view import ink
-from qed.view.film import ENDINGS, WIDEST, across, default_size, of_trial
+from qed.view.film import ENDINGS, WIDEST, across, default_size, film_of
 from qed.view.look import DARK, LIGHT, SCORES
 from qed.view.pane import Signs
 from qed.view.player import write_page
@@ -194,8 +194,8 @@ def test_panes_become_smaller_with_more_archives_and_stay_legible() -> None:
         assert max(size * across(k) for k, size in enumerate(sizes, 1)) <= 1920
     assert default_size(".mp4", 4) * 4 <= 1600
     with pytest.raises(InputError, match=f"size can be at most {WIDEST // 8}"):
-        of_trial(".mp4", 100.0, size=600, archives=8)
-    assert of_trial(".html", 100.0, size=600, archives=8).size == 600
+        film_of(".mp4", [100.0], size=600, archives=8)
+    assert film_of(".html", [100.0], size=600, archives=8).size == 600
 
 
 @pytest.mark.parametrize("ending", ["mp4", "gif", "html"])

@@ -24,7 +24,7 @@ from qed.errors import InputError
 from qed.recovery.kit.play import AFTER, NORMAL, STRUCK, TRIAL, Step, new_world
 from qed.recovery.search.search import Belief
 from qed.view import ink
-from qed.view.film import SLOW, of_story, section_at, sections_of, write
+from qed.view.film import SLOW, film_of, section_at, sections_of, write
 from qed.view.look import HEALTHY_COLOUR, ORANGE
 from qed.view.player import page
 from qed.view.story import Story, story
@@ -194,7 +194,7 @@ def test_where_teams_are_not_trusted_the_story_says_so() -> None:
 
 @pytest.mark.parametrize("trials", [5, 10])
 def test_a_long_life_is_a_short_film(trials: int) -> None:
-    film = of_story(".mp4", [400.0] * (trials + 3))
+    film = film_of(".mp4", [400.0] * (trials + 3))
     times = film.times
     assert 30.0 <= len(times) / 25 <= 60.0
     assert (times[0], times[-1]) == (0.0, pytest.approx(400.0 * (trials + 3)))
@@ -288,7 +288,7 @@ def test_ticks_are_few_and_round(stage: StoryStage) -> None:
 
 @pytest.mark.parametrize("ending", [".mp4", ".gif", ".html"])
 def test_the_same_story_gives_the_same_bytes(shown: Story, ending: str, tmp_path: Path) -> None:
-    film = of_story(ending, [SECONDS] * 6, fps=2, size=300)
+    film = film_of(ending, [SECONDS] * 6, fps=2, size=300)
     told: list[tuple[int, int]] = []
     one = write(shown, tmp_path / f"a{ending}", film, lambda *at: told.append(at))
     other = write(shown, tmp_path / f"b{ending}", film)
@@ -301,7 +301,7 @@ def test_the_same_story_gives_the_same_bytes(shown: Story, ending: str, tmp_path
 
 def test_too_long_a_gif_is_refused() -> None:
     with pytest.raises(InputError, match="more than 2,000: raise the speed"):
-        of_story(".gif", [400.0] * 13, speed=10.0)
+        film_of(".gif", [400.0] * 13, speed=10.0)
 
 
 def test_the_data_of_a_page(shown: Story) -> None:
@@ -315,7 +315,7 @@ def test_the_data_of_a_page(shown: Story) -> None:
 
 
 def test_the_page_tells_the_story(browser: Browser, shown: Story, tmp_path: Path) -> None:
-    file = write(shown, tmp_path / "story.html", of_story(".html", [SECONDS] * 6))
+    file = write(shown, tmp_path / "story.html", film_of(".html", [SECONDS] * 6))
     for width in (1300, 400):
         browser.open(file, width, still=True)
         browser.until(f"{STATE} === 'paused'")

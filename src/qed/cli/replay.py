@@ -117,8 +117,8 @@ def replay(
     wanted = _task(task, archives, sources)
     chosen = faults_from(faults, Environment().robots)
     length = _seconds(archives) if seconds is None else seconds
-    form = film.of_trial(
-        ending, length, speed, fps, size, trails=trails, sensors=sensors, archives=len(archives)
+    form = film.film_of(
+        ending, [length], speed, fps, size, trails=trails, sensors=sensors, archives=len(archives)
     )
     checked_trial(trial)
     can_write(out)

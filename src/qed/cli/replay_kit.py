@@ -58,7 +58,7 @@ def replay_kit(
     chosen = faults_from(faults, kit.environment.robots)
     most = whole("budget", 10 if budget is None else budget, 1, 1000)
     length = limits.seconds(kit.seconds if seconds is None else seconds)
-    form = film.of_story(ending, [length] * (most + 3), **how)
+    form = film.film_of(ending, [length] * (most + 3), **how)
     can_write(out)
 
     with waiting("searching, trial by trial") as progress:

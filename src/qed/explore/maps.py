@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from qed import __version__
-from qed.archive.grid import Categories, Environments
+from qed.archive.grid import Categories
 from qed.definitions import known
-from qed.explore.sources import LONGEST, ArchiveView
+from qed.explore.sources import ArchiveView
 from qed.explore.state import STARTS
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Fault
-from qed.swarm.robot import CYCLE
 from qed.swarm.tasks import Task
 from qed.view import map_layout
 from qed.view.map_layout import Dimension, MapLayout, dimensions_of
@@ -32,23 +30,15 @@ LABELLED_LEVELS = 2  # of the blocks along a side
 MOST_OPTIONS = 16  # of an attribute to filter by
 MOST_MEASURES = 12  # that are listed for a cell
 SPIRIT = 1024  # measures of a SPIRIT archive
-UNITS = {
-    "max_speed": ("max speed", "cm/s", 100.0),
-    "robots": ("robots", "", 1.0),
-    "arena": ("arena", "m", 1.0),
-    "obstacles": ("obstacles", "", 1.0),
-    "rab_range": ("hears within", "m", 1.0),
-    "proximity_range": ("sees within", "cm", 100.0),
-}
-
-# The lowest and the highest value of a slider, and its step, in the units that are shown.
-RANGES = {
-    "max_speed": (1, 30, 1),
-    "robots": (1, 40, 1),
-    "arena": (1.5, 8, 0.5),
-    "obstacles": (0, 12, 1),
-    "rab_range": (0.25, 4, 0.25),
-    "proximity_range": (2, 50, 0.5),
+# Attributes of environments: words, the unit that is shown and how many of it are one of ours; of a
+# slider the lowest and the highest value, and its step, in the unit that is shown.
+ATTRIBUTES = {
+    "max_speed": ("max speed", "cm/s", 100.0, (1, 30, 1)),
+    "robots": ("robots", "", 1.0, (1, 40, 1)),
+    "arena": ("arena", "m", 1.0, (1.5, 8, 0.5)),
+    "obstacles": ("obstacles", "", 1.0, (0, 12, 1)),
+    "rab_range": ("hears within", "m", 1.0, (0.25, 4, 0.25)),
+    "proximity_range": ("sees within", "cm", 100.0, (2, 50, 0.5)),
 }
 VIRIDIS = (
     "#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c", "#22a884", "#44bf70",
@@ -61,9 +51,7 @@ def as_data(one: ArchiveView) -> dict[str, Any]:
     archive, filled = one.archive, one.occupied
     layout = _layout(one)
     return {
-        "name": one.name,
         "title": map_layout.title(archive),
-        "task": str(one.task),
         "kind": layout.kind,
         "cells": filled.tolist(),
         "fitness": _rounded(archive.objective[filled], 4),
@@ -81,9 +69,7 @@ def as_data(one: ArchiveView) -> dict[str, Any]:
         "upwards": layout.upwards,
         "attributes": _attributes(one),
         "words": _words(one),
-        "best": archive.best.cell,
         "normal": one.normal_cell,
-        "total": archive.cells,
         "environments": one.attributes is not None,
     }
 
@@ -91,9 +77,6 @@ def as_data(one: ArchiveView) -> dict[str, Any]:
 def page_data(views: Sequence[ArchiveView]) -> dict[str, Any]:
     """Return what the page has to know once: names, colours, sliders, and what there is to see."""
     return {
-        "version": __version__,
-        "cycle": CYCLE,
-        "longest": LONGEST,
         "archives": [about(one) for one in views],
         "tasks": [{"name": str(task), "words": task.meaning} for task in known(Task).values()],
         "faults": [str(fault) for fault in known(Fault).values()],
@@ -104,10 +87,10 @@ def page_data(views: Sequence[ArchiveView]) -> dict[str, Any]:
                 "words": words,
                 "unit": unit,
                 "scale": scale,
-                "range": RANGES[name],
+                "range": limits,
                 "normal": getattr(Environment(), name),
             }
-            for name, (words, unit, scale) in UNITS.items()
+            for name, (words, unit, scale, limits) in ATTRIBUTES.items()
         ],
         "viridis": VIRIDIS,
     }
@@ -122,13 +105,11 @@ def about(one: ArchiveView) -> dict[str, Any]:
         "seconds": one.seconds,
         "controllers": len(one.occupied),
         "archive": bool(one.source),
-        "kit": None
-        if kit is None
-        else {
+        "kit": kit
+        and {
             "robots": kit.environment.robots,
             "task": kit.task,
             "controllers": len(kit.controllers),
-            "faults": sorted(kit.playbook.plays),
         },
     }
 
@@ -147,7 +128,7 @@ def _layout(one: ArchiveView) -> MapLayout:
 
 
 def _attribute(name: str, options: Sequence[float]) -> Dimension:
-    words, unit, scale = UNITS[name]
+    words, unit, scale, _ = ATTRIBUTES[name]
     return Dimension(f"{words} ({unit})" if unit else words, [f"{scale * o:g}" for o in options])
 
 
@@ -201,10 +182,9 @@ def _attributes(one: ArchiveView) -> list[dict[str, Any]]:
     found = []
     limits = map_layout.ranges(archive)
     for name, column, (low, high) in zip(_names(one), measures.T, limits, strict=True):
-        edges = np.linspace(0.0, 1.0, 4)
         third = np.clip((column * 3).astype(int), 0, 2)
-        shown = [low + (high - low) * edge for edge in edges]
-        options = [f"{shown[k]:.2g} to {shown[k + 1]:.2g}" for k in range(3)]
+        edges = np.linspace(low, high, 4)
+        options = [f"{edges[k]:.2g} to {edges[k + 1]:.2g}" for k in range(3)]
         found.append({"name": name, "options": options, "words": None, "values": third.tolist()})
     return found
 
@@ -216,12 +196,6 @@ def _options(one: ArchiveView) -> list[tuple[str, list[str], list[str]]]:
         return [
             (level.name, level.options, [attribute_in_words(name, option) for option in options])
             for level, (name, options) in zip(levels, one.attributes.items(), strict=True)
-        ]
-    space = one.archive.space
-    if isinstance(space, Environments):
-        return [
-            (name, [str(o) for o in options], [f"{name} {o}" for o in options])
-            for name, options in space.options.items()
         ]
     return [
         (level.name, level.options, [f"{level.name} {option}" for option in level.options])

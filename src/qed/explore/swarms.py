@@ -160,7 +160,7 @@ def filmed(
         with stream.turn():
             seen.append(recorded(scene))
     how = {"trails": trails, "sensors": sensors}
-    form = film.of_trial(f".{kind}", scenes[0].seconds, size=SIZE[kind], **how)
+    form = film.film_of(f".{kind}", [scenes[0].seconds], size=SIZE[kind], **how)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"film.{kind}"
         film.write(replay_of(seen), path, form, stream.progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +17,8 @@ from qed.view.pane import PATROLS, Pane, Poses, Signs
 
 BODY, POINTER = np.array(look.outline()), np.array(look.POINTER)
 WALL = 2  # pixels
-Points = Sequence[Sequence[float]]
+Points = Sequence[Sequence[float]] | np.ndarray
+Pen = ImageDraw.ImageDraw
 
 
 class Arena:
@@ -59,17 +60,18 @@ class Arena:
         if self.sensors:
             self._sensors(pen, cycle, poses)
         for x, y in self.pane.trace.obstacles:
-            self._disc(pen, x, y, robot.OBSTACLE_RADIUS, ink.colour(look.OBSTACLE))
+            box = self._box(x, y, robot.OBSTACLE_RADIUS)
+            pen.ellipse(box, fill=look.OBSTACLE, outline="#7d8890", width=2)
         for x, y, heading, name in zip(*poses, colours, strict=True):
             self._robot(pen, x, y, heading, name)
         full = ink.FINE * self.size - 1
-        pen.rectangle((0, 0, full, full), outline=ink.colour(look.INK), width=ink.FINE * WALL)
+        pen.rectangle((0, 0, full, full), outline=look.INK, width=ink.FINE * WALL)
         small = image.reduce(ink.FINE)
         self._letters(small, poses, signs.letters, colours)
         self._badges(small, poses, signs)
         return small
 
-    def _fine(self, points: Iterable[Sequence[float]]) -> list[tuple[float, float]]:
+    def _fine(self, points: Points) -> list[tuple[float, float]]:
         """Return points of the arena (m) in the enlarged picture."""
         scale, size = ink.FINE * self.scale, ink.FINE * self.size
         edge = ink.FINE * WALL
@@ -78,7 +80,7 @@ class Arena:
     def _floor(self, cycle: float) -> Image.Image:
         full = (ink.FINE * self.size,) * 2
         if self.task not in PATROLS:
-            return Image.new("RGB", full, ink.colour(look.FLOOR))
+            return Image.new("RGB", full, look.FLOOR)
         value = self.pane.freshness[min(int(cycle), self.pane.cycles)].T[::-1]
         shades = np.array(
             [ink.mixed(look.FLOOR, look.FRESH, k / look.STEPS) for k in range(look.STEPS + 1)],
@@ -89,31 +91,18 @@ class Arena:
             cells[1:-1, 1:-1] = ink.colour(look.FLOOR)
         return Image.fromarray(cells).resize(full, Image.Resampling.NEAREST)
 
-    def _disc(
-        self, pen: ImageDraw.ImageDraw, x: float, y: float, radius: float, fill: ink.Colour
-    ) -> None:
-        (left, top), (right, bottom) = self._fine(
-            [(x - radius, y + radius), (x + radius, y - radius)]
-        )
-        pen.ellipse((left, top, right, bottom), fill=fill, outline=ink.colour("#7d8890"), width=2)
+    def _box(self, x: float, y: float, radius: float) -> tuple[float, ...]:
+        """Return the box around a circle (m) in the enlarged picture."""
+        left_top, right_bottom = self._fine([(x - radius, y + radius), (x + radius, y - radius)])
+        return *left_top, *right_bottom
 
-    def _line(
-        self, pen: ImageDraw.ImageDraw, points: Points, fill: ink.Colour, pixels: float
-    ) -> None:
+    def _line(self, pen: Pen, points: Points, fill: ink.Colour | str, pixels: float) -> None:
         pen.line(self._fine(points), fill, round(ink.FINE * pixels), joint="curve")
 
-    def _robot(
-        self, pen: ImageDraw.ImageDraw, x: float, y: float, heading: float, name: str
-    ) -> None:
-        turn = rotation(heading)
-        at = np.array((x, y))
-        pen.polygon(self._fine((POINTER @ turn + at).tolist()), ink.colour(look.INK))
-        pen.polygon(
-            self._fine((BODY @ turn + at).tolist()),
-            ink.colour(name),
-            ink.colour(look.INK),
-            ink.FINE,
-        )
+    def _robot(self, pen: Pen, x: float, y: float, heading: float, name: str) -> None:
+        at, turn = np.array((x, y)), rotation(heading)
+        pen.polygon(self._fine(POINTER @ turn + at), look.INK)
+        pen.polygon(self._fine(BODY @ turn + at), name, look.INK, ink.FINE)
 
     def _letters(
         self, image: Image.Image, poses: Poses, letters: Sequence[str], colours: Sequence[str]
@@ -144,9 +133,7 @@ class Arena:
             corner = round(across - sprite.width / 2), round(down - sprite.height / 2)
             image.paste(sprite, corner, sprite)
 
-    def _trails(
-        self, pen: ImageDraw.ImageDraw, cycle: float, poses: Poses, colours: Sequence[str]
-    ) -> None:
+    def _trails(self, pen: Pen, cycle: float, poses: Poses, colours: Sequence[str]) -> None:
         """Draw the last half minute of each robot's way, fainter the older it is."""
         pane, now = self.pane, int(cycle)
         first = max(0, now - round(look.TRAIL / robot.CYCLE))
@@ -161,27 +148,25 @@ class Arena:
                 if len(way) > 1:
                     self._line(pen, way, ink.mixed(look.FLOOR, name, 0.25 + 0.2 * part), 1.5)
 
-    def _task_marks(self, pen: ImageDraw.ImageDraw, poses: Poses) -> None:
+    def _task_marks(self, pen: Pen, poses: Poses) -> None:
         """Draw what the task looks at, besides cells."""
         x, y = poses.x, poses.y
         if self.task == "aggregation":
             self._centre(pen, float(x.mean()), float(y.mean()))
         if self.task == "dispersion":
             for i, k in sorted({(min(p), max(p)) for p in enumerate(nearest(poses))}):
-                self._line(pen, [(x[i], y[i]), (x[k], y[k])], ink.colour(look.MARK, 130), 1)
+                self._line(pen, [(x[i], y[i]), (x[k], y[k])], look.MARK + "82", 1)
         if self.task == "flocking":
             for i, k in links(poses):
-                self._line(pen, [(x[i], y[i]), (x[k], y[k])], ink.colour(look.MARK, 150), 1.5)
+                self._line(pen, [(x[i], y[i]), (x[k], y[k])], look.MARK + "96", 1.5)
 
-    def _centre(self, pen: ImageDraw.ImageDraw, x: float, y: float) -> None:
-        mark = ink.colour(look.MARK)
-        reach = look.CENTRE_SIZE
-        (left, top), (right, bottom) = self._fine([(x - reach, y + reach), (x + reach, y - reach)])
-        pen.ellipse((left, top, right, bottom), outline=mark, width=3)
-        self._line(pen, [(x - 1.6 * reach, y), (x + 1.6 * reach, y)], mark, 1.5)
-        self._line(pen, [(x, y - 1.6 * reach), (x, y + 1.6 * reach)], mark, 1.5)
+    def _centre(self, pen: Pen, x: float, y: float) -> None:
+        arm = 1.6 * look.CENTRE_SIZE
+        pen.ellipse(self._box(x, y, look.CENTRE_SIZE), outline=look.MARK, width=3)
+        self._line(pen, [(x - arm, y), (x + arm, y)], look.MARK, 1.5)
+        self._line(pen, [(x, y - arm), (x, y + arm)], look.MARK, 1.5)
 
-    def _sensors(self, pen: ImageDraw.ImageDraw, cycle: float, poses: Poses) -> None:
+    def _sensors(self, pen: Pen, cycle: float, poses: Poses) -> None:
         """Draw what each robot's sensors read, faults included."""
         if int(cycle) == 0:
             return
@@ -192,16 +177,10 @@ class Arena:
             for cone in np.flatnonzero(trace.rab[row, k] < 1.0):
                 far = 0.5 * (float(trace.rab[row, k, cone]) + 1.0) * environment.rab_range
                 corners = far * CONE @ rotation(heading + cone * math.pi / 4.0) + at
-                pen.polygon(
-                    self._fine(corners.tolist()),
-                    ink.colour(look.MARK, 22),
-                    ink.colour(look.MARK, 50),
-                )
+                pen.polygon(self._fine(corners), look.MARK + "16", look.MARK + "32")
             near = 0.5 * (1.0 - trace.proximity[row, k]) > look.NOTHING
-            for ray, felt in zip((self.rays @ turn + at).tolist(), near.tolist(), strict=True):
-                self._line(
-                    pen, ray, ink.colour(look.NEAR, 230) if felt else ink.colour(look.INK, 45), 1.5
-                )
+            for ray, felt in zip(self.rays @ turn + at, near, strict=True):
+                self._line(pen, ray, look.NEAR + "e6" if felt else look.INK + "2d", 1.5)
 
 
 # Around a cone that looks ahead and hears 1 m far.

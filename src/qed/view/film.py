@@ -178,9 +178,9 @@ class Film:
         )  # fmt: skip
 
 
-def of_trial(
+def film_of(
     ending: str,
-    seconds: float,
+    lengths: Sequence[float],
     speed: float | None = None,
     fps: int | None = None,
     size: int | None = None,
@@ -189,41 +189,24 @@ def of_trial(
     trails: bool = False,
     sensors: bool = False,
 ) -> Film:
-    """Return a film of a trial of so many seconds, with defaults that suit its kind.
+    """Return a film of a trial, or of a story of at most these parts (s), that suits its kind.
 
-    By default it lasts about 20 s.
+    By default that of a trial lasts about 20 s, and a story is slow where parts begin.
     """
-    seconds = limits.seconds(seconds)
-    times = max(1.0, round(seconds / 20.0, 1)) if speed is None else speed
-    side = default_size(ending, archives) if size is None else whole("size", size, 200, 1200)
+    lengths = [limits.seconds(length) for length in lengths]
+    if len(lengths) > 1:
+        smallest, usual = 300, STORY_SIZE[ending]
+    else:
+        smallest, usual = 200, default_size(ending, archives)
+        speed = max(1.0, round(lengths[0] / 20.0, 1)) if speed is None else speed
+    side = usual if size is None else whole("size", size, smallest, 1200)
     if ending != ".html" and side * across(archives) > WIDEST:
         raise InputError(
             f"size: {across(archives)} panes of {side} pixels are wider than {WIDEST:,}; "
             f"size can be at most {WIDEST // across(archives)}"
         )
-    return _checked(ending, sections_of([seconds], times), fps, side, trails, sensors)
-
-
-def of_story(
-    ending: str,
-    lengths: Sequence[float],
-    speed: float | None = None,
-    fps: int | None = None,
-    size: int | None = None,
-    *,
-    trails: bool = False,
-    sensors: bool = False,
-) -> Film:
-    """Return a film of a story of at most these parts (s)."""
-    side = STORY_SIZE[ending] if size is None else whole("size", size, 300, 1200)
-    return _checked(ending, sections_of(lengths, speed), fps, side, trails, sensors)
-
-
-def _checked(
-    ending: str, sections: tuple[Section, ...], fps: int | None, size: int, *switches: bool
-) -> Film:
     rate = FPS[ending] if fps is None else whole("fps", fps, 1, MOST_FPS[ending])
-    film = Film(ending, sections, rate, size, *switches)
+    film = Film(ending, sections_of(lengths, speed), rate, side, trails, sensors)
     frames, most = len(film.times), MOST_FRAMES.get(ending)
     if most is not None and frames > most:
         raise InputError(

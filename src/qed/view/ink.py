@@ -22,10 +22,9 @@ EDGE = 3.0  # pixels that stay free at the walls
 
 
 @lru_cache
-def colour(name: str, alpha: int = 255) -> Colour:
-    """Return a colour like '#e69f00' as numbers; with ``alpha`` below 255 it shines through."""
-    red, green, blue = ImageColor.getrgb(name)[:3]
-    return (red, green, blue, alpha) if alpha < 255 else (red, green, blue)
+def colour(name: str) -> Colour:
+    """Return a colour like '#e69f00' as numbers."""
+    return ImageColor.getrgb(name)
 
 
 @lru_cache

@@ -10,7 +10,6 @@ from qed.swarm import robot
 from qed.swarm.faults import Fault
 
 TITLES = ("before the fault", "after the fault", "after recovery")
-NOTES = ("", "impact", "resilience")  # what the change of fitness against the first is called
 
 # Colours by Okabe and Ito, which people with any colour vision tell apart.
 ORANGE, PURPLE, GREEN = "#e69f00", "#cc79a7", "#009e73"

@@ -13,27 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from qed.archive.grid import Categories
 from qed.files import user_file
 from qed.swarm.environment import PAPER, Environment
-from qed.view.map_layout import (
-    ACROSS,
-    UPWARDS,
-    Axis,
-    Dimension,
-    MapLayout,
-    dimensions_of,
-    embedding,
-    environment_attributes,
-    map_layout,
-    ranges,
-    title,
-)
+from qed.view import map_layout as geometry
+from qed.view.map_layout import Axis, Dimension, MapLayout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from qed.archive.archive import Archive
 
@@ -82,15 +72,11 @@ def draw_map(archive: Archive, path: str | Path, dpi: int = 150) -> Path:
     >>> qed.draw_map(qed.load_example("patrolling"), "map.png").name
     'map.png'
     """
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     # Names are no formulas, whatever is in them.
-    with plt.rc_context({"text.parse_math": False}):
+    with matplotlib.rc_context({"text.parse_math": False}):
         figure = draw_figure(archive)
         with user_file(path) as unfinished:
             figure.savefig(unfinished, dpi=dpi, format=Path(path).suffix[1:] or "png")
-    plt.close(figure)
     return Path(path)
 
 
@@ -99,9 +85,9 @@ def draw_figure(archive: Archive) -> Figure:
     space = archive.space.describe()
     if space["kind"] == "centroids":
         return _draw_points(archive)
-    if "options" not in space and environment_attributes(archive) is not None:
+    if "options" not in space and geometry.environment_attributes(archive) is not None:
         return _draw_environments(archive)
-    dimensions = dimensions_of(archive)
+    dimensions = geometry.dimensions_of(archive)
     if len(dimensions) == 1:
         return _draw_line(archive, dimensions[0])
     if len(dimensions) <= 3 and space["kind"] == "grid":
@@ -111,13 +97,12 @@ def draw_figure(archive: Archive) -> Figure:
 
 def _draw_line(archive: Archive, dimension: Dimension) -> Figure:
     """Draw the elites over the only dimension there is."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7.6, 4.2), layout="constrained")
+    figure = Figure(figsize=(7.6, 4.2), layout="constrained")
+    axes = figure.subplots()
     cells, options = archive.occupied, dimension.options
     fitness = archive.objective[cells]
     counted = isinstance(archive.space, Categories)
-    [(low, high)] = ranges(archive)
+    [(low, high)] = geometry.ranges(archive)
     place = cells if counted else low + (high - low) * cells / len(options)
     axes.scatter(place, fitness, c=fitness, cmap=COLOURS, s=30, edgecolor="#333333", lw=0.4)
     if counted and len(options) <= MOST_TICKS:
@@ -125,28 +110,25 @@ def _draw_line(archive: Archive, dimension: Dimension) -> Figure:
         axes.set_xticks(range(len(options)), options, rotation=turn)
     axes.set_xlabel(dimension.name)
     axes.set_ylabel("fitness")
-    axes.set_title(title(archive), fontsize=11)
+    axes.set_title(geometry.title(archive), fontsize=11)
     return figure
 
 
 def _draw_panels(archive: Archive, dimensions: Sequence[Dimension]) -> Figure:
     """Draw a grid of two dimensions, or of three as one panel for each value of the first."""
-    import matplotlib.pyplot as plt
-
     hbd = archive.header.get("settings", {}).get("algorithm") == "hbd" and len(dimensions) == 3
     if hbd:
         first = [f"{k / len(dimensions[0].options):.2f}" for k in range(len(dimensions[0].options))]
         rest = [Dimension(name, one.options) for name, one in zip(HBD, dimensions[1:], strict=True)]
         dimensions = [Dimension("uniformity", first), *rest]
-    layout = map_layout(archive, dimensions)
+    layout = geometry.map_layout(archive, dimensions)
     blocks = [tuple(map(round, block)) for block in layout.blocks]
     columns, lines = (len({block[k] for block in blocks}) for k in (0, 1))
     # A panel alone is large; many share about the same page.
     side = SIDE * 0.8 if len(blocks) == 1 else min(2.3, 9.0 / columns)
     size = (8.6, 2.1 * lines + 0.7) if hbd else (side * columns + 1.6, side * lines + 1.0)
-    figure, grid = plt.subplots(
-        lines, columns, figsize=size, layout="constrained", sharex=True, sharey=True, squeeze=False
-    )
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
     fitness = archive.objective[archive.occupied]
     image = layout.image(fitness)
     limits: dict[str, Any] = {"vmin": float(fitness.min()), "vmax": float(fitness.max())}
@@ -159,14 +141,14 @@ def _draw_panels(archive: Archive, dimensions: Sequence[Dimension]) -> Figure:
             image[y : y + high, x : x + wide], origin="lower", extent=(0, 1, 0, 1),
             cmap=_colours(), **limits,
         )  # fmt: skip
-        across, upwards = ranges(archive)[-2:]
+        across, upwards = geometry.ranges(archive)[-2:]
         axes.set_xticks([0, 0.5, 1], _marks(across))
         axes.set_yticks([0, 0.5, 1], _marks(upwards))
         if layout.titles:
             axes.set_title(layout.titles[k], fontsize=10 if hbd else 9)
     figure.supxlabel(layout.across, fontsize=11)
     figure.supylabel(layout.upwards, fontsize=11)
-    figure.suptitle(title(archive), fontsize=11)
+    figure.suptitle(geometry.title(archive), fontsize=11)
     shrink, pad = (0.6, 0.02) if hbd else (0.8, 0.03)
     figure.colorbar(panel, ax=grid, label="fitness", shrink=shrink, pad=pad)
     return figure
@@ -180,9 +162,7 @@ def _marks(limits: tuple[float, float]) -> list[str]:
 
 def _draw_nested(archive: Archive, dimensions: Sequence[Dimension]) -> Figure:
     """Draw cells of many dimensions as blocks of blocks, dimensions across and upwards in turn."""
-    import matplotlib.pyplot as plt
-
-    layout = map_layout(archive, dimensions)
+    layout = geometry.map_layout(archive, dimensions)
     across, upwards = layout.axes
     cell = SIDE / max(layout.width, layout.height)
     width, height = max(cell * layout.width, SHORTEST), max(cell * layout.height, SHORTEST)
@@ -192,14 +172,15 @@ def _draw_nested(archive: Archive, dimensions: Sequence[Dimension]) -> Figure:
     foot = 0.2 * len(notes) + 0.15
     room_left, room_below = _room(left), _room(below)
     full = room_left + width + 1.5, foot + room_below + height + 0.75
-    figure = plt.figure(figsize=full)
+    figure = Figure(figsize=full)
     corner = room_left / full[0], (foot + room_below) / full[1]
     axes = figure.add_axes((*corner, width / full[0], height / full[1]))
     widths = [2.6 / (1 + 1.6 * level) for level in range(len(dimensions))]
     image = _show_cells(axes, layout, archive, widths, "auto")
     _put(axes, below, height, sideways=True)
     _put(axes, left, width, sideways=False)
-    axes.set_title(textwrap.fill(title(archive), int(14 * (width + 1.0))), fontsize=11, loc="left")
+    wrapped = textwrap.fill(geometry.title(archive), int(14 * (width + 1.0)))
+    axes.set_title(wrapped, fontsize=11, loc="left")
     bar = ((room_left + width + 0.25) / full[0], corner[1], 0.18 / full[0], height / full[1])
     figure.colorbar(image, cax=figure.add_axes(bar), label="fitness")
     for k, words in enumerate(reversed(notes)):
@@ -300,15 +281,12 @@ def _second_axis(axes: Axes, at: float, sideways: bool) -> Any:
 
 def _draw_environments(archive: Archive) -> Figure:
     """Draw the paper's 4096 environments as 4 x 4 grids of 4 x 4 grids of 4 x 4 cells."""
-    import matplotlib.pyplot as plt
-    from matplotlib.patches import Rectangle
-
     dimensions = [
         Dimension(TITLES[name], [f"{value:g}" for value in options])
         for name, options in PAPER.items()
     ]
-    layout = map_layout(archive, dimensions, list(PAPER))
-    figure = plt.figure(figsize=(10.4, 8.4))
+    layout = geometry.map_layout(archive, dimensions, list(PAPER))
+    figure = Figure(figsize=(10.4, 8.4))
     axes = figure.add_axes((0.113, 0.125, 0.665, 0.823))
     image = _show_cells(axes, layout, archive, (2.5, 0.9), "equal")
     for axis, sideways in zip(layout.axes, (True, False), strict=True):
@@ -321,11 +299,11 @@ def _draw_environments(archive: Archive) -> Figure:
         above.set_label_text(f"{outer.name}, large blocks", fontsize=11)
         above.set_ticks([at - 0.5 for at in axis.centres(0)], outer.options, fontsize=11)
         above.set_tick_params(length=0, pad=3)
-    axes.set_title(title(archive), fontsize=12)
+    axes.set_title(geometry.title(archive), fontsize=12)
     options = dict(zip(PAPER, Environment().options() or (), strict=True))
     x, y = (
         sum(options[name] * step for name, step in zip(names, axis.steps, strict=True))
-        for names, axis in zip((ACROSS, UPWARDS), layout.axes, strict=True)
+        for names, axis in zip((geometry.ACROSS, geometry.UPWARDS), layout.axes, strict=True)
     )
     for colour, width in (("white", 4.0), ("#D55E00", 2.0)):
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, ec=colour, lw=width))
@@ -353,20 +331,19 @@ def _draw_key(axes: Axes, layout: MapLayout) -> None:
 
 def _draw_points(archive: Archive) -> Figure:
     """Draw elites by their two measures, or in the plane that shows most of how they differ."""
-    import matplotlib.pyplot as plt
-
-    points, names, share = embedding(archive)
+    points, names, share = geometry.embedding(archive)
     shown = "" if share is None else f"\nthe plane shows {share:.0%} of the variance"
     fitness = archive.objective[archive.occupied]
     best = int(fitness.argmax())
-    figure, axes = plt.subplots(figsize=(7.6, 6.2), layout="constrained")
+    figure = Figure(figsize=(7.6, 6.2), layout="constrained")
+    axes = figure.subplots()
     x, y = points.T
     drawn = axes.scatter(x, y, c=fitness, cmap=COLOURS, s=45, edgecolor="white", lw=0.5)
     ring: dict[str, Any] = {"facecolor": "none", "edgecolor": "black", "lw": 1.5}
     axes.scatter(x[best], y[best], s=170, label="best elite", **ring)
     axes.set_xlabel(names[0])
     axes.set_ylabel(names[1])
-    axes.set_title(f"{title(archive)}{shown}", fontsize=11)
+    axes.set_title(f"{geometry.title(archive)}{shown}", fontsize=11)
     axes.legend(loc="upper right", frameon=False)
     figure.colorbar(drawn, ax=axes, label="fitness")
     return figure

@@ -57,13 +57,11 @@ class Pane:
     Parameters
     ----------
     watched : what every robot did in every cycle
-    mean : mean fitness over the trials that a recovery was judged by
     signs : of the robots, in the order of time (default: those of the trace, all along)
     """
 
-    def __init__(self, watched: Trace, mean: float = 0.0, signs: Sequence[Signs] = ()) -> None:
+    def __init__(self, watched: Trace, signs: Sequence[Signs] = ()) -> None:
         self.trace = watched
-        self.mean = mean
         faults = watched.faults or Faults.none(watched.x.shape[1])
         self.signs = list(signs) or [Signs(0, faults, letters_of(watched.parts))]
         start = watched.start

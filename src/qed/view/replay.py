@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from qed.errors import InputError, whole
 from qed.swarm.faults import Faults
 from qed.swarm.trace import trace
-from qed.view.look import NOTES, TITLES, percent
+from qed.view.look import TITLES, percent
 from qed.view.pane import Pane, Subject
 
 if TYPE_CHECKING:
@@ -119,17 +119,17 @@ def watch(
     for entry in entries:
         one = entry.found
         trials = (
-            (one.normal_controller, None, one.normal),
-            (one.normal_controller, one.faults, one.broken),
-            (one.team or one.controller, one.faults, one.performance),
+            (one.normal_controller, None),
+            (one.normal_controller, one.faults),
+            (one.team or one.controller, one.faults),
         )
         panes = []
-        for controller, faults, mean in trials:
+        for controller, faults in trials:
             watched = trace(
                 controller, environment, task=one.task, seconds=seconds, seed=seed, trial=trial,
                 faults=faults,
             )  # fmt: skip
-            panes.append(Pane(watched, mean))
+            panes.append(Pane(watched))
             if progress is not None:
                 progress(3 * len(columns) + len(panes), 3 * len(entries))
         columns.append(_column(entry, panes, len(entries) == 1))
@@ -139,16 +139,11 @@ def watch(
 def _column(entry: Entry, panes: Sequence[Pane], alone: bool) -> Column:
     """Return the three panes of a recovery with their words; of several only the broken ones."""
     found = entry.found
-    changes = ("", percent(found.impact), percent(found.resilience))
+    means = found.normal, found.broken, found.performance
+    changes = "", f"impact {percent(found.impact)}", f"resilience {percent(found.resilience)}"
     views = tuple(
-        View(
-            pane,
-            TITLES[moment],
-            moment,
-            (f"{JUDGED} {pane.mean:.3f}", f"{NOTES[moment]} {change}".strip()),
-            compared=moment > 0,
-        )
-        for moment, (pane, change) in enumerate(zip(panes, changes, strict=True))
+        View(pane, TITLES[k], k, (f"{JUDGED} {means[k]:.3f}", changes[k]), compared=k > 0)
+        for k, pane in enumerate(panes)
     )
     kept = set(found.cells) == {found.normal_cell}
     stays = ": the normal controller stays" if kept else ""
@@ -157,7 +152,7 @@ def _column(entry: Entry, panes: Sequence[Pane], alone: bool) -> Column:
         entry.name,
         views if alone else views[1:],
         panes[0],
-        f"{TITLES[0]} {panes[0].mean:.3f}",
+        f"{TITLES[0]} {found.normal:.3f}",
         tuple(filter(None, caption)),
     )
 
@@ -239,9 +234,9 @@ def replay(
     from qed.view import film
 
     archives = len(_entries(found, algorithm))
-    form = film.of_trial(
-        film.ending_of(out), seconds, speed, fps, size, trails=trails, sensors=sensors,
-        archives=archives,
+    form = film.film_of(
+        film.ending_of(out), [seconds], speed, fps, size, archives=archives, trails=trails,
+        sensors=sensors,
     )  # fmt: skip
     shown = watch(
         found, environment=environment, seconds=seconds, seed=seed, trial=trial,

@@ -27,6 +27,7 @@ BEST, KEPT = look.MARK, look.NEAR  # what is believed of the best controller, an
 
 
 Box = tuple[int, int, int, int]  # left, top, right, bottom (pixels)
+Pen = ImageDraw.ImageDraw
 
 
 def colour_of(chapter: Chapter) -> str:
@@ -77,9 +78,7 @@ class StoryStage(Stage):
         at = (self.width - self.margin, self.margin + round(1.05 * self.title.size))
         pen.text(at, speed, look.INK if section.lapse else look.SOFT_INK, self.strong, anchor="rs")
 
-    def _score(
-        self, pen: ImageDraw.ImageDraw, chapter: Chapter, seconds: float, shade: str
-    ) -> None:
+    def _score(self, pen: Pen, chapter: Chapter, seconds: float, shade: str) -> None:
         """Write the score so far of the present period."""
         score = f"{self.story.score(seconds):.3f}"
         base = self.top + self.digits.size
@@ -169,10 +168,10 @@ class Charts:
         now = fine * self.scores.x(seconds)
         for axes in (self.scores, self.beliefs):
             _, top, _, bottom = axes.box
-            pen.line((now, fine * top, now, fine * bottom), ink.colour(look.INK, 110), fine)
+            pen.line((now, fine * top, now, fine * bottom), look.INK + "6e", fine)
         return image.reduce(fine)
 
-    def _score(self, pen: ImageDraw.ImageDraw, chapter: Chapter, seconds: float) -> None:
+    def _score(self, pen: Pen, chapter: Chapter, seconds: float) -> None:
         """Draw the score of a period so far, and a dot where it has ended."""
         fine, axes = ink.FINE, self.scores
         first, last = round(chapter.begin / CYCLE), round(min(chapter.end, seconds) / CYCLE - 1e-6)
@@ -185,13 +184,13 @@ class Charts:
             (fine * axes.x((row + 1) * CYCLE), fine * axes.y(value))
             for row, value in zip(rows.tolist(), values.tolist(), strict=True)
         ]
-        shade = ink.colour(colour_of(chapter))
+        shade = colour_of(chapter)
         if len(points) > 1:
             pen.line(points, shade, 2 * fine, joint="curve")
         if chapter.end <= seconds + 1e-9:
             pen.circle(points[-1], 4 * fine, fill=shade)
 
-    def _belief(self, pen: ImageDraw.ImageDraw, chapter: Chapter, seconds: float) -> None:
+    def _belief(self, pen: Pen, chapter: Chapter, seconds: float) -> None:
         """Draw what is believed from a period's end to that of the next."""
         axes, later = self.beliefs, [one for one in self.story.chapters if one.begin >= chapter.end]
         end = min(seconds, later[0].end if later else self.story.seconds)
@@ -207,8 +206,8 @@ class Charts:
             low, mean, high = (
                 ink.FINE * axes.y(value) for value in (belief.low, belief.mean, belief.high)
             )
-            pen.rectangle((left, high, right, low), ink.colour(name, 60))
-            pen.line((left, mean, right, mean), ink.colour(name), round(2.5 * ink.FINE))
+            pen.rectangle((left, high, right, low), name + "3c")
+            pen.line((left, mean, right, mean), name, round(2.5 * ink.FINE))
 
     def _background(self) -> Image.Image:
         """Draw what stays: frames, numbers, names of periods, headings."""
@@ -227,7 +226,7 @@ class Charts:
         self._names(pen)
         return image
 
-    def _heading(self, pen: ImageDraw.ImageDraw, axes: Axes, words: list[tuple[str, str]]) -> None:
+    def _heading(self, pen: Pen, axes: Axes, words: list[tuple[str, str]]) -> None:
         left, top = float(axes.box[0]), axes.box[1]
         for text, shade in words:
             bold = shade != look.INK
@@ -239,7 +238,7 @@ class Charts:
             pen.text((left, top - round(0.3 * self.face.size)), text, shade, face, anchor="ls")
             left += ink.width(text, face) + self.face.size
 
-    def _grid(self, pen: ImageDraw.ImageDraw, axes: Axes) -> None:
+    def _grid(self, pen: Pen, axes: Axes) -> None:
         """Draw lines at round numbers and at the ends of periods."""
         for tick in axes.ticks():
             height = axes.y(tick)
@@ -254,7 +253,7 @@ class Charts:
             ends = (at, axes.box[1], at, axes.box[3])
             pen.line(ends, look.NEAR if struck else "#c9cfd4", 2 if struck else 1)
 
-    def _names(self, pen: ImageDraw.ImageDraw) -> None:
+    def _names(self, pen: Pen) -> None:
         """Write below the upper chart which period is which, as far as there is room."""
         top = self.scores.box[3] + round(0.25 * self.face.size)
         taken: list[tuple[float, float]] = []
