@@ -39,16 +39,15 @@ class Sizes:
     finalists: int = 12  # the best of them
     new: int = 60  # trials that they meet beside the incumbent
 
-    def swarms(self, faults: Faults, solutions: int) -> int:
-        """Return how many swarms are tried at most."""
+    def swarms(self, faults: Faults, solutions: int) -> tuple[int, int]:
+        """Return how many candidates and how many finalists are tried at most."""
         kinds = len(kinds_in(faults))
-        return 2 + (1 + kinds) * (self.finalists + 1) + kinds * min(self.candidates, solutions)
+        return kinds * min(self.candidates, solutions), 2 + (1 + kinds) * (self.finalists + 1)
 
     def all_trials(self, faults: Faults, solutions: int) -> int:
         """Return how many trials they meet at most."""
-        kinds = len(kinds_in(faults))
-        tried = kinds * min(self.candidates, solutions) * self.trials
-        return tried + (2 + (1 + kinds) * (self.finalists + 1)) * self.new
+        candidates, finalists = self.swarms(faults, solutions)
+        return candidates * self.trials + finalists * self.new
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def kinds_of(several: Sequence[Faults]) -> list[Fault]:
 
 def planned(several: Sequence[Faults], solutions: int) -> int:
     """Return how many swarms are tried at most for a team in each fault."""
-    teams = sum(Sizes().swarms(faults, solutions) for faults in several)
+    teams = sum(sum(Sizes().swarms(faults, solutions)) for faults in several)
     return teams + len(kinds_of(several)) * (solutions + min(PLAYS, solutions))
 
 
@@ -174,7 +173,10 @@ def teams(
         again = attempt([plans[row] for row in ahead], Sizes().trials, f"play {kind.name}")
         plays[kind] = ahead[int(np.argmax(again.mean(1)))]
     for recovery, values in zip(recoveries, fitness, strict=True):
-        faults, last = recovery.faults, report.done + Sizes().swarms(recovery.faults, len(cells))
+        faults, last = (
+            recovery.faults,
+            report.done + sum(Sizes().swarms(recovery.faults, len(cells))),
+        )
         normal_best = int(np.searchsorted(cells, recovery.normal_cell))
         first, team = Round(attempt, faults, values, alike, plays).teams(normal_best)
         report.reach(last)

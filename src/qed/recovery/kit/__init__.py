@@ -1,15 +1,11 @@
 """Kits: what a swarm carries to recover by itself; learned beforehand from simulated faults.
 
-library    the faults that are simulated
-notebook   what was simulated so far, in a file, so that nothing is lost
-field      controllers, teams and faults, simulated page by page
-fitting    the short list and the prior, from the library's fitness
-playbook   a controller for each fault
-validate   a kit on faults that took no part
-mixed      playbook and teams in swarms of different faults
-words      what was found, in plain words
-prepare    prepare(): all of these, one after the other
-kit        Kit: what comes of it, as a file
-play       the search against the simulator
-recovered  recover() with a kit; diagnosis: robots that are wrong about themselves
+kit           Kit: its search, its recovery in simulation      stored      its file
+playbook      a controller for each fault, without a search
+prepare       prepare(): all that follows, step by step
+library       the faults that are simulated
+cached_trials controllers, teams and faults, simulated batch by batch and kept
+fitting       the short list and the prior, from the library's fitness
+validation    a kit on faults that took no part, and what is said of it
+recover       what Kit.recover does     play    the search against the simulator
 """

@@ -57,7 +57,7 @@ class Kit:
     library : mapping
         What was simulated.
     findings : mapping
-        What validation said; ``words`` tells it.
+        What validation found; ``words`` says it.
 
     Examples
     --------
@@ -295,12 +295,13 @@ class Kit:
         The library met these swarms in a few trials of each controller; the playbook's choice
         was the best of many there on more trials, so that the others are taken for less.
         """
-        prior, told = self.known.prior, self.library.get("faults")
+        prior, simulated = self.known.prior, self.library.get("faults")
         # Centres are drawn towards the middle by as much as a fault may lie beside them.
         places = prior.centres / np.sqrt(np.maximum(1.0 - prior.width, 0.1))
         found = {name: prior.mean.copy() for name in self.playbook.plays}
-        for words, place in zip(told if isinstance(told, list) else [], places, strict=False):
-            names = set(str(words).split(","))
+        simulated = simulated if isinstance(simulated, list) else []
+        for faults, place in zip(simulated, places, strict=False):
+            names = set(str(faults).split(","))
             if len(names) == 1 and names <= found.keys():
                 found[names.pop()] = prior.mean + prior.loadings @ place
         for name, play in self.playbook.plays.items():
@@ -339,15 +340,15 @@ class Kit:
                 f"task: the kit is for {self.task}, not for {task}; prepare another kit"
             )
         if robots is not None and robots != self.environment.robots:
-            own = self.environment.robots
+            home = self.environment.robots
             elsewhere = f", or name environment=qed.Environment(robots={robots}) in Python"
             raise InputError(
-                f"{field}: the kit is for {own} robots, got {field} of {robots}; give {own}, or "
+                f"{field}: the kit is for {home} robots, got {field} of {robots}; give {home}, or "
                 f"prepare another kit{elsewhere * (field == 'faults')}"
             )
 
     def save(self, path: str | Path) -> None:
-        """Write the kit to an npz file, whole or not at all; equal kits, equal bytes.
+        """Write the kit to an npz file, or leave what is there; equal kits, equal bytes.
 
         Parameters
         ----------
@@ -375,7 +376,7 @@ class Kit:
         Raises
         ------
         ValueError
-            If the file is not a kit, or not whole; the message says what is wrong with it.
+            If the file is not a kit, or damaged; the message says what is wrong with it.
         """
         from qed.recovery.kit import stored
 

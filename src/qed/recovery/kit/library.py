@@ -38,28 +38,34 @@ GROUPS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def kinds_of(own: Sequence[Faults] = ()) -> list[Fault]:
+def kinds_of(extra: Sequence[Faults] = ()) -> list[Fault]:
     """Return the faults that a library draws from: the paper's, and those of a user's."""
-    return list(dict.fromkeys([*FAULTS.values(), *(one for faults in own for one in faults.each)]))
+    more = [one for faults in extra for one in faults.each]
+    return list(dict.fromkeys([*FAULTS.values(), *more]))
 
 
-def alike(robots: int, own: Sequence[Faults] = ()) -> list[Faults]:
+def alike(robots: int, extra: Sequence[Faults] = ()) -> list[Faults]:
     """Return the swarms in which all robots have the same fault."""
-    return [Faults([name] * robots) for name in kinds_of(own) if name != HEALTHY]
+    return [Faults([name] * robots) for name in kinds_of(extra) if name != HEALTHY]
 
 
 def drawn(
-    purpose: str, seed: int, count: int, robots: int, own: Sequence[Faults] = (), every: int = EVERY
+    purpose: str,
+    seed: int,
+    count: int,
+    robots: int,
+    extra: Sequence[Faults] = (),
+    every: int = EVERY,
 ) -> list[Faults]:
     """Draw combined faults: every third uniform, the others one-sided; purposes share no draw.
 
-    ``own`` are a user's faults: their kinds are drawn too, on their own and among the others.
+    ``extra`` are a user's faults: their kinds are drawn too, by themselves and among the others.
     """
-    return [_fault(purpose, seed, k, robots, own, every) for k in range(count)]
+    return [_fault(purpose, seed, k, robots, extra, every) for k in range(count)]
 
 
 def elsewhere(
-    seed: int, count: int, home: Environment, own: Sequence[Faults] = ()
+    seed: int, count: int, home: Environment, extra: Sequence[Faults] = ()
 ) -> list[tuple[Faults, Environment]]:
     """Draw faults in worlds with fewer robots than at home, and by turns with more obstacles.
 
@@ -77,32 +83,32 @@ def elsewhere(
             world = replace(home, robots=home.robots - 1 - (bits * fewer >> 32))
         else:
             world = replace(home, obstacles=home.obstacles + 1 + (bits * more >> 32))
-        found.append((_fault("elsewhere", seed, k, world.robots, own), world))
+        found.append((_fault("elsewhere", seed, k, world.robots, extra), world))
     return found
 
 
 def _fault(
-    purpose: str, seed: int, k: int, robots: int, own: Sequence[Faults], every: int = EVERY
+    purpose: str, seed: int, k: int, robots: int, extra: Sequence[Faults], every: int = EVERY
 ) -> Faults:
     """Return the fault number k of those drawn for a purpose."""
     number = stream("kit", purpose, seed, k)
     if k % every == 0:
-        return mixed(robots, number, own)
-    return one_sided(robots, number, k - k // every - 1, own)
+        return mixed(robots, number, extra)
+    return one_sided(robots, number, k - k // every - 1, extra)
 
 
-def mixed(robots: int, seed: int, own: Sequence[Faults] = ()) -> Faults:
+def mixed(robots: int, seed: int, extra: Sequence[Faults] = ()) -> Faults:
     """Draw each robot's fault independently, all kinds equally likely."""
-    names = kinds_of(own)
+    names = kinds_of(extra)
     bits = fold(seed, 1, np.arange(robots)).astype(np.uint64)
     return Faults([names[k] for k in ((bits * len(names)) >> 32).tolist()])
 
 
-def one_sided(robots: int, seed: int, turn: int, own: Sequence[Faults] = ()) -> Faults:
+def one_sided(robots: int, seed: int, turn: int, extra: Sequence[Faults] = ()) -> Faults:
     """Draw which robots break; by turns with faults of one group, few of them, more, or most."""
     groups: list[tuple[str, ...]] = [
         *GROUPS,
-        *((name,) for name in kinds_of(own) if name not in FAULTS),
+        *((name,) for name in kinds_of(extra) if name not in FAULTS),
     ]
     group, level = groups[turn % len(groups)], turn // len(groups) % LEVELS
     count, *kinds = fold(seed, 2, np.arange(robots + 1)).astype(np.uint64).tolist()

@@ -159,12 +159,14 @@ class Playbook:
         return {"plays": plays, "mixed": None if self.mixed is None else list(self.mixed)}
 
     @classmethod
-    def from_described(cls, told: Any, controllers: Sequence[Controller], present: int) -> Playbook:
+    def from_described(
+        cls, stored: Any, controllers: Sequence[Controller], present: int
+    ) -> Playbook:
         """Return the playbook of a file, or raise ValueError that says what is wrong with it."""
-        if not isinstance(told, dict) or not isinstance(told.get("plays"), list):
+        if not isinstance(stored, dict) or not isinstance(stored.get("plays"), list):
             raise ValueError("its playbook is not a list of plays")
         plays: dict[str, Play] = {}
-        for play in told["plays"]:
+        for play in stored["plays"]:
             if not isinstance(play, dict) or not isinstance(play.get("fault"), str):
                 raise ValueError("a play of its playbook names no fault")
             row = integer("a play's row", play.get("row"), 0, len(controllers) - 1)
@@ -173,7 +175,7 @@ class Playbook:
                 for name in ("fitness", "kept", "error")
             }
             plays[play["fault"]] = Play(play["fault"], row, **numbers)
-        mixed = told.get("mixed")
+        mixed = stored.get("mixed")
         if mixed is not None:
             if not isinstance(mixed, list) or len(mixed) != 2:
                 raise ValueError("its playbook's validation is not a gain and an error")

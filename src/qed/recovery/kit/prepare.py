@@ -158,7 +158,7 @@ def prepare(
         archive, task, trials=NORMAL_TRIALS, seconds=seconds, seed=seed, environment=environment,
         threads=threads,
     )  # fmt: skip
-    own = how.checked(faults) if len(faults) else []
+    extra = how.checked(faults) if len(faults) else []
     how = replace(how, backend=chosen(backend, [how.environment], 100))
     settings = {
         "archive": digest_of(archive),
@@ -167,38 +167,38 @@ def prepare(
         "seconds": how.seconds,
         "environment": asdict(how.environment),
         "effort": asdict(effort),
-        "faults": [",".join(one) for one in own],
+        "faults": [",".join(one) for one in extra],
         "backend": how.backend,
     }
-    room = _room(_conditions(effort, how.environment, own), how.environment.robots)
+    room = _room(_conditions(effort, how.environment, extra), how.environment.robots)
     if room < FOR_CONTROLLERS * ROOM:
         raise InputError(
             f"faults: a library of {effort.faults + effort.elsewhere} faults leaves no room for "
             "controllers in a kit of 200 kB; use fewer"
         )
     cache = TrialCache(None if notes is None else Path(notes), settings)
-    planned = _planned(effort, len(archive), how.environment, own)
+    planned = _planned(effort, len(archive), how.environment, extra)
     try:
-        return _prepared(archive, CachedTrials(how, seed, cache, planned, progress), effort, own)
+        return _prepared(archive, CachedTrials(how, seed, cache, planned, progress), effort, extra)
     finally:
         cache.save()
 
 
-def _prepared(archive: Archive, cached: CachedTrials, effort: Effort, own: list[Faults]) -> Kit:
+def _prepared(archive: Archive, cached: CachedTrials, effort: Effort, extra: list[Faults]) -> Kit:
     """Simulate and learn, step by step."""
     everyone, robots = np.arange(len(archive)), cached.how.environment.robots
     normal = cached.race("normal", everyone, None, NORMAL_TRIALS)
-    surveyed = _surveyed(effort, cached.seed, robots, own)
+    surveyed = _surveyed(effort, cached.seed, robots, extra)
     survey = cached.fitness("survey", everyone, surveyed, 1)[:, :, 0]
     best = np.array([normal.winner])
     some = fitting.shortlist(fitting.smoothed(survey), _candidates(effort, len(everyone)), best)
     faults = [
-        *library.drawn("library", cached.seed, effort.faults, robots, own),
-        *library.alike(robots, own),
-        *own,
+        *library.drawn("library", cached.seed, effort.faults, robots, extra),
+        *library.alike(robots, extra),
+        *extra,
         Faults.none(robots),
     ]
-    others = library.elsewhere(cached.seed, effort.elsewhere, cached.how.environment, own)
+    others = library.elsewhere(cached.seed, effort.elsewhere, cached.how.environment, extra)
     conditions: list[Condition] = [*faults, *others]
     screened: list[Condition] = [
         *faults[effort.faults :],
@@ -219,17 +219,17 @@ def _prepared(archive: Archive, cached: CachedTrials, effort: Effort, own: list[
     prior = fitting.fitted(fitness, noise, effort.trials, present)
     prior = replace(prior, noisier=fitting.noisier_of(tried, noise))
     known = Known(
-        _as_stored(prior),
-        healthy.mean(1).astype(np.float32).astype(np.float64),
-        fitting.places_in(archive.measures[archive.occupied[rows]])
-        .astype(np.float32)
-        .astype(np.float64),
+        Prior(*(_as_stored(getattr(prior, field.name)) for field in fields(prior))),
+        _as_stored(healthy.mean(1)),
+        _as_stored(fitting.places_in(archive.measures[archive.occupied[rows]])),
         fitting.cover(smooth, effort.portfolio),
     )
     controllers = tuple(one.pruned() for one in genomes.take(rows).controllers())
-    alike = range(effort.faults, effort.faults + len(library.alike(robots, own)))
-    plays = {faults[k][0]: _play(cached, faults[k], rows, smooth[k], present) for k in alike}
-    plays["NONE"] = _play(cached, faults[-1], rows, smooth[len(faults) - 1], present)
+    alike = range(effort.faults, effort.faults + len(library.alike(robots, extra)))
+    plays = {
+        faults[k][0]: _play(cached, faults[k], rows, smooth[k], present)
+        for k in (*alike, len(faults) - 1)
+    }
     kit = Kit(
         task=cached.how.task,
         environment=cached.how.environment,
@@ -250,13 +250,13 @@ def _prepared(archive: Archive, cached: CachedTrials, effort: Effort, own: list[
             "seed": cached.seed,
         },
     )
-    return validation.validated(kit, cached, rows, effort.validation, own, effort.teams)
+    return validation.validated(kit, cached, rows, effort.validation, extra, effort.teams)
 
 
-def _surveyed(effort: Effort, seed: int, robots: int, own: Sequence[Faults]) -> list[Faults]:
+def _surveyed(effort: Effort, seed: int, robots: int, extra: Sequence[Faults]) -> list[Faults]:
     """Return the faults that all controllers meet; swarms that are alike, the extremes, first."""
-    extremes = [Faults.none(robots), *own, *library.alike(robots, own)]
-    drawn = library.drawn("survey", seed, effort.surveyed, robots, own)
+    extremes = [Faults.none(robots), *extra, *library.alike(robots, extra)]
+    drawn = library.drawn("survey", seed, effort.surveyed, robots, extra)
     return [*extremes, *drawn][: max(effort.surveyed, 1)]
 
 
@@ -265,10 +265,10 @@ def _candidates(effort: Effort, controllers: int) -> int:
     return min(max(effort.candidates, effort.controllers), controllers)
 
 
-def _conditions(effort: Effort, home: Environment, own: Sequence[Faults]) -> int:
+def _conditions(effort: Effort, home: Environment, extra: Sequence[Faults]) -> int:
     """Return how many cases a library holds."""
     others = len(library.elsewhere(0, effort.elsewhere, home))
-    return effort.faults + len(library.alike(home.robots, own)) + len(own) + 1 + others
+    return effort.faults + len(library.alike(home.robots, extra)) + len(extra) + 1 + others
 
 
 def _room(cases: int, robots: int) -> float:
@@ -314,28 +314,26 @@ def _play(
     return Play(name, best, found, kept, error)
 
 
-def _planned(effort: Effort, controllers: int, home: Environment, own: Sequence[Faults]) -> int:
+def _planned(effort: Effort, controllers: int, home: Environment, extra: Sequence[Faults]) -> int:
     """Return about how many trials there will be; a kit with large networks needs fewer."""
     some = _candidates(effort, controllers)
     few = min(effort.controllers, some)
-    alike = len(library.alike(home.robots, own))
-    extremes = alike + len(own) + 1
-    cases = _conditions(effort, home, own)
+    alike = len(library.alike(home.robots, extra))
+    extremes = alike + len(extra) + 1
+    cases = _conditions(effort, home, extra)
     others = cases - effort.faults - extremes
     plays = (alike + 1) * (2 * PLAY_FRESH + min(PLAYS, few) * PLAY_TRIALS)
     raced = sum(count * met for count, met in racing.heats(controllers, NORMAL_TRIALS))
     surveyed = controllers * max(effort.surveyed, 1)
     screened = some * (min(effort.screened, effort.faults) + extremes + others // 2)
-    learned = (few * effort.trials + PRESENT_TRIALS) * cases
-    learned += 3 * few
+    learned = (few * effort.trials + PRESENT_TRIALS) * cases + 3 * few
     validated = validation.planned(few, effort.validation, effort.teams, home.robots)
     return raced + surveyed + screened + learned + plays + validated
 
 
-def _as_stored(prior: Prior) -> Prior:
-    """Return a prior rounded as in a file, so that a kit is the same before and after it."""
-    arrays = (getattr(prior, field.name) for field in fields(prior))
-    return Prior(*(array.astype(np.float32).astype(np.float64) for array in arrays))
+def _as_stored(values: np.ndarray) -> np.ndarray:
+    """Return numbers rounded as in a file, so that a kit is the same before and after it."""
+    return values.astype(np.float32).astype(np.float64)
 
 
 def _numbers(values: np.ndarray) -> list[float]:

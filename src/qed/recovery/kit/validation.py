@@ -62,12 +62,12 @@ class Validated:
 
 
 def validated(
-    kit: Kit, cached: CachedTrials, rows: np.ndarray, count: int, own: Sequence[Faults],
+    kit: Kit, cached: CachedTrials, rows: np.ndarray, count: int, extra: Sequence[Faults],
     by_fault: int,
 ) -> Kit:  # fmt: skip
     """Return the kit with what was found, and with what its playbook is worth in mixed swarms."""
     robots = kit.environment.robots
-    faults = library.drawn("validation", cached.seed, count, robots, own, EVERY)
+    faults = library.drawn("validation", cached.seed, count, robots, extra, EVERY)
     raced = [
         cached.race(f"best-{k}", rows, fault, CHOOSE, [kit.present])
         for k, fault in enumerate(faults)
