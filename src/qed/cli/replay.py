@@ -95,7 +95,6 @@ def replay(
     from qed.view.replay import Entry, checked_trial, faults_from, watch
     from qed.view.words import names
 
-    # All that can be wrong is found before the search, which takes time.
     # A request to stop ends like Ctrl-C: with nothing half-written left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if any(map(is_kit, paths)):
@@ -111,16 +110,17 @@ def replay(
             raise InputError(f"--{option} needs a kit; qed prepare makes one from an archive")
     if by is not None:
         choice("by", by, BY)
-    trials, trial = 10 if trials is None else trials, 0 if trial is None else trial
+    # All that can be wrong is found before the search, which takes time.
+    trials, trial = 10 if trials is None else trials, checked_trial(trial or 0)
     ending = film.ending_of(out)
     archives, sources = _opened(paths)
     wanted = _task(task, archives, sources)
     chosen = faults_from(faults, Environment().robots)
-    length = _seconds(archives) if seconds is None else seconds
+    longest = max(archive.header["settings"].get("seconds", 400.0) for archive in archives)
+    length = float(longest) if seconds is None else seconds
     form = film.film_of(
         ending, [length], speed, fps, size, trails=trails, sensors=sensors, archives=len(archives)
     )
-    checked_trial(trial)
     can_write(out)
 
     entries = []
@@ -164,39 +164,28 @@ def _origin(archive: Archive, found: Recovery) -> str:
     return f"a team of {len(cells)} controllers" if len(cells) > 1 else origin(archive, *cells)
 
 
-def _made(archive: Archive) -> dict[str, Any]:
-    """Return how an archive was made, as its header tells it."""
-    made: dict[str, Any] = archive.header.get("settings", {})
-    return made
-
-
 def _task(task: str | None, archives: Sequence[Archive], sources: Sequence[Path]) -> str:
-    """Return the task to show: as told, or the one that all archives were evolved for."""
+    """Return the task to show: as given, or the one that all archives were evolved for."""
     from qed.definitions import defined
     from qed.errors import InputError
     from qed.swarm.tasks import Task
 
     if task is not None:
         return defined("task", task, Task)
-    tasks = [_made(archive).get("task") for archive in archives]
-    for own, source in zip(tasks, sources, strict=True):
-        if own is None:
+    tasks = [archive.header["settings"].get("task") for archive in archives]
+    for one, source in zip(tasks, sources, strict=True):
+        if one is None:
             raise InputError(f"task: {source} does not name its task; give one with --task")
-        if own != tasks[0]:
+        if one != tasks[0]:
             raise InputError(
-                f"task: {source} was evolved for {own}, {sources[0]} for {tasks[0]}; give "
+                f"task: {source} was evolved for {one}, {sources[0]} for {tasks[0]}; give "
                 "archives of one task, or choose one with --task"
             )
     return str(tasks[0])
 
 
-def _seconds(archives: Sequence[Archive]) -> float:
-    """Return the longest trial that an archive was evolved with (s)."""
-    return float(max(_made(archive).get("seconds", 400.0) for archive in archives))
-
-
 def _print(out: Path, entries: Sequence[Entry], judged: str) -> None:
-    """Tell what the film shows, in numbers."""
+    """Print what the film shows, in numbers."""
     from qed.view.look import percent
 
     if len(entries) == 1:

@@ -8,7 +8,7 @@ import re
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from importlib.resources import files
@@ -41,8 +41,6 @@ TYPES = {
     "svg": "image/svg+xml",
 }
 SCENE_NAMES = ("look", "themed", "posesAt", "signed", "sharp", "drawArena")
-
-Answer = Callable[[Request], Awaitable[Response]]
 
 
 def parts() -> dict[str, tuple[bytes, str]]:
@@ -84,27 +82,20 @@ class Explorer:
 
     def routes(self) -> list[Route]:
         """Return all addresses."""
-        post = {
-            "swarm": self.swarm,
-            "lines": self.lines,
-            "search": self.search,
-            "film": self.film,
-            "prepare": self.prepare,
-            "stop": self.stop,
+        get = {
+            "start": self.start,
+            "look": self.look,
+            "map/{number}": self.map,
+            "film/{name}": self.made,
         }
+        post = (self.swarm, self.lines, self.search, self.film, self.prepare, self.stop)
+        parts = {"": "index.html"} | {name: name for name in self.parts}
         return [
-            Route("/", partial(self.part, name="index.html"), methods=["GET"]),
-            Route("/api/start", self.start, methods=["GET"]),
-            Route("/api/look", self.look, methods=["GET"]),
-            Route("/api/map/{number}", _plainly(self.map), methods=["GET"]),
-            Route("/api/film/{name}", self.made, methods=["GET"]),
+            *(Route(f"/api/{address}", answer, methods=["GET"]) for address, answer in get.items()),
+            *(Route(f"/api/{one.__name__}", one, methods=["POST"]) for one in post),
             *(
-                Route(f"/api/{name}", _plainly(answer), methods=["POST"])
-                for name, answer in post.items()
-            ),
-            *(
-                Route(f"/{name}", partial(self.part, name=name), methods=["GET"])
-                for name in self.parts
+                Route(f"/{address}", partial(self.part, name=name), methods=["GET"])
+                for address, name in parts.items()
             ),
         ]
 
@@ -136,7 +127,7 @@ class Explorer:
         """Answer with a map."""
         number = request.path_params["number"]
         if not number.isdecimal() or len(number) > 4 or int(number) >= len(self.views):
-            return refusal(RefusedError(404, "there is no such archive"))
+            raise RefusedError(404, "there is no such archive")
         k = int(number)
         if k not in self.maps:
             found = await to_thread.run_sync(maps.as_data, self.views[k])
@@ -145,8 +136,7 @@ class Explorer:
 
     async def swarm(self, request: Request) -> Response:
         """Simulate what is seen, and answer with what every robot did."""
-        asked = await _asked(request)
-        scene = state.checked(asked.get("state"), self.views)
+        scene = self._scene(await _asked(request))
         queue = self.queues.of(_page(request))
 
         def simulated() -> bytes:
@@ -163,7 +153,7 @@ class Explorer:
         from qed.explore import lines
 
         asked = await _asked(request)
-        scene = state.checked(asked.get("state"), self.views)
+        scene = self._scene(asked)
         way = asked.get("way", "")
         return JSONResponse({"text": lines.written(scene, way if isinstance(way, str) else "")})
 
@@ -172,13 +162,9 @@ class Explorer:
     async def search(self, request: Request) -> Response:
         """Search for a recovery, and report it step by step."""
         asked = await _asked(request)
-        scene = state.checked(asked.get("state"), self.views)
+        scene = self._scene(asked)
         way = str(asked.get("way", "exhaustive"))[:40]
-
-        def work(stream: Stream) -> None:
-            self.searcher.search(scene, way, stream)
-
-        return self._streamed(request, work, "search")
+        return self._streamed(request, partial(self.searcher.search, scene, way), "search")
 
     async def prepare(self, request: Request) -> Response:
         """Prepare a small kit for an archive, and report how far it is."""
@@ -198,9 +184,9 @@ class Explorer:
         from qed.explore import swarms
 
         asked = await _asked(request)
-        scenes = [state.checked(asked.get("state"), self.views)]
+        scenes = [self._scene(asked)]
         if asked.get("beside") is not None:
-            scenes.append(state.checked(asked["beside"], self.views))
+            scenes.append(self._scene(asked, "beside"))
         kind = choice("kind", str(asked.get("film", "mp4"))[:8], swarms.KINDS)
         extra = {name: asked.get(name) is True for name in ("trails", "sensors")}
 
@@ -226,11 +212,14 @@ class Explorer:
         """Answer with a film that was made."""
         name = request.path_params["name"]
         if name not in self.films:
-            return refusal(RefusedError(404, "this film is no longer there; make it again"))
+            raise RefusedError(404, "this film is no longer there; make it again")
         content, kind = self.films[name]
         ending = name.rpartition(".")[2]
         headers = {"content-disposition": f'attachment; filename="qed-swarm.{ending}"'}
         return Response(content, media_type=kind, headers=headers)
+
+    def _scene(self, asked: dict[str, Any], name: str = "state") -> state.Scene:
+        return state.checked(asked.get(name), self.views)
 
     def _streamed(self, request: Request, work: Callable[[Stream], None], kind: str) -> Response:
         """Begin a piece of work, and answer with its lines; it stops when the page leaves."""
@@ -254,22 +243,13 @@ def _drawing() -> dict[str, Any]:
     return player.drawing(known(Fault).values()) | {"marks": look.MARKS}
 
 
-def _plainly(answer: Answer) -> Answer:
-    """Turn what is wrong with a request into an answer that says it."""
-
-    async def plain(request: Request) -> Response:
-        try:
-            return await answer(request)
-        except RefusedError as refused:
-            return refusal(refused)
-        except (InputError, StoppedError) as error:
-            return refusal(RefusedError(422, str(error)))
-        except Busy:
-            return refusal(RefusedError(429, "too many tasks are running; stop one"))
-        except ClientDisconnect:
-            return Response(status_code=400)
-
-    return plain
+async def _refused(_: Request, error: Exception) -> Response:
+    """Answer what is wrong with a request."""
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=400)
+    if isinstance(error, Busy):
+        error = RefusedError(429, "too many tasks are running; stop one")
+    return refusal(error if isinstance(error, RefusedError) else RefusedError(422, str(error)))
 
 
 async def _asked(request: Request) -> dict[str, Any]:
@@ -298,6 +278,9 @@ def app(views: Sequence[ArchiveView], token: str, hosts: Sequence[str]) -> tuple
         yield
         explorer.queues.stop()
 
-    inner = Starlette(routes=explorer.routes(), lifespan=life)
+    refused = dict.fromkeys(
+        (RefusedError, InputError, StoppedError, Busy, ClientDisconnect), _refused
+    )
+    inner = Starlette(routes=explorer.routes(), lifespan=life, exception_handlers=refused)
     inner.router.redirect_slashes = False  # an address is one of ours or none
     return Guard(inner, token, hosts), explorer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from itertools import pairwise
 from typing import Any
 
 from qed.archive.stored import EXAMPLE
@@ -95,14 +94,12 @@ def _start(scene: Scene, lines: list[str]) -> str:
 def _world(scene: Scene, task: str, extra: str) -> list[str]:
     """Return the lines in which robots break while the world goes on."""
     lines = [f"world = qed.World(environment, {task}, seed={scene.seed}{extra})"]
-    moments = [0, *(cycle for cycle, _ in scene.events if cycle), scene.cycles]
-    broken = dict(scene.events)
-    for begin, end in pairwise(moments):
-        if begin in broken:
-            names = _quoted(",".join(broken[begin]))
+    for begin, end, broken in scene.periods:
+        if broken:
+            names = _quoted(",".join(broken))
             lines.append(f"world.faults = qed.Faults({names})  # at {begin * CYCLE:g} s")
         lines.append(f"score = world.run(controller, seconds={(end - begin) * CYCLE:.1f})")
-    lines.append('print(f"{score:.3f} in the last stretch")  # world.poses: where robots are now')
+    lines.append('print(f"{score:.3f} in the last period")  # world.poses: where robots are now')
     return lines
 
 
@@ -112,11 +109,11 @@ def _recovery(scene: Scene, way: str) -> list[str]:
         return []
     faults = f"faults = qed.Faults({_quoted(','.join(scene.faults))})"
     more = f"environment=environment, seconds={scene.seconds:g}"
+    kit: list[str] = []
     if way == "kit":
-        kit = [_kit(scene.view)] if scene.view.source else []
+        kit = [_kit(scene.view)] * bool(scene.view.source)
         call = f"found = kit.recover(faults=faults, {more})"
     else:
-        kit = []
         by = ', by="fault"' if way == "team" else ""
         more = f"trials=10, {more}{by}"
         call = f"found = qed.recover(archive, {_quoted(scene.task)}, faults, {more})"

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from qed.archive.cvt import Centroids
 from qed.archive.grid import Categories
 from qed.definitions import known
 from qed.explore.sources import ArchiveView
@@ -21,7 +22,7 @@ from qed.swarm.environment import Environment
 from qed.swarm.faults import Fault
 from qed.swarm.tasks import Task
 from qed.view import map_layout
-from qed.view.map_layout import Dimension, MapLayout, dimensions_of
+from qed.view.map_layout import Dimension, MapLayout
 from qed.view.words import attribute_in_words, behaviour_in_words
 
 MOST_LABELS = 20  # along a side, of one level
@@ -120,11 +121,15 @@ def _rounded(values: Any, digits: int = 3) -> list[Any]:
 
 
 def _layout(one: ArchiveView) -> MapLayout:
-    """Place the cells of an archive, with dimensions in the page's words."""
-    if one.attributes is not None:
-        dimensions = [_attribute(*item) for item in one.attributes.items()]
-        return map_layout.map_layout(one.archive, dimensions, list(one.attributes), spaced=True)
-    return map_layout.map_layout(one.archive, names=_names(one), spaced=True)
+    dimensions = None if isinstance(one.archive.space, Centroids) else _dimensions(one)
+    return map_layout.map_layout(one.archive, dimensions, list(one.attributes or ()), spaced=True)
+
+
+def _dimensions(one: ArchiveView) -> list[Dimension]:
+    """Return the dimensions of the cells of an archive, in the page's words."""
+    if one.attributes is None:
+        return map_layout.dimensions_of(one.archive, _names(one))
+    return [_attribute(*item) for item in one.attributes.items()]
 
 
 def _attribute(name: str, options: Sequence[float]) -> Dimension:
@@ -171,11 +176,14 @@ def _attributes(one: ArchiveView) -> list[dict[str, Any]]:
     measures = archive.measures[filled].astype(float)
     if isinstance(archive.space, Categories):
         return [
-            {"name": name, "options": options, "words": words, "values": column}
-            for (name, options, words), column in zip(
-                _options(one), measures.astype(int).T.tolist(), strict=True
-            )
-            if len(options) <= MOST_OPTIONS
+            {
+                "name": level.name,
+                "options": level.options,
+                "words": _option_words(one, level, k),
+                "values": measures[:, k].astype(int).tolist(),
+            }
+            for k, level in enumerate(_dimensions(one))
+            if len(level.options) <= MOST_OPTIONS
         ]
     if measures.shape[1] > MOST_MEASURES:
         return []
@@ -189,18 +197,12 @@ def _attributes(one: ArchiveView) -> list[dict[str, Any]]:
     return found
 
 
-def _options(one: ArchiveView) -> list[tuple[str, list[str], list[str]]]:
-    """Return name, options and their words of each attribute of cells that are choices."""
-    if one.attributes is not None:
-        levels = [_attribute(*item) for item in one.attributes.items()]
-        return [
-            (level.name, level.options, [attribute_in_words(name, option) for option in options])
-            for level, (name, options) in zip(levels, one.attributes.items(), strict=True)
-        ]
-    return [
-        (level.name, level.options, [f"{level.name} {option}" for option in level.options])
-        for level in dimensions_of(one.archive)
-    ]
+def _option_words(one: ArchiveView, level: Dimension, number: int) -> list[str]:
+    """Return the options of a dimension, which it is by number, in words."""
+    if one.attributes is None:
+        return [f"{level.name} {option}" for option in level.options]
+    name, options = list(one.attributes.items())[number]
+    return [attribute_in_words(name, option) for option in options]
 
 
 def _words(one: ArchiveView) -> list[str] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,13 @@ class Scene:
     def poses(self) -> Start | None:
         """Where robots begin; None if that is drawn from the seed."""
         return placed(self.start, self.environment, self.seed)
+
+    @property
+    def periods(self) -> list[tuple[int, int, Faults | None]]:
+        """First and last cycle of each time in which nothing breaks, and what breaks before it."""
+        broken = dict(self.events)
+        moments = sorted({0, *broken, self.cycles})
+        return [(begin, end, broken.get(begin)) for begin, end in pairwise(moments)]
 
     @property
     def cycles(self) -> int:

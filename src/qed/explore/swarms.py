@@ -10,7 +10,6 @@ import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +48,9 @@ def recorded(scene: Scene) -> Recording:
     """Simulate a swarm whose robots break when the scene says so."""
     controller = scene.controller
     world = World(scene.environment, scene.task, scene.seed, start=scene.poses)
-    moments = [0, *(cycle for cycle, _ in scene.events if cycle), scene.cycles]
-    broken = dict(scene.events)
     traces = []
-    for begin, end in pairwise(moments):
-        world.faults = broken.get(begin, world.faults)
+    for begin, end, broken in scene.periods:
+        world.faults = broken or world.faults
         traces.append(world.trace(controller, (end - begin) * CYCLE, since_start=True))
     hidden = [activations(controller, trace) for trace in traces]
     return Recording(scene, joined(traces), np.concatenate(hidden))

@@ -22,29 +22,19 @@ OBSTACLE = "#c3c9ce"
 MARK = "#0072b2"  # what belongs to the task: centre, links
 NEAR = "#d55e00"  # a proximity sensor that feels something
 SCORES = (HEALTHY_COLOUR, "#d55e00", MARK)  # colours of the three scores
-# The same on a dark page: only what would be too dark there, or too bright.
-DARK: dict[str, Any] = {
-    "healthy": "#8ea3b7",
-    "ink": "#e3e8ec",
-    "line": "#6f7b85",
-    "floor": "#20262c",
-    "fresh": "#22587a",
-    "obstacle": "#566069",
-    "mark": "#56b4e9",
-    "near": "#ff8c42",
-    "scores": ("#8ea3b7", "#ff8c42", "#56b4e9"),
+# On light and on dark pages, where it would be too dark there, or too bright.
+COLOURS: dict[str, tuple[Any, Any]] = {
+    "healthy": (HEALTHY_COLOUR, "#8ea3b7"),
+    "ink": (INK, "#e3e8ec"),
+    "line": (LINE, "#6f7b85"),
+    "floor": (FLOOR, "#20262c"),
+    "fresh": (FRESH, "#22587a"),
+    "obstacle": (OBSTACLE, "#566069"),
+    "mark": (MARK, "#56b4e9"),
+    "near": (NEAR, "#ff8c42"),
+    "scores": (SCORES, ("#8ea3b7", "#ff8c42", "#56b4e9")),
 }
-LIGHT: dict[str, Any] = {
-    "healthy": HEALTHY_COLOUR,
-    "ink": INK,
-    "line": LINE,
-    "floor": FLOOR,
-    "fresh": FRESH,
-    "obstacle": OBSTACLE,
-    "mark": MARK,
-    "near": NEAR,
-    "scores": SCORES,
-}
+LIGHT, DARK = ({name: pair[k] for name, pair in COLOURS.items()} for k in (0, 1))
 
 TRAIL = 30.0  # s of the past that a trail shows
 NOTHING = 0.1  # proximity readings below are noise

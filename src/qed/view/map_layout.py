@@ -113,7 +113,6 @@ def map_layout(
     dimensions: Sequence[Dimension] | None = None,
     attributes: Sequence[str] = (),
     *,
-    names: Sequence[str] | None = None,
     spaced: bool = False,
 ) -> MapLayout:
     """Place the filled cells of an archive.
@@ -123,7 +122,6 @@ def map_layout(
     archive : with any kind of cells
     dimensions : of its cells (default: those that the file names)
     attributes : of environments, if these are the dimensions: they have fixed places
-    names : of its measures (default: as in the file)
     spaced : with room between blocks and panels
     """
     if archive.space.describe()["kind"] == "centroids":
@@ -131,7 +129,7 @@ def map_layout(
         if share is not None:
             across = f"{across} ({share:.0%} of variance in both)"
         return _points(points[:, 0], points[:, 1], across, upwards)
-    dimensions = dimensions_of(archive, names) if dimensions is None else dimensions
+    dimensions = dimensions_of(archive) if dimensions is None else dimensions
     if len(dimensions) == 1:
         cells = archive.occupied
         return _points(cells.astype(float), archive.objective[cells], dimensions[0].name, "fitness")

@@ -159,11 +159,13 @@ def _column(entry: Entry, panes: Sequence[Pane], alone: bool) -> Column:
 
 def _entries(found: Recovery | Sequence[Entry], algorithm: str) -> list[Entry]:
     """Return what was given as entries that can be shown together."""
+    from qed.recovery.recovery import Recovery
+
+    if isinstance(found, Recovery):
+        return [Entry(found, algorithm.upper())]
     given: list[Any] = list(found) if isinstance(found, list | tuple) else [found]
-    if hasattr(found, "normal_controller"):
-        given = [Entry(given[0], algorithm.upper())]
     for entry in given:
-        if not hasattr(getattr(entry, "found", None), "normal_controller"):
+        if not isinstance(getattr(entry, "found", None), Recovery):
             raise InputError(f"found must be a result of qed.recover, got {type(entry).__name__}")
     if not 1 <= len(given) <= MOST:
         raise InputError(f"found must hold 1 to {MOST} recoveries, got {len(given)}")

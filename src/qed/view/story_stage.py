@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -217,26 +218,26 @@ class Charts:
             pen.rectangle(axes.box, look.FLOOR)
             self._grid(pen, axes)
             pen.rectangle(axes.box, outline=look.LINE)
-        self._heading(pen, self.scores, [("score of each period so far", look.INK)])
-        self._heading(
-            pen,
-            self.beliefs,
-            [("believed fitness (90 %):", look.INK), ("best", BEST), ("if kept", KEPT)],
-        )
+        self._heading(pen, self.scores, "score of each period so far")
+        keys = (("best", BEST), ("if kept", KEPT))
+        self._heading(pen, self.beliefs, "believed fitness (90 %):", keys)
         self._names(pen)
         return image
 
-    def _heading(self, pen: Pen, axes: Axes, words: list[tuple[str, str]]) -> None:
-        left, top = float(axes.box[0]), axes.box[1]
-        for text, shade in words:
-            bold = shade != look.INK
-            face = ink.font(self.face.size, bold=bold)
-            if bold:
-                height = top - round(0.75 * self.face.size)
-                pen.line((left, height, left + self.face.size, height), shade, 4)
-                left += round(1.3 * self.face.size)
-            pen.text((left, top - round(0.3 * self.face.size)), text, shade, face, anchor="ls")
-            left += ink.width(text, face) + self.face.size
+    def _heading(
+        self, pen: Pen, axes: Axes, title: str, keys: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Write above a chart what it shows, and what the colours of its lines mean."""
+        left, top, size = float(axes.box[0]), axes.box[1], self.face.size
+        base, bold = top - round(0.3 * size), ink.font(size, bold=True)
+        pen.text((left, base), title, look.INK, self.face, anchor="ls")
+        left += ink.width(title, self.face) + size
+        for text, shade in keys:
+            height = top - round(0.75 * size)
+            pen.line((left, height, left + size, height), shade, 4)
+            left += round(1.3 * size)
+            pen.text((left, base), text, shade, bold, anchor="ls")
+            left += ink.width(text, bold) + size
 
     def _grid(self, pen: Pen, axes: Axes) -> None:
         """Draw lines at round numbers and at the ends of periods."""
