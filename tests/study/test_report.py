@@ -23,7 +23,7 @@ from qed.study.figures import DPI, FIGURES
 from qed.study.plan import PRESETS, Name
 from qed.study.results import Results
 from qed.study.tables import tables
-from qed.textfile import toml
+from qed.text import toml
 
 EVIL = 'patrolling-qed-1: evolution: <script>alert("1 & 2")</script>'
 

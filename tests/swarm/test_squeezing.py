@@ -4,10 +4,10 @@ import numba
 import numpy as np
 import pytest
 
+from qed.compile import has, has_fast_wide_vectors
 from qed.swarm.cpu import bits
 from qed.swarm.cpu.bits import squeeze
 from qed.swarm.cpu.layout import VECTOR
-from qed.vectors import has, has_fast_wide_vectors
 
 WORDS = [0, 1, 1 << (VECTOR - 1), (1 << VECTOR) - 1, 0b1010011000001111, 0x00FF, 0xFF00]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from qed.screen import console, duration, printable
+from qed.text import console, duration, printable
 
 __all__ = ["console", "duration", "printable", "table", "waiting", "words"]
 

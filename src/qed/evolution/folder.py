@@ -23,7 +23,7 @@ from qed.errors import InputError, StoppedError, integer
 from qed.evolution.map_elites import MapElites
 from qed.files import disk, unfinished, write
 from qed.streams import STREAMS
-from qed.textfile import made_by, toml
+from qed.text import made_by, toml
 
 CONFIG, PROGRESS, ARCHIVE = "config.toml", "progress.csv", "archive.npz"
 CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"

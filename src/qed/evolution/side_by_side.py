@@ -20,7 +20,7 @@ import numpy as np
 from qed.errors import InputError, StoppedError
 from qed.evolution.domain import Batch, Domain, Evaluated, PendingEvaluation
 from qed.evolution.run import Run
-from qed.screen import console, duration
+from qed.text import console, duration
 
 SECONDS_BETWEEN_LINES = 10.0  # when not on a terminal
 SECONDS_BETWEEN_POLLS = 0.0002

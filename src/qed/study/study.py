@@ -34,7 +34,7 @@ from qed.study.plan import Name, Plan
 from qed.study.results import collect
 from qed.study.workload import BEYOND, BREAK, EVOLVE, TRY, Part, Watch, Workload
 from qed.swarm.backend import chosen
-from qed.textfile import made_by, toml
+from qed.text import made_by, toml
 
 FORMAT = 1  # of the folder
 LOOK = 2.0  # s between looks at how far other processes are

@@ -18,8 +18,8 @@ import numpy as np
 from qed.archive.archive import Archive
 from qed.archive.grid import Categories, Environments
 from qed.errors import InputError
-from qed.screen import printable
 from qed.swarm.environment import PAPER, Attributes
+from qed.text import printable
 
 # The attributes on the two axes of a map of environments, from the outermost level inwards.
 ACROSS = ("max_speed", "arena", "rab_range")

@@ -18,9 +18,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from qed.compile import law
+from qed.compile import has, has_fast_wide_vectors, law
 from qed.swarm.cpu import layout as L
-from qed.vectors import has, has_fast_wide_vectors
 
 _WORD = ir.IntType(32)
 _FLOATS = ir.VectorType(ir.FloatType(), L.VECTOR)

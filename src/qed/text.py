@@ -1,10 +1,17 @@
-"""What is shown on a terminal while something goes on, and how durations are said."""
+"""Text for people: durations, names and consoles on a terminal, and settings in TOML files."""
 
 from __future__ import annotations
 
+import json
 import math
 import os
-from typing import TYPE_CHECKING
+import platform
+import re
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from qed import __version__
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,3 +55,37 @@ def printable(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(printable, value))
     return "".join(letter if letter.isprintable() else "?" for letter in str(value))
+
+
+def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return tables of strings, numbers and lists of them as TOML."""
+    blocks = []
+    for name, table in tables.items():
+        lines = [f"{_key(key)} = {_value(value)}" for key, value in table.items()]
+        blocks.append("\n".join([f"[{_key(name)}]", *lines]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _key(name: str) -> str:
+    """Return a key as it is, or in quotes where TOML wants them."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
+
+
+def _value(value: Any) -> str:
+    """Return a string, a number, or a list of them as TOML.
+
+    What JSON writes for them is TOML as well, but for its escapes beyond 16 bits.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return text.replace("\x7f", "\\u007f")
+
+
+def made_by() -> dict[str, str]:
+    """Return the versions of what makes results here."""
+    return {
+        "qed": __version__,
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "numba": version("numba"),
+        "system": f"{platform.system()} {platform.machine()}",
+    }

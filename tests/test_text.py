@@ -7,7 +7,7 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qed.textfile import toml
+from qed.text import toml
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 SCALAR = st.one_of(
