@@ -11,7 +11,8 @@ import pytest
 
 import qed
 from qed import __version__
-from qed.cli.recover import chosen, part
+from qed.cli.recover import chosen
+from qed.cli.recoveries import bias_words
 from qed.cli.show import duration
 from qed.study import paths
 from qed.study.plan import PRESETS, Name
@@ -280,10 +281,10 @@ def test_recover_by_fault_finds_teams(small_run, tmp_path):
 
 
 def test_how_much_of_a_gain_is_selection_bias_reads_humanly():
-    assert part(0.04, 0.01) == "75% selection bias"
-    assert part(0.04, 0.05) == "0% selection bias"
-    assert part(0.04, -0.01) == "100% selection bias"
-    assert part(0.0, 0.0) == "0% selection bias"
+    assert bias_words(0.04, 0.01) == "75% selection bias"
+    assert bias_words(0.04, 0.05) == "0% selection bias"
+    assert bias_words(0.04, -0.01) == "100% selection bias"
+    assert bias_words(0.0, 0.0) == "0% selection bias"
 
 
 def test_other_seeds_draw_other_faults():

@@ -14,7 +14,7 @@ from browser import Browser
 from qed.study import report
 from qed.study.figures import FIGURES, draw
 from qed.study.plan import PRESETS
-from qed.study.tables import tables
+from qed.study.report import tables
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,8 @@ from qed.paper.statements import judged
 from qed.paper.verdicts import sentence
 from qed.study import figures
 from qed.study.figures import FIGURES
-from qed.study.report import publish
+from qed.study.report import publish, tables
 from qed.study.results import Results
-from qed.study.tables import tables
 
 RESULTS = made_up.results()
 

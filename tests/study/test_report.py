@@ -21,8 +21,8 @@ from qed.study import figures, report, summary
 from qed.study.blocks import Picture
 from qed.study.figures import DPI, FIGURES
 from qed.study.plan import PRESETS, Name
+from qed.study.report import tables
 from qed.study.results import Results
-from qed.study.tables import tables
 from qed.text import toml
 
 EVIL = 'patrolling-qed-1: evolution: <script>alert("1 & 2")</script>'

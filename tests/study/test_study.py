@@ -16,12 +16,11 @@ from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import ALGORITHMS
 from qed.recovery.trials import streams
 from qed.streams import evolution_trials
-from qed.study import executors, paths
+from qed.study import paths
 from qed.study import study as study_module
-from qed.study.executors import maker
 from qed.study.plan import PRESETS, Name
 from qed.study.results import TABLES, Results, collect
-from qed.study.study import Study, plan_of
+from qed.study.study import Study, opener, plan_of
 
 TINY = PRESETS["quick"].changed(
     tasks="patrolling,dispersion", algorithms="qed,hbd", replicates=2, evaluations=60, initial=30,
@@ -250,7 +249,7 @@ def test_processes_give_the_same_tables_also_when_one_is_killed(undisturbed, tmp
             os.kill(victim.pid, signal.SIGKILL)
             killed.append(victim.pid)
 
-    study.work(maker("processes:2"), threads=1, watch=kill_one)
+    study.work(opener("processes:2"), threads=1, watch=kill_one)
     assert killed
     assert told[-1] == pytest.approx(1.0)
     assert study.failures == []
@@ -273,7 +272,7 @@ def test_dask_gives_the_same_tables_also_when_a_worker_is_killed(undisturbed, tm
                 os.kill(victim.process.pid, signal.SIGKILL)
                 killed.append(victim.process.pid)
 
-        study.work(maker(f"dask:{cluster.scheduler_address}"), threads=1, watch=kill_one)
+        study.work(opener(f"dask:{cluster.scheduler_address}"), threads=1, watch=kill_one)
     assert killed
     assert study.failures == []
     collect(study.folder, TINY)
@@ -307,14 +306,14 @@ def test_a_part_whose_machine_has_no_gpu_fails_clearly(tmp_path, monkeypatch):
 
 
 def test_unknown_executors_are_refused(monkeypatch):
-    monkeypatch.setattr(executors, "CONNECT", 0.5)
+    monkeypatch.setattr(study_module, "CONNECT", 0.5)
     for spec in ("threads", "dask", "dask:", "process"):
         with pytest.raises(InputError, match="executor must be processes"):
-            maker(spec)
+            opener(spec)
     with pytest.raises(InputError, match="number of processes"):
-        maker("processes:none")()
+        opener("processes:none")()
     with pytest.raises(StoppedError, match="cannot reach a Dask scheduler"):
-        maker("dask:tcp://127.0.0.1:1")()
+        opener("dask:tcp://127.0.0.1:1")()
 
 
 def test_a_folder_with_another_study_is_left_alone(undisturbed):

@@ -15,9 +15,9 @@ from made_up import results as made_up
 
 from qed.study.blocks import DASH, MINUS, Key, Part, Table, rounded
 from qed.study.plan import PRESETS
+from qed.study.report import tables
 from qed.study.results import PROGRESS, RECOVERIES, RUNS, Results
 from qed.study.selection_bias import bias
-from qed.study.tables import tables
 
 NAMES = [
     "table-s1",

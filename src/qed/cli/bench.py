@@ -107,10 +107,7 @@ def estimates(found: Speeds, threads: int) -> dict[str, dict[str, float]]:
 
 def speed_table(found: Speeds, counts: list[int]) -> Table:
     """Return the measured speeds as a table."""
-    table = show.table()
-    table.add_column("swarm")
-    for heading in ("robots", "trials", *map(_threads, counts)):
-        table.add_column(heading, justify="right")
+    table = show.table("swarm", right=("robots", "trials", *map(_threads, counts)))
     for (swarm, robots, trials), by_count in found.items():
         shown = [f"{by_count[count] / 1e6:.1f}" for count in counts]
         table.add_row(swarm, robots, str(trials), *shown)
@@ -121,10 +118,8 @@ def study_table(found: Speeds, threads: int) -> Table:
     """Return the estimates as a table."""
     from qed.study.plan import PRESETS
 
-    table = show.table()
-    table.add_column("preset")
-    for heading in ("runs", "evaluations each", "evolution", "faults", "together"):
-        table.add_column(heading, justify="right")
+    headings = ("runs", "evaluations each", "evolution", "faults", "together")
+    table = show.table("preset", right=headings)
     for preset, wait in estimates(found, threads).items():
         plan = PRESETS[preset]
         table.add_row(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from qed.cli import options
-from qed.cli.show import waiting
+from qed.cli import options, show
 
 
 def evolve(
@@ -71,23 +69,16 @@ def evolve(
         folder = out or Path("runs") / f"{swarms.task}-{swarms.algorithm}-{seed}"
         if replicates > 1:
             folder = folder / f"seed-{each}"
-        with waiting("making the archive's cells, once") as progress:
+        with show.waiting("making the archive's cells, once") as progress:
             run = Run(
                 folder, swarms, evaluations=evaluations, initial=initial, batch=batch,
                 resume=resume, progress=progress,
             )  # fmt: skip
             runs.append(run)
     typer.echo(f"qed: simulating on {described(engine, threads or cores())}", err=True)
-    # A cluster's request to stop is the same as Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    saved = f", saved in {runs[0].folder}. Resume with the same command and --resume."
+    with show.stopping(saved):
         watch(runs, every)
-    except KeyboardInterrupt:
-        typer.echo(
-            f"qed: stopped, saved in {runs[0].folder}. Resume with the same command and --resume.",
-            err=True,
-        )
-        raise typer.Exit(130) from None
     for run in runs:
         archive = run.archive
         typer.echo(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qed.cli import options, show
+from qed.cli import options, recoveries, show
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
@@ -19,20 +19,18 @@ def info(
 ) -> None:
     """Show the settings and the numbers of a run, an archive or a kit."""
     from qed.archive.stored import open_archive
-    from qed.cli.kit import loaded, print_kit
     from qed.evolution.algorithms import ALGORITHMS
+    from qed.recovery.kit.kit import Kit
     from qed.recovery.kit.stored import is_kit
 
     if is_kit(path):
-        print_kit(loaded(path), path)
+        recoveries.print_kit(Kit.load(path), path)
         return
     archive, state, source = open_archive(path)
     settings = archive.header.get("settings", {})
     screen = show.console()
     screen.print(str(source), style="bold", markup=False)
-    made = show.table()
-    made.add_column("made by")
-    made.add_column("", justify="right", overflow="fold")
+    made = show.table("made by", right=("",))
     for name, value in {**settings, **_told(archive.header, "domain", dict)}.items():
         made.add_row(*map(show.words, (name, value)))
     own = _told(archive.header, "definitions", dict)
@@ -44,9 +42,7 @@ def info(
     for kind, how in own.items():
         if isinstance(how, dict):
             _print_definition(kind, how)
-    numbers = show.table()
-    numbers.add_column("numbers")
-    numbers.add_column("", justify="right", overflow="fold")
+    numbers = show.table("numbers", right=("",))
     for name, text in _numbers(archive, state, settings):
         numbers.add_row(*map(show.words, (name, text)))
     screen.print(numbers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -59,10 +58,9 @@ def prepare(
         elsewhere=elsewhere, validation=validation,
     )  # fmt: skip
     notes = out.with_name(f"{out.stem}.unfinished.npz")
-    # A cluster's request to stop is the same as Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    left = f"; what was simulated is in {notes}. Resume with the same command."
     try:
-        with show.waiting("simulating faults") as progress:
+        with show.stopping(left), show.waiting("simulating faults") as progress:
             kit = learn(
                 archive, task, faults=[Faults(words) for words in faults or ()], seed=seed,
                 seconds=seconds, effort=effort, notes=notes, threads=threads, progress=progress,
@@ -70,12 +68,6 @@ def prepare(
             )  # fmt: skip
         kit.save(out)
         notes.unlink(missing_ok=True)
-    except KeyboardInterrupt:
-        typer.echo(
-            f"qed: stopped; what was simulated is in {notes}. Resume with the same command.",
-            err=True,
-        )
-        raise typer.Exit(130) from None
     except OSError as error:
         raise StoppedError(f"cannot write {out}: {error.strerror}") from error
     screen = show.console()

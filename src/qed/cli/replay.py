@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from qed.cli import options
-from qed.cli.replay_kit import refuse, replay_kit
-from qed.cli.show import console, table, waiting
+from qed.cli import options, recoveries, show
+from qed.definitions import defined
+from qed.errors import InputError, choice, integer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,6 @@ def replay(
 
     A kit: one world without reset, from the healthy swarm to the fault, the search and recovery.
     """
-    from qed.errors import InputError, choice
     from qed.files import can_write
     from qed.recovery.by_fault import BY
     from qed.recovery.kit.stored import is_kit
@@ -98,8 +97,8 @@ def replay(
     # A request to stop ends like Ctrl-C: with nothing half-written left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if any(map(is_kit, paths)):
-        refuse(paths, trials=trials, trial=trial)
-        replay_kit(
+        _refuse(paths, trials=trials, trial=trial)
+        _replay_kit(
             paths[0], out, faults, task, budget=budget, by=by,
             misdiagnosis_rate=misdiagnosis_rate, seconds=seconds, seed=seed, threads=threads,
             backend=backend, speed=speed, fps=fps, size=size, trails=trails, sensors=sensors,
@@ -125,15 +124,15 @@ def replay(
 
     entries = []
     for archive, name in zip(archives, names(archives, sources), strict=True):
-        with waiting(f"{name}: trying {len(archive):,} controllers") as progress:
+        with show.waiting(f"{name}: trying {len(archive):,} controllers") as progress:
             found = recover(
                 archive, wanted, chosen, trials=trials, seconds=length, seed=seed,
                 threads=threads, progress=progress, backend=backend, by=cast(Any, by),
             )  # fmt: skip
         entries.append(Entry(found, name, _origin(archive, found)))
-    with waiting("simulating what is shown") as progress:
+    with show.waiting("simulating what is shown") as progress:
         shown = watch(entries, seconds=length, seed=seed, trial=trial, progress=progress)
-    with waiting("drawing") as progress:
+    with show.waiting("drawing") as progress:
         film.write(shown, out, form, progress)
     _print(out, entries, shown.judged)
 
@@ -141,7 +140,6 @@ def replay(
 def _opened(paths: Sequence[Path]) -> tuple[list[Archive], list[Path]]:
     """Return the archives, none of them empty, and their files."""
     from qed.archive.stored import open_archive
-    from qed.errors import InputError
     from qed.view.replay import MOST
 
     if not 1 <= len(paths) <= MOST:
@@ -166,8 +164,6 @@ def _origin(archive: Archive, found: Recovery) -> str:
 
 def _task(task: str | None, archives: Sequence[Archive], sources: Sequence[Path]) -> str:
     """Return the task to show: as given, or the one that all archives were evolved for."""
-    from qed.definitions import defined
-    from qed.errors import InputError
     from qed.swarm.tasks import Task
 
     if task is not None:
@@ -196,10 +192,8 @@ def _print(out: Path, entries: Sequence[Entry], judged: str) -> None:
             f"({percent(found.resilience)})"
         )
         return
-    rows = table()
-    rows.add_column("")
-    for heading in ("healthy", "broken", "impact", "recovered", "resilience", "distance"):
-        rows.add_column(heading, justify="right", no_wrap=True)
+    headings = ("healthy", "broken", "impact", "recovered", "resilience", "distance")
+    rows = show.table("", right=headings)
     for entry in entries:
         one = entry.found
         rows.add_row(
@@ -211,10 +205,76 @@ def _print(out: Path, entries: Sequence[Entry], judged: str) -> None:
             percent(one.resilience),
             f"{one.distance:.2f}",
         )
-    screen = console()
+    screen = show.console()
     screen.print(f"{entries[0].found.task}: mean fitness over {judged}", style="bold")
     screen.print(rows)
     for entry in entries:
         if entry.origin:
             screen.print(f"{entry.name}: {entry.origin}")
     typer.echo(f"{out}")
+
+
+def _refuse(paths: Sequence[Path], **given: Any) -> None:
+    """Raise InputError if more than one file, or what only archives take, goes with a kit."""
+    if len(paths) > 1:
+        raise InputError("a kit is shown alone; give no other file")
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name} is for archives; for a kit use --budget")
+
+
+def _replay_kit(
+    path: Path,
+    out: Path,
+    faults: str,
+    task: str | None,
+    *,
+    budget: int | None,
+    by: str | None,
+    misdiagnosis_rate: float | None,
+    seconds: float | None,
+    seed: int,
+    threads: int | None,
+    backend: str,
+    **how: Any,
+) -> None:
+    """Search in a world that goes on, and write the film of it; ``how`` is for the film."""
+    from qed import limits
+    from qed.files import can_write
+    from qed.recovery.kit.kit import Kit
+    from qed.view import film
+    from qed.view.replay import faults_from
+    from qed.view.story import story
+
+    # All that can be wrong is found before the search, which takes time.
+    ending = film.ending_of(out)
+    kit = Kit.load(path)
+    kit.check(task, kit.environment.robots)
+    chosen = faults_from(faults, kit.environment.robots)
+    most = integer("budget", 10 if budget is None else budget, 1, 1000)
+    length = limits.seconds(kit.seconds if seconds is None else seconds)
+    form = film.film_of(ending, [length] * (most + 3), **how)
+    can_write(out)
+
+    with show.waiting("searching, trial by trial") as progress:
+        found = kit.recover(
+            chosen, budget=most, reset=False, by=cast(Any, by), misdiagnosis_rate=misdiagnosis_rate,
+            seconds=length, seed=seed, threads=threads, progress=progress, backend=backend,
+        )  # fmt: skip
+    with show.waiting("simulating what is shown") as progress:
+        shown = story(kit, found, seconds=length, seed=seed, speed=how["speed"], progress=progress)
+    with show.waiting("drawing") as progress:
+        film.write(shown, out, form, progress)
+    recoveries.print_diagnoses(found)
+    many = f"{found.trials} trial{'s' * (found.trials != 1)}"
+    typer.echo(f"{out}: fitness {found.normal:.3f}, with the fault {found.broken:.3f};")
+    typer.echo(f"after {many} the swarm {_went_on(found)}, {found.performance:.3f}")
+
+
+def _went_on(found: Recovery) -> str:
+    """Return what the swarm did after the search."""
+    if not found.worthwhile:
+        return "kept its controller"
+    cells = len(set(found.cells))
+    named = f"cell {found.cell}" if cells == 1 else f"a team of {cells} controllers"
+    return f"went on with {named}"

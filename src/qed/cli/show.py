@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import signal
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+import typer
 
 from qed.text import console, duration, printable
 
@@ -15,12 +18,17 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def table() -> Table:
-    """Return an empty table in the house style."""
+def table(*left: str, right: Iterable[str] = ()) -> Table:
+    """Return an empty table in the house style, with columns of words and columns of numbers."""
     from rich import box
     from rich.table import Table
 
-    return Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in left:
+        made.add_column(heading)
+    for heading in right:
+        made.add_column(heading, justify="right", overflow="fold")
+    return made
 
 
 def words(value: object) -> str:
@@ -28,6 +36,17 @@ def words(value: object) -> str:
     from rich.markup import escape
 
     return escape(printable(value))
+
+
+@contextmanager
+def stopping(words: str) -> Iterator[None]:
+    """End the command at a request to stop, by Ctrl-C or from a cluster, and say what is left."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"qed: stopped{words}", err=True)
+        raise typer.Exit(130) from None
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -89,9 +88,8 @@ def study(
     """Evolve archives, break robots, recover, and report how well that works."""
     from qed import limits
     from qed.errors import choice
-    from qed.study.executors import maker
     from qed.study.plan import PRESETS
-    from qed.study.study import Study, prepare
+    from qed.study.study import Study, opener, prepare
     from qed.swarm.backend import BACKENDS, chosen
 
     plan = PRESETS[choice("preset", preset, PRESETS)].changed(
@@ -104,7 +102,7 @@ def study(
         plan = plan.over(attributes)
     limits.threads(threads)
     choice("backend", backend, BACKENDS)
-    open_executor = maker(executor)
+    open_executor = opener(executor)
     folder = out or Path("studies") / preset
     same = plan == PRESETS[preset] and not plan.user_defined
     name = preset if same else f"{preset}, changed"
@@ -117,10 +115,8 @@ def study(
     remote = executor is not None and executor.startswith("dask:")
     engine = backend if remote and backend == "cuda" else chosen(backend)
     whole_study.claim()
-    # A cluster's request to stop is the same as Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     begin = time.monotonic()
-    try:
+    with show.stopping(f", saved in {folder}. Resume with the same command."):
         with show.waiting("making the archives' cells, once") as progress:
             prepare(plan, progress, engine)
         with _display(whole_study.left) as watch:
@@ -128,9 +124,6 @@ def study(
             whole_study.work(open_executor, count, watch, engine)
             watch(1.0, "writing the report")
         report = whole_study.report()
-    except KeyboardInterrupt:
-        typer.echo(f"qed: stopped, saved in {folder}. Resume with the same command.", err=True)
-        raise typer.Exit(130) from None
     for failure in whole_study.failures:
         typer.echo(f"qed: failed: {failure}", err=True)
     typer.echo(f"Done in {show.duration(time.monotonic() - begin)}. The report is here:")
@@ -170,10 +163,8 @@ def _print_plan(study: Study, backend: str) -> None:
     if load.fraction == 1.0:
         screen.print("Nothing is left to simulate; the same command writes the report.")
         return
-    table = show.table()
-    table.add_column("algorithm")
-    for heading in ("runs", "solutions", "evolution", "recovery", "together"):
-        table.add_column(heading, justify="right")
+    headings = ("runs", "solutions", "evolution", "recovery", "together")
+    table = show.table("algorithm", right=headings)
     total = 0.0
     speeds = workload.H200 if backend == "cuda" else workload.speeds_here(plan)
     for algorithm, (evolving, recovering) in load.forecast(*speeds).items():

@@ -19,8 +19,8 @@ def least(results: Results) -> pd.DataFrame:
     """
     made = [measures.comparisons(results, "resilience", together) for together in (True, False)]
     table = pd.concat(made)
-    if table.empty:
-        return table
+    if table.empty or not numbers.about(results.tasks):
+        return pd.DataFrame()
     rows: list[Row] = []
     for task, found in table.dropna(subset=["qed", "other"]).groupby("task", sort=False):
         best, sure = found.loc[found["other"].idxmax()], found[found["stars"] != ""]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -14,6 +15,11 @@ from qed.study.plan import PRESETS
 PAPER = PRESETS["paper"]
 QED = "qed"
 BASELINES = tuple(str(name) for name in PAPER.algorithms if name != QED)
+
+
+def about(tasks: Iterable[str]) -> bool:
+    """Return whether the paper says anything of tasks: of users' it does not."""
+    return not set(PAPER.tasks).isdisjoint(tasks)
 
 
 class Entry(NamedTuple):

@@ -121,7 +121,12 @@ def count(judged: list[Judged]) -> dict[str, int]:
 
 
 def judged(results: Results) -> list[Judged]:
-    """Hold all statements against a study; with other faults, only those on the maps."""
+    """Hold all statements against a study; with other faults, only those on the maps.
+
+    None where all tasks are users'.
+    """
+    if not numbers.about(results.tasks):
+        return []
     settings, statements = results.settings, STATEMENTS
     among, broken = settings.get("among", PAPER.among), settings.get("broken", 0)
     if set(among) != set(PAPER.among) or broken != PAPER.broken:

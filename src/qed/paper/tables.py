@@ -15,28 +15,10 @@ import pandas as pd
 from qed.paper import numbers
 from qed.paper.measures import STRONGEST, comparisons
 from qed.paper.numbers import QED
-from qed.study.blocks import (
-    ALGORITHM,
-    DASH,
-    TASK,
-    Column,
-    Key,
-    Part,
-    Row,
-    Table,
-    counted,
-    known,
-    plain,
-    rounded,
-    spread,
-)
+from qed.study import blocks
+from qed.study.blocks import Column, Key, Part, Row, Table, counted, known, plain, rounded, spread
 from qed.study.results import Results
-from qed.study.statistics import (
-    LARGE,
-    fit,
-    mean_sd,
-    median_iqr,
-)
+from qed.study.statistics import LARGE, fit, mean_sd, median_iqr
 
 FRESH, CLAIMED = "", "claimed_"  # what columns of the results begin with
 ON = {
@@ -61,7 +43,7 @@ def span(stem: str) -> Callable[[Row], Part | None]:
 
     def paper(row: Row) -> Part | None:
         low, high = row[f"paper_{stem}_low"], row[f"paper_{stem}_high"]
-        return Part(f"{rounded(low, 2)}{DASH}{rounded(high, 2)}") if known(low) else None
+        return Part(f"{rounded(low, 2)}{blocks.DASH}{rounded(high, 2)}") if known(low) else None
 
     return paper
 
@@ -72,7 +54,7 @@ def significance(heading: str) -> Column:
     def ours(row: Row) -> Part:
         p = row["p"]
         if not known(p):
-            return Part(DASH)
+            return Part(blocks.DASH)
         return Part("p<0.001" if p < 0.001 else f"p={rounded(p, 3)}", row["stars"])
 
     def paper(row: Row) -> Part | None:
@@ -122,7 +104,7 @@ def maps_table(results: Results) -> Table:
         "best's performance on fresh trials, average the mean over a map's solutions, coverage the "
         "fraction of its cells that are filled.",
         pd.DataFrame(rows),
-        (TASK, ALGORITHM),
+        (blocks.TASK, blocks.ALGORITHM),
         tuple(spread(heading, stem, "sd") for stem, heading in shown.items()),
     )
 
@@ -164,7 +146,7 @@ def _recovery(results: Results, trials: str) -> Table:
         f"(paper: 1250). Impact and resilience are relative changes of performance, before and "
         f"after recovery. {PART} {ON[trials]}",
         pd.DataFrame(rows),
-        (ALGORITHM,),
+        (blocks.ALGORITHM,),
         tuple(spread(heading, stem, "iqr") for stem, heading in shown.items()),
     )
 
@@ -182,7 +164,7 @@ def _comparison(results: Results, number: str, metric: str, stem: str, trials: s
         "The effect is Cliff's δ, positive where QED is better, bold where large. "
         f"{PART + ' ' if stem == 'relative_performance' else ''}{ON[trials]}",
         pd.DataFrame([_beside_paper(one, metric, stem) for one in found]),
-        (TASK, Key("Against", "baseline", str.upper)),
+        (blocks.TASK, Key("Against", "baseline", str.upper)),
         (
             spread(f"QED's {metric}", f"qed_{stem}", "iqr", printed=1),
             spread("The other's", stem, "iqr", printed=1),
@@ -240,7 +222,7 @@ def coverage_table(results: Results) -> Table:
         "SPIRIT's cells that its solutions fill. Diversity is the mean distance, 0 to 1, between "
         "the centroids of these cells, and between the best solutions in them.",
         pd.DataFrame(rows),
-        (ALGORITHM,),
+        (blocks.ALGORITHM,),
         (
             *(spread(heading, stem, "sd", digits=0) for stem, heading in shown.items()),
             *(
@@ -281,7 +263,7 @@ def slopes_table(results: Results) -> Table:
         "performance are left out, as in the paper. Diversity is the distance between the "
         "behaviours before and after recovery, 0 to 1.",
         pd.DataFrame(rows),
-        (Key("Slope of", "of", str.capitalize), ALGORITHM),
+        (Key("Slope of", "of", str.capitalize), blocks.ALGORITHM),
         (
             plain("Slope", "slope", paper=True),
             plain("Intercept", "intercept"),

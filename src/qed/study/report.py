@@ -12,16 +12,18 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
+
 import qed
 from qed.files import write_text
-from qed.paper import verdicts
+from qed.paper import least, verdicts
+from qed.paper import tables as paper_tables
 from qed.paper.statements import Judged, judged
-from qed.study import beyond_report, paths, selection_bias, summary
-from qed.study.blocks import Block, Link, Picture, Table, Terms, Text, many, paragraphs
+from qed.study import beyond_report, blocks, paths, selection_bias, statistics, summary, work
+from qed.study.blocks import Block, Key, Link, Picture, Table, Text, many, plain
 from qed.study.figures import DPI, draw
 from qed.study.plan import Name
 from qed.study.results import TABLES, Results
-from qed.study.tables import tables
 
 STUDY = "study"  # name of a published page, and of the folder beside it
 RAW = ("runs", "recoveries")  # published; progress.csv is long, and only figures need it
@@ -60,6 +62,63 @@ class Section(NamedTuple):
     name: str
     title: str
     blocks: Sequence[Block]
+
+
+def tables(results: Results) -> list[Table]:
+    """Return the tables that the results suffice for, in the order of the report."""
+    made = [
+        paper_tables.maps_table(results),
+        *paper_tables.recovery_tables(results, paper_tables.FRESH),
+        selection_bias.bias_table(results),
+        *paper_tables.recovery_tables(results, paper_tables.CLAIMED),
+        paper_tables.coverage_table(results),
+        paper_tables.slopes_table(results),
+        _fault_kinds(results),
+        _fault_correlations(results),
+        least.table(results),
+        beyond_report.table(results),
+    ]
+    return [table for table in made if table is not None and len(table.frame)]
+
+
+def _fault_kinds(results: Results) -> Table:
+    """Impact against the number of robots with each kind of fault."""
+    recoveries = results.recoveries
+    rows = [
+        {"kind": kind, "robots": robots, "n": n, "impact": median, "impact_iqr": iqr}
+        for kind, column in work.KINDS_AND_ANY.items()
+        for robots, n, median, iqr in statistics.by_count(recoveries[column], recoveries["impact"])
+    ]
+    return Table(
+        "fault-kinds",
+        "Impact by number of robots with each kind of fault",
+        "Median ± IQR over all tasks and algorithms. The paper finds no direct relation.",
+        pd.DataFrame(rows),
+        (Key("Fault", "kind", str.capitalize), Key("Robots", "robots")),
+        (blocks.spread("Impact", "impact", "iqr")._replace(paper=None), plain("n", "n", 0)),
+    )
+
+
+def _fault_correlations(results: Results) -> Table:
+    """Correlation of impact with the number of robots with each kind of fault."""
+    groups = [*results.by_algorithm(results.recoveries), (blocks.ALL, results.recoveries)]
+    rows = [
+        {"algorithm": algorithm, "n": len(recoveries)}
+        | {
+            kind: statistics.pearson(recoveries[column], recoveries["impact"])
+            for kind, column in work.KINDS_AND_ANY.items()
+        }
+        for algorithm, recoveries in groups
+        if len(recoveries)
+    ]
+    return Table(
+        "fault-correlations",
+        "Correlation of impact with the number of robots with each kind of fault",
+        "Pearson correlation over all tasks. Below 0, more such faults cost more performance.",
+        pd.DataFrame(rows),
+        (blocks.ALGORITHM,),
+        (*(plain(kind.capitalize(), kind) for kind in work.KINDS_AND_ANY), plain("n", "n", 0)),
+    )
 
 
 def write(folder: Path, results: Results | None = None) -> Path:
@@ -107,7 +166,7 @@ def publish(study: Path, target: Path, results: Results | None = None, name: str
         if section.blocks:
             parts += [f"## {section.title}", *(block.markdown() for block in section.blocks)]
     page = target / f"{name}.md"
-    write_text(page, paragraphs(*parts) + "\n")
+    write_text(page, blocks.paragraphs(*parts) + "\n")
     return page
 
 
@@ -182,7 +241,7 @@ def _methods(results: Results) -> list[Block]:
     names = [*TABLES, *(["beyond"] if beyond_report.measured(results) else [])]
     links = [Link(f"{name}.csv", f"tables/{name}.csv") for name in names]
     return [
-        Terms(DEFINITIONS),
+        blocks.Terms(DEFINITIONS),
         Text(
             f"The study's seed is {results.settings.get('seed', 'unknown')}. Written with "
             f"{', '.join(made_with)}. All tables and figures are made from these files:",

@@ -13,11 +13,13 @@ from concurrent.futures import (
     BrokenExecutor,
     Executor,
     Future,
+    ProcessPoolExecutor,
     ThreadPoolExecutor,
     wait,
 )
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -29,11 +31,11 @@ from qed.evolution.algorithms import Algorithm
 from qed.evolution.folder import remove_checkpoints
 from qed.files import disk, unfinished, write
 from qed.study import beyond, paths, work
-from qed.study.executors import Inline
 from qed.study.plan import Name, Plan
 from qed.study.results import collect
 from qed.study.workload import BEYOND, BREAK, EVOLVE, TRY, Part, Watch, Workload
 from qed.swarm.backend import chosen
+from qed.swarm.simulate import cores
 from qed.text import made_by, toml
 
 FORMAT = 1  # of the folder
@@ -41,6 +43,8 @@ LOOK = 2.0  # s between looks at how far other processes are
 REPLACED = 3  # times that a pool of processes is replaced after one was killed
 MANY = 10_000  # parts that wait at an executor at most
 SIDE_BY_SIDE = 20  # runs that evolve on a GPU at once, at most
+EXECUTORS = "processes, processes:NUMBER or dask:ADDRESS"
+CONNECT = 10.0  # s to wait for a scheduler
 
 
 def do(
@@ -272,3 +276,70 @@ def _words(error: BaseException) -> str:
     text = " ".join(str(error).split())
     known = isinstance(error, InputError | StoppedError)
     return text if known else f"{type(error).__name__}: {text}"
+
+
+def opener(spec: str | None) -> Callable[[], Executor] | None:
+    """Return how to open the executor that ``spec`` names; None stands for this process."""
+    if spec is None:
+        return None
+    kind, _, detail = spec.partition(":")
+    if kind == "processes":
+        return lambda: _processes(detail)
+    if kind == "dask" and detail:
+        return lambda: _dask(detail)
+    raise InputError(f"executor must be {EXECUTORS}; got {spec!r}")
+
+
+class Inline(Executor):
+    """Does what is submitted at once, here, and lets it tell how far it is."""
+
+    def __init__(self, tell: Callable[[float], Any]) -> None:
+        self.tell = tell
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Do it, and return a future that is done."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs, tell=self.tell))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def _processes(detail: str) -> Executor:
+    if detail and not (detail.isdecimal() and 1 <= int(detail) <= 1024):
+        raise InputError(f"executor: the number of processes must be 1 to 1024, got {detail!r}")
+    # A fresh interpreter each: forked threads and compiled code do not go together.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(int(detail) if detail else cores(), mp_context=context)
+
+
+def _dask(address: str) -> Executor:
+    try:
+        distributed = import_module("distributed")
+    except ImportError as error:
+        raise InputError(
+            "executor: dask needs the extra 'dask': pip install 'qed-swarm[dask]'"
+        ) from error
+    try:
+        client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise StoppedError(f"cannot reach a Dask scheduler at {address}: {error}") from error
+    return _Dask(client)
+
+
+class _Dask(Executor):
+    """The workers of a Dask cluster; a part whose worker dies is given to another."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.inner: Executor = client.get_executor(retries=3, pure=False)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Give it to a worker."""
+        return self.inner.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let the cluster go."""
+        self.inner.shutdown(wait=wait)
+        self.client.close()

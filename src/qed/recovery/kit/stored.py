@@ -17,7 +17,7 @@ from qed import files
 from qed.archive.stored import EXAMPLE, kit_file, kits
 from qed.controller.inputs import INPUTS, check_inputs
 from qed.controller.network import Controller
-from qed.errors import choice, integer, number
+from qed.errors import InputError, choice, integer, number
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.playbook import Playbook
 from qed.recovery.search.gaussian import Prior
@@ -100,7 +100,7 @@ def load(path: str | Path) -> Kit:
         return _rebuilt(header, arrays)
     except (ValueError, TypeError, KeyError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"{path} is not a usable {FORMAT} file: {what}") from error
+        raise InputError(f"{path} is not a usable {FORMAT} file: {what}") from error
 
 
 def is_kit(path: str | Path) -> bool:
