@@ -148,7 +148,7 @@ def read_arrays(
     """
     path = Path(path)
     if path.is_dir():
-        raise ValueError(f"{path} is a folder, not a {format_name} file")
+        raise InputError(f"{path} is a folder, not a {format_name} file")
     return parse_arrays(path.read_bytes(), path, format_name, newest)
 
 
@@ -165,7 +165,7 @@ def parse_arrays(
             members = [name for name in names if name.endswith(".npy")]
             return header, {name[:-4]: _from_bytes(_stored(pack, name)) for name in members}
     except Exception as error:  # damage makes zipfile raise almost anything
-        raise ValueError(
+        raise InputError(
             f"{source} is not a usable {format_name} file: {_reason(error)}"
         ) from error
 
