@@ -20,7 +20,6 @@ from qed.recovery.kit.play import NOTICED, Step
 from qed.recovery.kit.prepare import Effort, digest_of, prepare
 from qed.recovery.recover import ArchiveSearch, trials_of
 from qed.recovery.recovery import Event, Recovery
-from qed.recovery.search.search import Belief
 from qed.recovery.trials import Normal
 from qed.view.words import origin
 
@@ -94,15 +93,12 @@ def by_kit(scene: Scene, stream: Stream) -> None:
     kit.check(scene.task, len(faults))
     cells = kit.cells.tolist()
     stream.send({"kind": "phase", "words": "Ten trials; the search does not know the fault."})
-    search = kit.search(seed=SEED)
-    begin = (search.belief(), search.gain_belief, False)
-    best = int(kit.cells[search.best_row])
-    stream.send({"kind": "belief", **_belief(cells, search.expected, best, *begin)})
+    expected = kit.search(seed=SEED).expected
+    stream.send({"kind": "belief", "cells": cells, "means": _rounded(expected)})
 
     def watch(event: Event) -> None:
         step = event.step
         assert isinstance(step, Step)  # for the type checker
-        now = (step.best_cell, step.believed, step.gain, step.worthwhile)
         stream.send(
             {
                 "kind": "trial",
@@ -111,7 +107,12 @@ def by_kit(scene: Scene, stream: Stream) -> None:
                 "free": step.free,
                 "cell": step.cell,
                 "fitness": round(step.fitness, 4),
-                **_belief(cells, step.expected, *now),
+                "cells": cells,
+                "means": _rounded(step.expected),
+                "best": step.best_cell,
+                "believed": _rounded((step.believed.mean, step.believed.low, step.believed.high)),
+                "gain": _rounded((step.gain.mean, step.gain.low, step.gain.high)),
+                "worthwhile": bool(step.worthwhile),
             }
         )
         stream.give_way()
@@ -124,23 +125,8 @@ def by_kit(scene: Scene, stream: Stream) -> None:
     _report(scene, found, stream)
 
 
-def _belief(
-    cells: list[int],
-    expected: Iterable[float],
-    best: int,
-    believed: Belief,
-    gain: Belief,
-    worthwhile: bool,
-) -> dict[str, Any]:
-    """Return what a search believes now: of all controllers, of the best one, and of its gain."""
-    return {
-        "cells": cells,
-        "means": [round(float(value), 4) for value in expected],
-        "best": best,
-        "believed": [round(value, 4) for value in (believed.mean, believed.low, believed.high)],
-        "gain": [round(value, 4) for value in (gain.mean, gain.low, gain.high)],
-        "worthwhile": bool(worthwhile),
-    }
+def _rounded(values: Iterable[float]) -> list[float]:
+    return [round(float(value), 4) for value in values]
 
 
 def _report(scene: Scene, found: Recovery, stream: Stream) -> None:

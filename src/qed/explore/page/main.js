@@ -230,10 +230,11 @@ class Page {
     if ($("robot-card").hidden) return;
     const { links, hidden } = swarm.network(robot);
     $("robot-title").textContent = `Robot ${robot + 1}`;
-    $("robot-words").textContent = `${hidden} hidden neurons, ${links.length} connections; ` +
+    const many = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+    const size = `${many(hidden, "hidden neuron")}, ${many(links.length, "connection")}`;
+    $("robot-words").textContent = `${size}; ` +
       "blue drives, orange brakes; what it feels and hears shines.";
-    $("network").setAttribute("aria-label", `The network of robot ${robot + 1} at work: ` +
-      `${hidden} hidden neurons, ${links.length} connections`);
+    $("network").setAttribute("aria-label", `The network of robot ${robot + 1} at work: ${size}`);
     this.stage.draw();
   }
 

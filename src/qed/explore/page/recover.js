@@ -186,8 +186,8 @@ export class Recovering {
     const faults = swarm.faultsAt(swarm.cycles);
     const percent = (change) => {
       if (change === null) return "";
-      const sign = change > 0 ? "+" : change < 0 ? "−" : "";
-      return `${sign}${Math.abs(Math.round(100 * change))} %`;
+      const rounded = Math.round(100 * change), sign = rounded > 0 ? "+" : rounded < 0 ? "−" : "";
+      return `${sign}${Math.abs(rounded)} %`;
     };
     const name = found.cells.length === 1 ? `cell ${found.cells[0]}` : "the team";
     $("message").textContent = found.kept ? "The normal best stays: nothing was clearly better."
