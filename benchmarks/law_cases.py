@@ -175,7 +175,7 @@ EDGE = Some(tuple(tuple(edge) for edge in EDGES))
 CASES: dict[str, Kind] = {
     "bits.index": Whole(0, 2**31 - 1) | Whole(0, 2**31 - 1, int),
     "bits.span": args(Table(3, len(SegmentFields._fields)), Whole(0, 2, int)),
-    "bits.whole": Whole(0, 2**20, int),
+    "bits.round_up": Whole(0, 2**20, int),
     "chance.draw": args(WORD, Whole(0, 10**6, int), Whole(0, 127, int)),
     "chance.high_noise": WORD,
     "chance.low_noise": WORD,

@@ -13,12 +13,12 @@ from numpy import float32 as f32
 from numpy import uint32 as u32
 from numpy import uint64 as u64
 
-from qed.compile import law
+from qed.compile import inlined
 
 _WORD = 0xFFFFFFFF
 
 
-@law
+@inlined
 def mix(word: Any) -> Any:
     """Scatter 32 bits over 32 bits, so that neighbouring words look unrelated."""
     h = u32(word)
@@ -29,20 +29,20 @@ def mix(word: Any) -> Any:
     return u32(h ^ u32(h >> u32(16)))
 
 
-@law
+@inlined
 def draw(key: Any, cycle: Any, purpose: Any) -> Any:
     """Return 32 random bits for the owner of ``key``, this cycle and this purpose."""
     counter = mix(u32((u64(cycle) * u64(128) + u64(purpose)) & u64(0xFFFFFFFF)))
     return mix(u32(u32(key) ^ counter))
 
 
-@law
+@inlined
 def low_noise(bits: Any) -> Any:
     """Return a number in (-1, 1) from the lower half of 32 random bits."""
     return (f32(np.int32(u32(bits & u32(0xFFFF)))) - f32(32767.5)) * f32(1.0 / 32768.0)
 
 
-@law
+@inlined
 def high_noise(bits: Any) -> Any:
     """Return a number in (-1, 1) from the upper half of 32 random bits."""
     return (f32(np.int32(u32(bits >> u32(16)))) - f32(32767.5)) * f32(1.0 / 32768.0)

@@ -1,6 +1,6 @@
 """How laws and loops are compiled: one place for the options, and a cache that notices edits.
 
-A *law* is a plain Python function of scalars.  ``@law`` leaves it as it is, so that calling it
+A *law* is a plain Python function of scalars.  ``@inlined`` leaves it as it is, so that calling it
 from Python runs Python, and lets compiled code call it, inlined.  A *loop* is compiled code
 over arrays.  ``@entry`` marks the loops that Python calls; their machine code is kept on disk.
 
@@ -94,7 +94,7 @@ _COMPILED = ("chance.py", "compile.py", "controller", "descriptors", "swarm")
 _KEPT_VERSIONS = 4
 
 
-def law(function: Callable[..., Any]) -> Callable[..., Any]:
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let compiled loops call this scalar function, and return it unchanged."""
     LAWS.append(function)
     register_jitable(**INNER)(function)

@@ -78,9 +78,6 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
     return got
 
 
-whole = integer  # to be removed
-
-
 def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
     """Return one of the allowed names; otherwise suggest the nearest."""
     names = list(allowed)

@@ -89,9 +89,6 @@ def write_text(path: Path, text: str) -> None:
         file.write(text)
 
 
-write = write_text  # to be removed
-
-
 def unfinished(path: Path) -> bool:
     """Return whether a file's name is that of a temporary file."""
     return path.name.startswith(".") and path.name.endswith(".new")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from qed.errors import number, whole
+from qed.errors import integer, number
 from qed.swarm.robot import CYCLE
 
 
 def trials(value: Any, name: str = "trials") -> int:
     """Return a number of trials."""
-    return whole(name, value, 1, 10**6)
+    return integer(name, value, 1, 10**6)
 
 
 def seconds(value: Any) -> float:
@@ -24,24 +24,24 @@ def seconds(value: Any) -> float:
 
 def seed(value: Any) -> int:
     """Return what decides everything random."""
-    return whole("seed", value, 0, 2**63 - 1)
+    return integer("seed", value, 0, 2**63 - 1)
 
 
 def threads(value: Any) -> int | None:
     """Return a number of CPU threads; None stands for all cores."""
-    return None if value is None else whole("threads", value, 1, 1024)
+    return None if value is None else integer("threads", value, 1, 1024)
 
 
 def evaluations(value: Any, name: str = "evaluations") -> int:
     """Return how many solutions a run evaluates, or how many of them are random."""
-    return whole(name, value, 1, 10**12)
+    return integer(name, value, 1, 10**12)
 
 
 def batch(value: Any) -> int:
     """Return the number of children of a generation."""
-    return whole("batch", value, 1, 10**6)
+    return integer("batch", value, 1, 10**6)
 
 
 def replicates(value: Any) -> int:
     """Return how often a run is repeated with other seeds."""
-    return whole("replicates", value, 1, 1000)
+    return integer("replicates", value, 1, 1000)

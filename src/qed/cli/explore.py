@@ -24,7 +24,7 @@ def explore(
 
     The page is served to this machine alone, until Ctrl-C.
     """
-    from qed.errors import StoppedError, whole
+    from qed.errors import StoppedError, integer
 
     try:
         from qed.explore.server import serve
@@ -36,7 +36,7 @@ def explore(
         ) from error
     from qed.explore.sources import views_of
 
-    whole("port", port, 0, 65535)
+    integer("port", port, 0, 65535)
     found = views_of(paths or [])
 
     def say(address: str) -> None:

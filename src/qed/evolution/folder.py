@@ -21,7 +21,7 @@ from typing import Any
 from qed.archive.archive import Archive
 from qed.errors import InputError, StoppedError, integer
 from qed.evolution.map_elites import MapElites
-from qed.files import disk, unfinished, write
+from qed.files import disk, unfinished, write_text
 from qed.streams import STREAMS
 from qed.text import made_by, toml
 
@@ -62,7 +62,9 @@ def claim(folder: Path, tables: Tables, resume: bool, made_with: Mapping[str, st
             raise InputError(f"folder {folder} is not empty and holds no run; use another folder")
         else:
             # It may be resumed with another engine, but not with other random numbers.
-            write(config, toml({**tables, MADE_BY: {**made_by(), **made_with, "streams": STREAMS}}))
+            write_text(
+                config, toml({**tables, MADE_BY: {**made_by(), **made_with, "streams": STREAMS}})
+            )
     except OSError as error:
         raise StoppedError(f"cannot use the folder {folder}: {error.strerror}") from error
     return notes
@@ -183,7 +185,7 @@ def save_checkpoint(folder: Path, search: MapElites) -> None:
             if current.exists():
                 os.replace(current, folder / PREVIOUS)
             os.replace(fresh, current)
-            write(folder / PROGRESS, _progress(search))
+            write_text(folder / PROGRESS, _progress(search))
     finally:
         del archive.header["state"]
 
@@ -191,7 +193,7 @@ def save_checkpoint(folder: Path, search: MapElites) -> None:
 def save_archive(folder: Path, search: MapElites) -> None:
     """Save the archive of a finished search."""
     with _disk(folder):
-        write(folder / PROGRESS, _progress(search))
+        write_text(folder / PROGRESS, _progress(search))
         search.archive.save(folder / ARCHIVE)
 
 

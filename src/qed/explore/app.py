@@ -22,7 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from qed.definitions import known
-from qed.errors import InputError, StoppedError, choice, whole
+from qed.errors import InputError, StoppedError, choice, integer
 from qed.explore import maps, state
 from qed.explore.queues import Busy, PageQueues, Stream
 from qed.explore.security import PATIENCE, Guard, RefusedError, parsed, refusal
@@ -169,7 +169,7 @@ class Explorer:
     async def prepare(self, request: Request) -> Response:
         """Prepare a small kit for an archive, and report how far it is."""
         asked = await _asked(request)
-        k = whole("archive", asked.get("archive", 0), 0, len(self.views) - 1)
+        k = integer("archive", asked.get("archive", 0), 0, len(self.views) - 1)
 
         def work(stream: Stream) -> None:
             from qed.explore import searches

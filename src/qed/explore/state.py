@@ -13,7 +13,7 @@ import numpy as np
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.definitions import defined
-from qed.errors import InputError, choice, number, whole
+from qed.errors import InputError, choice, integer, number
 from qed.explore.sources import LONGEST, ArchiveView
 from qed.swarm import robot
 from qed.swarm.environment import Environment
@@ -88,15 +88,15 @@ class Scene:
 def checked(given: Any, views: Sequence[ArchiveView]) -> Scene:
     """Return the scene that a page asks for; InputError names what is wrong with it."""
     table = _table("state", given, KEYS)
-    one = views[whole("archive", table.get("archive", 0), 0, len(views) - 1)]
+    one = views[integer("archive", table.get("archive", 0), 0, len(views) - 1)]
     listed = _listed("cells", table.get("cells", [one.normal_cell]), 64)
-    cells = tuple(whole("cells", cell, 0, one.archive.cells - 1) for cell in listed)
+    cells = tuple(integer("cells", cell, 0, one.archive.cells - 1) for cell in listed)
     if not cells:
         raise InputError("cells must hold one cell, or one for each robot; got none")
     for cell in cells:
         one.row(cell)
     # A recovery is shown where the swarm was that it recovers, whose cell may be the home.
-    home = whole("home", table.get("home", cells[0]), 0, one.archive.cells - 1)
+    home = integer("home", table.get("home", cells[0]), 0, one.archive.cells - 1)
     elsewhere = table.get("environment")
     environment = _environment(elsewhere, one, home)
     if len(cells) not in (1, environment.robots):
@@ -112,7 +112,7 @@ def checked(given: Any, views: Sequence[ArchiveView]) -> Scene:
         environment=environment,
         native=elsewhere is None and home == cells[0],
         task=one.task if task is None else defined("task", _text("task", task), Task),
-        seed=whole("seed", table.get("seed", 1), 0, LARGEST_SEED),
+        seed=integer("seed", table.get("seed", 1), 0, LARGEST_SEED),
         start=choice("start", _text("start", table.get("start", "drawn")), STARTS),
         seconds=seconds,
         events=_events(table.get("events", []), environment.robots, round(seconds / robot.CYCLE)),

@@ -18,7 +18,7 @@ import pandas as pd
 from qed.archive.archive import Archive
 from qed.controller.team import Team
 from qed.errors import StoppedError
-from qed.files import disk, write
+from qed.files import disk, write_text
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.play import NOTICED, simulated
 from qed.recovery.kit.prepare import Effort, prepare
@@ -73,7 +73,7 @@ def search(
         if tell is not None:
             tell(PREPARED + (1.0 - PREPARED) * (k + 1) / len(faults))
     with disk(here):
-        write(target, work.csv_text(COLUMNS, rows))
+        write_text(target, work.csv_text(COLUMNS, rows))
 
 
 def _kit(here: Path, archive: Archive, how: Trials, seed: int, tell: work.Tell | None) -> Kit:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from qed import limits
 from qed.definitions import Definition, Some, defined, known, one_each
-from qed.errors import InputError, choice, whole
+from qed.errors import InputError, choice, integer
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.swarms import Swarms
 from qed.recovery.trials import INDEPENDENT, PROTOCOLS
@@ -76,14 +76,14 @@ class Plan:
             "batch": limits.batch(self.batch),
             "trials": limits.trials(self.trials),
             "seconds": limits.seconds(self.seconds),
-            "faults": whole("faults", self.faults, 1, 10**5),
+            "faults": integer("faults", self.faults, 1, 10**5),
             "retrials": limits.trials(self.retrials, "retrials"),
             "fresh": limits.trials(self.fresh, "fresh"),
             "seed": limits.seed(self.seed),
             "protocol": choice("protocol", self.protocol, PROTOCOLS),
             "among": _several("among", self.among, Fault),
-            "broken": whole("broken", self.broken, 0, ROBOTS),
-            "beyond": whole("beyond", self.beyond, 0, 10**5),
+            "broken": integer("broken", self.broken, 0, ROBOTS),
+            "beyond": integer("beyond", self.beyond, 0, 10**5),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)

@@ -23,7 +23,7 @@ import pandas as pd
 
 from qed.errors import InputError
 from qed.evolution.folder import PROGRESS as PROGRESS_OF_A_RUN
-from qed.files import write
+from qed.files import write_text
 from qed.study import beyond, paths, work
 from qed.study.plan import Name, Plan
 
@@ -178,7 +178,7 @@ def collect(study: Path, plan: Plan) -> list[Name]:
     paths.tables(study).mkdir(exist_ok=True)
     for name, columns in TABLES.items():
         text = tables[name].reindex(columns=list(columns)).to_csv(index=False)
-        write(paths.table(study, name), text)
+        write_text(paths.table(study, name), text)
     _collect_beyond(study, plan, finished)
     return finished
 
@@ -191,7 +191,7 @@ def _collect_beyond(study: Path, plan: Plan, names: Sequence[Name]) -> None:
         target.unlink(missing_ok=True)
         return
     found = _of_each(study, there, lambda here: beyond.of_run(here, plan))
-    write(target, found.reindex(columns=list(BEYOND)).to_csv(index=False))
+    write_text(target, found.reindex(columns=list(BEYOND)).to_csv(index=False))
 
 
 def _add_performance(runs: pd.DataFrame, recoveries: pd.DataFrame) -> None:

@@ -29,7 +29,7 @@ from qed.definitions import defined
 from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.folder import remove_checkpoints
-from qed.files import disk, unfinished, write
+from qed.files import disk, unfinished, write_text
 from qed.study import beyond, paths, work
 from qed.study.plan import Name, Plan
 from qed.study.results import collect
@@ -102,7 +102,7 @@ class Study:
             self.folder.mkdir(parents=True, exist_ok=True)
             # What goes beyond the paper is added to what is there.
             if not self.begun() or _told(self.folder)["beyond"] != self.plan.beyond:
-                write(self.folder / paths.SETTINGS, self._text())
+                write_text(self.folder / paths.SETTINGS, self._text())
 
     def _text(self) -> str:
         return toml({**self._tables(), "made_by": made_by()})
@@ -206,7 +206,7 @@ class Study:
             if not collect(self.folder, self.plan):
                 raise StoppedError(f"no run of {self.folder} is finished: there is no report")
             if self.failures:
-                write(note, "\n".join(self.failures) + "\n")
+                write_text(note, "\n".join(self.failures) + "\n")
             else:
                 note.unlink(missing_ok=True)
             return report.write(self.folder)

@@ -27,7 +27,7 @@ from qed.errors import StoppedError
 from qed.evolution import Run, run_side_by_side
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.folder import ARCHIVE, CONFIG
-from qed.files import disk, write
+from qed.files import disk, write_text
 from qed.recovery import metrics
 from qed.recovery.metrics import project
 from qed.recovery.recover import ArchiveSearch
@@ -157,7 +157,7 @@ def recover(
             )
         )
     with disk(here):
-        write(target, csv_text(COLUMNS, rows))
+        write_text(target, csv_text(COLUMNS, rows))
 
 
 def count_faults(faults: Faults) -> tuple[int, ...]:

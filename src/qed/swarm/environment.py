@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from qed.definitions import digest_of
-from qed.errors import InputError, choice, number, whole
+from qed.errors import InputError, choice, integer, number
 
 MAX_ROBOTS = 64
 MAX_OBSTACLES = 64
@@ -52,9 +52,9 @@ class Environment:
     def __post_init__(self) -> None:
         checked = {
             "max_speed": number("max_speed", self.max_speed, 0.0, 0.4, above=True),
-            "robots": whole("robots", self.robots, 1, MAX_ROBOTS),
+            "robots": integer("robots", self.robots, 1, MAX_ROBOTS),
             "arena": number("arena", self.arena, 0.5, 100.0),
-            "obstacles": whole("obstacles", self.obstacles, 0, MAX_OBSTACLES),
+            "obstacles": integer("obstacles", self.obstacles, 0, MAX_OBSTACLES),
             "rab_range": number("rab_range", self.rab_range, 0.0, 200.0, above=True),
             "proximity_range": number(
                 "proximity_range", self.proximity_range, 0.0, 1.0, above=True
@@ -117,7 +117,7 @@ class Environment:
         from qed.chance import fold
 
         table = attributes_of(attributes)
-        count = whole("count", count, 0, 2**31)
+        count = integer("count", count, 0, 2**31)
         purpose = 0xE27
         draws = fold(seed, purpose, np.arange(count)[:, None], np.arange(len(table)))
         sizes = np.array(table.shape, np.uint64)
@@ -226,7 +226,7 @@ class Attributes(Mapping[str, tuple[float, ...]]):
             raise InputError(f"options must be {len(self)} numbers, got {len(picked)}")
         return Environment(
             **{  # type: ignore[arg-type]
-                name: values[whole(f"option of {name}", option, 0, len(values) - 1)]
+                name: values[integer(f"option of {name}", option, 0, len(values) - 1)]
                 for (name, values), option in zip(self.items(), picked, strict=True)
             }
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 from qed.controller.inputs import PROXIMITY
 from qed.definitions import Definition, defined, digest_of
-from qed.errors import InputError, number, whole
+from qed.errors import InputError, integer, number
 from qed.swarm.robot import FRONT_SENSORS
 
 FRONT = tuple(range(FRONT_SENSORS))  # the others are at the rear
@@ -83,7 +83,7 @@ class Fault(Definition):
         """Check all fields."""
         name = cls._checked(name)
         about = f"fault {name}: "
-        hit = [whole(f"{about}sensors", sensor, 0, len(PROXIMITY) - 1) for sensor in sensors]
+        hit = [integer(f"{about}sensors", sensor, 0, len(PROXIMITY) - 1) for sensor in sensors]
         fields = {
             "gain": number(f"{about}gain", gain, -10.0, 10.0),
             "noise": None if noise is None else number(f"{about}noise", noise, 0.0, 1.0),
@@ -218,7 +218,7 @@ class Faults:
         >>> qed.Faults.none(robots=3)
         Faults('NONE,NONE,NONE')
         """
-        return cls([HEALTHY] * whole("robots", robots, 1, 10**6))
+        return cls([HEALTHY] * integer("robots", robots, 1, 10**6))
 
     @classmethod
     def sample(
@@ -259,13 +259,13 @@ class Faults:
         from qed.chance import fold
 
         kinds, hits = 0xFA, 0xFB  # purposes of the draws
-        robots = whole("robots", robots, 1, 10**6)
-        seed = whole("seed", seed, 0, 2**63 - 1)
+        robots = integer("robots", robots, 1, 10**6)
+        seed = integer("seed", seed, 0, 2**63 - 1)
         table = list(FAULTS.values()) if among is None else list(cls(among).each)
         if len(set(table)) < len(table):
             raise InputError("among names a fault twice: each kind is as likely as the others")
         if broken is not None:
-            broken = whole("broken", broken, 0, robots)
+            broken = integer("broken", broken, 0, robots)
             table = [fault for fault in table if fault != HEALTHY]
             if broken and not table:
                 raise InputError("among must name a fault other than NONE for broken robots")

@@ -138,14 +138,14 @@ def trace(
     >>> bool(film.score[-1] == outcome.fitness["flocking"][0, 1])
     True
     """
-    from qed.errors import whole
+    from qed.errors import integer
     from qed.swarm.cpu import engine
 
     if not isinstance(controller, Controller | Team):
         raise InputError(
             f"controller must be a qed.Controller or a qed.Team, got {type(controller).__name__}"
         )
-    trial = whole("trial", trial, 0, 10**6 - 1 if start is None else start.trials - 1)
+    trial = integer("trial", trial, 0, 10**6 - 1 if start is None else start.trials - 1)
     trials = trial + 1 if start is None else start.trials
     job = checked(
         controller, environment, trials=trials, seconds=seconds, seed=seed, faults=faults,

@@ -135,7 +135,7 @@ def law(function: Any) -> Any:
     if not isinstance(function, FunctionType):
         raise InputError(f"a law must be a plain function, got {type(function).__name__}")
     if function not in compiling.LAWS:
-        compiling.law(function)
+        compiling.inlined(function)
     return function
 
 

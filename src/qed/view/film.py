@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from qed import files, limits
-from qed.errors import InputError, StoppedError, number, whole
+from qed.errors import InputError, StoppedError, integer, number
 from qed.view.replay import Progress, Replay
 
 if TYPE_CHECKING:
@@ -199,13 +199,13 @@ def film_of(
     else:
         smallest, usual = 200, default_size(ending, archives)
         speed = max(1.0, round(lengths[0] / 20.0, 1)) if speed is None else speed
-    side = usual if size is None else whole("size", size, smallest, 1200)
+    side = usual if size is None else integer("size", size, smallest, 1200)
     if ending != ".html" and side * across(archives) > WIDEST:
         raise InputError(
             f"size: {across(archives)} panes of {side} pixels are wider than {WIDEST:,}; "
             f"size can be at most {WIDEST // across(archives)}"
         )
-    rate = FPS[ending] if fps is None else whole("fps", fps, 1, MOST_FPS[ending])
+    rate = FPS[ending] if fps is None else integer("fps", fps, 1, MOST_FPS[ending])
     film = Film(ending, sections_of(lengths, speed), rate, side, trails, sensors)
     frames, most = len(film.times), MOST_FRAMES.get(ending)
     if most is not None and frames > most:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qed.errors import InputError, whole
+from qed.errors import InputError, integer
 from qed.swarm.faults import Faults
 from qed.swarm.trace import trace
 from qed.view.look import TITLES, percent
@@ -249,14 +249,14 @@ def replay(
 
 def checked_trial(trial: int) -> int:
     """Return the number of a trial to show."""
-    return whole("trial", trial, 0, 10**6 - 1)
+    return integer("trial", trial, 0, 10**6 - 1)
 
 
 def faults_from(text: str, robots: int = 10) -> Faults:
     """Return the faults that a text names, or those drawn with the seed that it is."""
     text = text.strip()
     if text.isdecimal():
-        return Faults.sample(robots, whole("faults", int(text), 0, 2**63 - 1))
+        return Faults.sample(robots, integer("faults", int(text), 0, 2**63 - 1))
     faults = Faults(text)
     if len(faults) != robots:
         raise InputError(

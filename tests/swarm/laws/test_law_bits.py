@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from qed.swarm.cpu.bits import below, index, lowest, ones, span, whole
+from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span
 from qed.swarm.cpu.layout import VECTOR, SegmentFields
 
 
@@ -65,5 +65,5 @@ def test_ones_counts_bits():
 
 def test_whole_rounds_up_to_vectors():
     for length in range(4 * VECTOR):
-        assert 0 <= whole(length) - length < VECTOR
-        assert whole(length) % VECTOR == 0
+        assert 0 <= round_up(length) - length < VECTOR
+        assert round_up(length) % VECTOR == 0

@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from qed.compile import has, has_fast_wide_vectors, law
+from qed.compile import has, has_fast_wide_vectors, inlined
 from qed.swarm.cpu import layout as L
 
 _WORD = ir.IntType(32)
@@ -29,7 +29,7 @@ _HALF = ir.VectorType(_WORD, HALF)
 _PERMUTATIONS = [[b for b in range(HALF) if word >> b & 1] for word in range(1 << HALF)]
 
 
-@law
+@inlined
 def index(value: Any) -> Any:
     """Return a whole number as an index that the compiler knows is not negative.
 
@@ -38,8 +38,8 @@ def index(value: Any) -> Any:
     return np.int64(np.uint32(value))
 
 
-@law
-def whole(length: Any) -> Any:
+@inlined
+def round_up(length: Any) -> Any:
     """Return the length of a list, or of a stretch of lanes, rounded up to whole vectors.
 
     Rows are long enough for it.  What arithmetic makes of the entries that are too many is never
@@ -48,7 +48,7 @@ def whole(length: Any) -> Any:
     return index((length + (L.VECTOR - 1)) & -L.VECTOR)
 
 
-@law
+@inlined
 def span(segments: Any, s: int) -> Any:
     """Return first lane, robots, trials, lanes, and lanes with padding of a segment."""
     segment = segments[s]

@@ -20,7 +20,7 @@ from numpy import float32 as f32
 from qed.compile import loop
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
-from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
+from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span, squeeze
 from qed.swarm.laws.contact import MARGIN_TIME
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
@@ -54,7 +54,7 @@ def near_robots(b: Any, near: int, cycle: int) -> int:
         p[L.T_DX + e] = f[L.X + k] - f[L.X + i]
         p[L.T_DY + e] = f[L.Y + k] - f[L.Y + i]
         p[L.T_GAP + e] = TWO_OUTER + TWO * f[L.MARGIN + i]
-    for e in range(whole(near)):
+    for e in range(round_up(near)):
         reach = p[L.T_GAP + e]
         square = p[L.T_DX + e] * p[L.T_DX + e] + p[L.T_DY + e] * p[L.T_DY + e]
         p[L.T_GAP + e] = square - reach * reach
@@ -145,7 +145,7 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
                 n[L.SLOT + i] = slots
                 n[L.P_LANE + slots] = i
                 slots += 1
-        stop = whole(slots)
+        stop = round_up(slots)
         for e in range(slots, stop):
             n[L.P_LANE + e] = L.NOWHERE
         slots = stop

@@ -20,7 +20,7 @@ from qed.compile import loop
 from qed.controller.inputs import FIRST_RAB
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
-from qed.swarm.cpu.bits import below, index, ones, span, squeeze, whole
+from qed.swarm.cpu.bits import below, index, ones, round_up, span, squeeze
 from qed.swarm.laws.geometry import FAR, off_line, one_over
 from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
@@ -75,7 +75,7 @@ def draw_lines(b: Any, s: int, shift: int, lanes: int) -> None:
     first, _, _, _, _ = span(b.segments, s)
     x = L.WIDE_X + 2 * first
     y = L.WIDE_Y + 2 * first
-    for e in range(whole(lanes)):
+    for e in range(round_up(lanes)):
         dx = w[x + shift + e] - w[x + e]
         dy = w[y + shift + e] - w[y + e]
         square = dx * dx + dy * dy
@@ -88,7 +88,7 @@ def draw_lines(b: Any, s: int, shift: int, lanes: int) -> None:
         m[L.D_MORE_DOUBTS + e] = 0
     for o in range(index(b.segments[s, L.OBSTACLES])):
         at = 2 * o * L.STRIDE + first
-        for e in range(whole(lanes)):
+        for e in range(round_up(lanes)):
             off = off_line(
                 b.obstacles[at + e] - w[x + e],
                 b.obstacles[at + L.STRIDE + e] - w[y + e],
@@ -127,7 +127,7 @@ def block(b: Any, s: int, way: int, q: int, lanes: int) -> None:
     word = L.D_DOUBTS + index((q >> 5) * L.PAIR_STRIDE)
     bit1 = i32(1 << (q & 31))
     bit2 = i32(1 << (r & 31))
-    for e in range(whole(lanes)):
+    for e in range(round_up(lanes)):
         x = w[L.WIDE_X + here + e]
         y = w[L.WIDE_Y + here + e]
         dx = p[L.S_DX + e]
@@ -144,7 +144,7 @@ def occlude(b: Any, s: int, seen: int) -> None:
     """Find what comes between the listed pairs."""
     w, p, m = b.w, b.p, b.m
     first, robots, trials, size, _ = span(b.segments, s)
-    for e in range(whole(seen)):
+    for e in range(round_up(seen)):
         m[L.S_WAY + e] = way(m[L.S_I + e], m[L.S_K + e], i32(size))
         m[L.S_FROM + e] = m[L.S_I + e] + i32(first)
         p[L.S_OFF + e] = FAR
@@ -154,7 +154,7 @@ def occlude(b: Any, s: int, seen: int) -> None:
         r = min(q + 1, robots - 3)
         near1, far1 = i32((q + 1) * trials), i32((q + 2) * trials)
         near2, far2 = i32((r + 1) * trials), i32((r + 2) * trials)
-        for e in range(whole(seen)):
+        for e in range(round_up(seen)):
             at = m[L.S_FROM + e]
             one = index(at + (near1 if near1 < m[L.S_WAY + e] else far1))
             two = index(at + (near2 if near2 < m[L.S_WAY + e] else far2))
@@ -165,14 +165,14 @@ def occlude(b: Any, s: int, seen: int) -> None:
         word = L.S_DOUBTS + index((q >> 5) * L.PAIR_STRIDE)
         bit1 = i32(1 << (q & 31))
         bit2 = i32(1 << (r & 31))
-        for e in range(whole(seen)):
+        for e in range(round_up(seen)):
             off1 = off_pair(p, L.S_OTHER_X, L.S_OTHER_Y, e)
             off2 = off_pair(p, L.S_NEXT_X, L.S_NEXT_Y, e)
             p[L.S_OFF + e] = min(p[L.S_OFF + e], min(off1, off2))
             m[word + e] |= (bit1 if off1 < OUTER2 else i32(0)) | (bit2 if off2 < OUTER2 else i32(0))
     for o in range(index(b.segments[s, L.OBSTACLES])):
         at = 2 * o * L.STRIDE
-        for e in range(whole(seen)):
+        for e in range(round_up(seen)):
             off = off_line(
                 b.obstacles[at + index(m[L.S_I + e])] - p[L.S_X + e],
                 b.obstacles[at + L.STRIDE + index(m[L.S_I + e])] - p[L.S_Y + e],

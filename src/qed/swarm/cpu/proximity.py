@@ -11,7 +11,7 @@ from qed.chance import draw, high_noise, low_noise
 from qed.compile import loop
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
-from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
+from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span, squeeze
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.rays import ray_body, ray_disc, ray_wall
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS, reading, sensed
@@ -80,7 +80,7 @@ def face(b: Any, near: int, me: int, other: int) -> None:
         p[L.R_SIN + e] = f[L.SIN + i]
         p[L.R_OTHER_COS + e] = f[L.COS + k]
         p[L.R_OTHER_SIN + e] = f[L.SIN + k]
-    for e in range(whole(near)):
+    for e in range(round_up(near)):
         dx = p[L.R_DX + e]
         dy = p[L.R_DY + e]
         c = p[L.R_COS + e]
@@ -100,7 +100,7 @@ def cull(b: Any, listed: int, me: int, sensor: int, reach: Any, mixed: bool) -> 
     """List the entries whose body a sensor's ray comes near, if the sensor is read."""
     p, m = b.p, b.m
     at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
-    for e in range(whole(listed)):
+    for e in range(round_up(listed)):
         ahead = p[L.R_AHEAD + e] - at_x
         left = p[L.R_LEFT + e] - at_y
         along = min(max(ahead * aim_x + left * aim_y, ZERO), reach)
@@ -108,7 +108,7 @@ def cull(b: Any, listed: int, me: int, sensor: int, reach: Any, mixed: bool) -> 
         off_y = left - along * aim_y
         p[L.R_CULL + e] = off_x * off_x + off_y * off_y
     if mixed:
-        for e in range(whole(listed)):
+        for e in range(round_up(listed)):
             read = (m[L.R_READS + e] >> i32(sensor)) & i32(1) != i32(0)
             p[L.R_CULL + e] = p[L.R_CULL + e] if read else FAR
     hits = 0
@@ -134,7 +134,7 @@ def meet_bodies(b: Any, hits: int, sensor: int) -> None:
         p[L.R_Y + h] = p[L.R_DY + e]
         p[L.R_OTHER_COS + h] = p[L.R_COS + e]
         p[L.R_OTHER_SIN + h] = p[L.R_SIN + e]
-    for h in range(whole(hits)):
+    for h in range(round_up(hits)):
         c = p[L.R_OTHER_COS + h]
         s = p[L.R_OTHER_SIN + h]
         p[L.R_WAY + h] = ray_body(
@@ -166,7 +166,7 @@ def at_obstacles(b: Any, s: int) -> None:
         for sensor in range(SENSORS):
             if close > 0 and (live >> sensor) & 1:
                 at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
-                for e in range(whole(close)):
+                for e in range(round_up(close)):
                     p[L.R_WAY + e] = ray_disc(
                         at_x - p[L.R_AHEAD + e], at_y - p[L.R_LEFT + e], aim_x, aim_y, RADIUS
                     )

@@ -15,7 +15,7 @@ from numpy import int64 as i64
 
 from qed.compile import loop
 from qed.swarm.cpu import layout as L
-from qed.swarm.cpu.bits import below, index, ones, squeeze, whole
+from qed.swarm.cpu.bits import below, index, ones, round_up, squeeze
 from qed.swarm.laws import bodies, contact
 from qed.swarm.robot import BODY_OUTER_RADIUS
 
@@ -29,7 +29,7 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
     """List the pairs that touch with all that solving them needs; return their number."""
     p, m = b.p, b.m
     close = close_pairs(b, pairs)
-    for e in range(whole(close)):
+    for e in range(round_up(close)):
         dx = p[L.T_DX + e]
         dy = p[L.T_DY + e]
         ci, si = p[L.T_COS_I + e], p[L.T_SIN_I + e]
@@ -43,7 +43,7 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
         p[L.T_FACE + e] = ONE if face else ZERO
     touching: int = overlapping_pairs(b, close)
     look_up(b, touching, robots)
-    for e in range(whole(touching)):
+    for e in range(round_up(touching)):
         p[L.T_RELAXATION + e] = contact.relaxation(m[L.T_PARTNERS_I + e], m[L.T_PARTNERS_K + e])
         arm_i, lever_i, arm_k, lever_k, gap, more_i, farther_i, more_k, farther_k, more_gap = (
             bodies.touching_points(
@@ -67,7 +67,7 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
         p[L.T_K_TT + e] = k_tt
         prepare_point(p, L.T_ONE + e, e, arm_i, lever_i, arm_k, lever_k, gap)
         prepare_point(p, L.T_TWO + e, e, more_i, farther_i, more_k, farther_k, more_gap)
-    for e in range(whole(4 * pairs)):
+    for e in range(round_up(4 * pairs)):
         p[L.C_KEPT + e] = ZERO
     return touching
 
@@ -122,7 +122,7 @@ def overlapping_pairs(b: Any, close: int) -> int:
 def look_up(b: Any, touching: int, robots: int) -> None:
     """Lay out the impulses that pairs kept, their robots' turn rates and numbers of partners."""
     f, n, p, m = b.f, b.n, b.p, b.m
-    for e in range(whole(robots)):
+    for e in range(round_up(robots)):
         n[L.PARTNERS + e] = 0
     for e in range(touching):
         n[L.PARTNERS + index(m[L.T_I + e])] += 1
@@ -161,7 +161,7 @@ def close_pairs(b: Any, pairs: int) -> int:
         k = index(m[L.C_K + e])
         p[L.T_DX + e] = f[L.P_X + k] - f[L.P_X + i]
         p[L.T_DY + e] = f[L.P_Y + k] - f[L.P_Y + i]
-    for e in range(whole(pairs)):
+    for e in range(round_up(pairs)):
         p[L.T_GAP + e] = p[L.T_DX + e] * p[L.T_DX + e] + p[L.T_DY + e] * p[L.T_DY + e]
     close = 0
     for start in range(0, pairs, L.VECTOR):
@@ -189,7 +189,7 @@ def close_pairs(b: Any, pairs: int) -> int:
 def warm_start_pairs(b: Any, touching: int) -> None:
     """Begin with the impulses of the last sub-step."""
     p, m = b.p, b.m
-    for e in range(whole(touching)):
+    for e in range(round_up(touching)):
         pn = p[L.T_ONE + L.T_NORMAL_IMPULSE + e] + p[L.T_TWO + L.T_NORMAL_IMPULSE + e]
         pt = p[L.T_ONE + L.T_TANGENT_IMPULSE + e] + p[L.T_TWO + L.T_TANGENT_IMPULSE + e]
         m[L.T_FX + e] = contact.fixed(pn * p[L.T_NX + e] - pt * p[L.T_NY + e])
@@ -224,7 +224,7 @@ def solve_pairs(b: Any, touching: int) -> None:
         k = index(m[L.T_K + e])
         p[L.T_UX + e] = f[L.P_VX + i] - f[L.P_VX + k]
         p[L.T_UY + e] = f[L.P_VY + i] - f[L.P_VY + k]
-    for e in range(whole(touching)):
+    for e in range(round_up(touching)):
         nx = p[L.T_NX + e]
         ny = p[L.T_NY + e]
         ux = p[L.T_UX + e]
@@ -257,7 +257,7 @@ def add_impulses(m: Any, sums: Any, touching: int) -> None:
 def apply_impulses(f: Any, sums: Any, first: int, stop: int) -> None:
     """Change the velocities by the impulses that were added up."""
     begin = index(first)
-    for k in range(whole(stop - first)):
+    for k in range(round_up(stop - first)):
         e = begin + k
         x = i32(sums[e])
         y = i32((sums[e] - i64(x)) >> 32)

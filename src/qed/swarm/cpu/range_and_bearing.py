@@ -17,7 +17,7 @@ from qed.compile import loop
 from qed.controller.inputs import FIRST_RAB
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
-from qed.swarm.cpu.bits import below, index, lowest, ones, span, squeeze, whole
+from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span, squeeze
 from qed.swarm.cpu.occlusion import INNER2, OUTER2, blocker, crowded, list_crowd, occlude, way
 from qed.swarm.laws.bodies import ahead
 from qed.swarm.laws.geometry import FAR, PI, cos_sin, one_over
@@ -122,7 +122,7 @@ def bearings(b: Any, s: int, seen: int) -> int:
         p[L.S_SIN_I + e] = f[L.SIN + i]
         p[L.S_COS_K + e] = f[L.COS + k]
         p[L.S_SIN_K + e] = f[L.SIN + k]
-    for e in range(whole(seen)):
+    for e in range(round_up(seen)):
         dx = p[L.S_OTHER_X + e] - p[L.S_X + e]
         dy = p[L.S_OTHER_Y + e] - p[L.S_Y + e]
         c = p[L.S_COS_I + e]
@@ -136,7 +136,7 @@ def bearings(b: Any, s: int, seen: int) -> int:
     if b.segments[s, L.RAB_OFFSET] == 0:
         wanted(b, s, seen)
         seen = useful(p, m, seen)
-    for e in range(whole(seen)):
+    for e in range(round_up(seen)):
         square = p[L.S_DX + e] * p[L.S_DX + e] + p[L.S_DY + e] * p[L.S_DY + e]
         p[L.S_DISTANCE + e] = math.sqrt(square)
         p[L.S_PER_SQUARE + e] = one_over(square)
@@ -149,7 +149,7 @@ def wanted(b: Any, s: int, seen: int) -> None:
     n, p, m = b.n, b.p, b.m
     if b.segments[s, L.NETWORK_COUNT] == 1:
         cones = i32(b.segments[s, L.LIVE] >> FIRST_RAB)
-        for e in range(whole(seen)):
+        for e in range(round_up(seen)):
             either = ((cones >> m[L.S_CONE_I + e]) | (cones >> m[L.S_CONE_K + e])) & i32(1)
             p[L.S_DISTANCE + e] = f32(either)
     else:

@@ -19,7 +19,7 @@ from numpy import float32 as f32
 
 from qed.compile import loop
 from qed.swarm.cpu import layout as L
-from qed.swarm.cpu.bits import index, whole
+from qed.swarm.cpu.bits import index, round_up
 from qed.swarm.laws import contact
 from qed.swarm.laws.bodies import body_point
 from qed.swarm.laws.geometry import two_farthest_corners
@@ -76,7 +76,7 @@ def touch_walls(f: Any, wall: int, axes: Any, tangent_sign: Any, first: int, sto
     two = wall + L.SECOND_CORNER
     place, along, across, normal, tangent = axes
     begin = index(first)
-    for k in range(whole(stop - first)):
+    for k in range(round_up(stop - first)):
         e = begin + k
         sign, room = contact.nearer_wall(f[place + e], f[L.P_SIDE + e])
         c = sign * f[L.P_COS + e]
@@ -152,7 +152,7 @@ def solve_corners(f: Any, wall: int, normal: int, tangent: int, tangent_sign: An
 def solve_x_walls(f: Any, first: int, stop: int) -> None:
     """Solve the x walls of robots that are also at y walls."""
     begin = index(first)
-    for k in range(whole(stop - first)):
+    for k in range(round_up(stop - first)):
         e = begin + k
         vx, vy, spin = solve_corners(f, L.P_WALL_X, L.P_VX, L.P_VY, ONE, e)
         f[L.P_VX + e] = vx
@@ -164,7 +164,7 @@ def solve_x_walls(f: Any, first: int, stop: int) -> None:
 def solve_x_walls_and_drives(f: Any, first: int, stop: int) -> None:
     """Solve the x walls of robots, then their drives."""
     begin = index(first)
-    for k in range(whole(stop - first)):
+    for k in range(round_up(stop - first)):
         e = begin + k
         vx, vy, spin = solve_corners(f, L.P_WALL_X, L.P_VX, L.P_VY, ONE, e)
         solve_drive(f, vx, vy, spin, e)
@@ -174,7 +174,7 @@ def solve_x_walls_and_drives(f: Any, first: int, stop: int) -> None:
 def solve_y_walls_and_drives(f: Any, first: int, stop: int) -> None:
     """Solve the y walls of robots, then their drives."""
     begin = index(first)
-    for k in range(whole(stop - first)):
+    for k in range(round_up(stop - first)):
         e = begin + k
         vy, vx, spin = solve_corners(f, L.P_WALL_Y, L.P_VY, L.P_VX, -ONE, e)
         solve_drive(f, vx, vy, spin, e)
@@ -184,7 +184,7 @@ def solve_y_walls_and_drives(f: Any, first: int, stop: int) -> None:
 def solve_drives(f: Any, first: int, stop: int) -> None:
     """Solve the drives of robots at no wall."""
     begin = index(first)
-    for k in range(whole(stop - first)):
+    for k in range(round_up(stop - first)):
         e = begin + k
         solve_drive(f, f[L.P_VX + e], f[L.P_VY + e], f[L.P_SPIN + e], e)
 

@@ -7,19 +7,19 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.compile import law
+from qed.compile import inlined
 from qed.swarm.laws import geometry as G
 from qed.swarm.laws.geometry import ONE, ZERO, support, two_farthest_corners, unit
 
 
-@law
+@inlined
 def farther(gap: Any, nx: Any, ny: Any, other: Any, other_x: Any, other_y: Any) -> Any:
     """Return the larger of two gaps with its normal; the first of equals."""
     wins = other > gap
     return other if wins else gap, other_x if wins else nx, other_y if wins else ny
 
 
-@law
+@inlined
 def farther_face(
     gap: Any, nx: Any, ny: Any, face_x: Any, face_y: Any, h: Any, x: Any, y: Any, c: Any, s: Any
 ) -> Any:
@@ -28,7 +28,7 @@ def farther_face(
     return farther(gap, nx, ny, other, face_x, face_y)
 
 
-@law
+@inlined
 def faces(x: Any, y: Any, c: Any, s: Any) -> Any:
     """Return how far a body at (x, y), heading (c, s), is beyond the faces of one at 0.
 
@@ -46,7 +46,7 @@ def faces(x: Any, y: Any, c: Any, s: Any) -> Any:
     return farther_face(gap, nx, ny, -G.NX3, G.NY3, G.H3, x, y, c, s)
 
 
-@law
+@inlined
 def beyond(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> Any:
     """Return how far a body that is (dx, dy) away is beyond the faces of this one (m).
 
@@ -58,7 +58,7 @@ def beyond(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> Any:
     return gap, c * nx - s * ny, s * nx + c * ny
 
 
-@law
+@inlined
 def separation(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> Any:
     """Return gap (m; negative: overlap) and normal from a body to one that is (dx, dy) away.
 
@@ -70,7 +70,7 @@ def separation(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> 
     return farther(gap, nx, ny, other, -mx, -my)
 
 
-@law
+@inlined
 def ahead(x: Any, y: Any) -> Any:
     """Tell on which side of a fixed line a vector points: of two opposite ones, one is ahead.
 
@@ -79,7 +79,7 @@ def ahead(x: Any, y: Any) -> Any:
     return G.LEAN * x + y > f32(0.0)
 
 
-@law
+@inlined
 def first_face(gap: Any, other: Any, dx: Any, dy: Any) -> Any:
     """Return whether a face of the first body gives the normal to a second one (dx, dy) away.
 
@@ -88,7 +88,7 @@ def first_face(gap: Any, other: Any, dx: Any, dy: Any) -> Any:
     return other < gap or (other == gap and ahead(dx, dy))
 
 
-@law
+@inlined
 def touching_points(
     dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any, nx: Any, ny: Any, face: Any
 ) -> Any:
@@ -110,7 +110,7 @@ def touching_points(
     )
 
 
-@law
+@inlined
 def face_to_face(c: Any, s: Any, other_c: Any, other_s: Any, nx: Any, ny: Any, face: Any) -> Any:
     """Return a face's normal in the frame of its body, and its opposite in the other's frame.
 
@@ -124,7 +124,7 @@ def face_to_face(c: Any, s: Any, other_c: Any, other_s: Any, nx: Any, ny: Any, f
     return (fx if face else -kx, fy if face else -ky, -kx if face else fx, -ky if face else fy)
 
 
-@law
+@inlined
 def between_ends(along: Any, across: Any, ends: Any, corners: Any, face: Any, rising: Any) -> Any:
     """Return the points of ``touching_points`` from the face's two ends and the other's corners.
 
@@ -163,7 +163,7 @@ def between_ends(along: Any, across: Any, ends: Any, corners: Any, face: Any, ri
     )
 
 
-@law
+@inlined
 def on_edge(x: Any, y: Any, ax: Any, ay: Any, bx: Any, by: Any) -> Any:
     """Return the point of the edge from a to b that is nearest to (x, y) (m)."""
     ex = bx - ax
@@ -172,7 +172,7 @@ def on_edge(x: Any, y: Any, ax: Any, ay: Any, bx: Any, by: Any) -> Any:
     return ax + along * ex, ay + along * ey
 
 
-@law
+@inlined
 def nearer(x: Any, y: Any, px: Any, py: Any, qx: Any, qy: Any) -> Any:
     """Return the one of the points p and q that is nearer to (x, y)."""
     dp = (px - x) * (px - x) + (py - y) * (py - y)
@@ -180,7 +180,7 @@ def nearer(x: Any, y: Any, px: Any, py: Any, qx: Any, qy: Any) -> Any:
     return (qx, qy) if dq < dp else (px, py)
 
 
-@law
+@inlined
 def nearer_edge(
     x: Any, y: Any, qx: Any, qy: Any, beyond: Any,
     ax: Any, ay: Any, bx: Any, by: Any, nx: Any, ny: Any, h: Any,
@@ -195,7 +195,7 @@ def nearer_edge(
     return qx, qy, max(beyond, nx * x + ny * y - h)
 
 
-@law
+@inlined
 def from_point(x: Any, y: Any, qx: Any, qy: Any, beyond: Any) -> Any:
     """Return normal, gap, arm and lever (m) to (x, y) from the point q next to (|x|, y)."""
     nx = abs(x) - qx
@@ -211,7 +211,7 @@ def from_point(x: Any, y: Any, qx: Any, qy: Any, beyond: Any) -> Any:
     return (-nx if mirrored else nx), ny, sign * gap, arm, (-lever if mirrored else lever)
 
 
-@law
+@inlined
 def body_point(x: Any, y: Any) -> Any:
     """Return normal, gap, arm and lever (m) from a body at the origin to the point (x, y).
 

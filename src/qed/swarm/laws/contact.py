@@ -14,7 +14,7 @@ from typing import Any
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.compile import law
+from qed.compile import inlined
 from qed.swarm import robot
 from qed.swarm.laws.motion import MAX_IMPULSE
 
@@ -84,7 +84,7 @@ def near_radius(proximity_range: float, max_speed: float) -> float:
 # with more than two take a part of each (``relaxation``); otherwise a crushed crowd gains energy.
 
 
-@law
+@inlined
 def limit_drive(jx: Any, jy: Any, wx: Any, wy: Any) -> Any:
     """Return the drive's impulse j after it tried to correct the velocity error w (m/s)."""
     ax = jx + wx
@@ -93,7 +93,7 @@ def limit_drive(jx: Any, jy: Any, wx: Any, wy: Any) -> Any:
     return ax * kept, ay * kept
 
 
-@law
+@inlined
 def solve_drive(
     vx: Any, vy: Any, spin: Any, jx: Any, jy: Any, angular_drive: Any, tx: Any, ty: Any, turn: Any
 ) -> Any:
@@ -106,38 +106,38 @@ def solve_drive(
     return vx + (ax - jx), vy + (ay - jy), ax, ay, angular_drive + (turn - spin)
 
 
-@law
+@inlined
 def effective_mass(lever: Any) -> Any:
     """Return the effective mass at a lever (m) of one robot."""
     return f32(1.0) / (f32(1.0) + INVERSE_INERTIA * (lever * lever))
 
 
-@law
+@inlined
 def pair_effective_mass(lever_i: Any, lever_k: Any) -> Any:
     """Return the effective mass at levers (m) of two robots."""
     return f32(1.0) / (f32(2.0) + INVERSE_INERTIA * (lever_i * lever_i + lever_k * lever_k))
 
 
-@law
+@inlined
 def relaxation(partners_i: Any, partners_k: Any) -> Any:
     """Return the part of its correction that a pair takes at once, by its robots' partners."""
     most = max(partners_i, partners_k)
     return f32(1.0) if most <= 2 else f32(2.0) / f32(most)
 
 
-@law
+@inlined
 def normal_impulse(old: Any, mass: Any, closing: Any) -> Any:
     """Return the normal impulse (m/s) after a correction of the closing speed (m/s)."""
     return max(f32(0.0), old + mass * closing)
 
 
-@law
+@inlined
 def tangent_impulse(old: Any, mass: Any, sliding: Any, limit: Any) -> Any:
     """Return the tangent impulse (m/s), at most ``limit`` either way."""
     return min(max(old + mass * sliding, -limit), limit)
 
 
-@law
+@inlined
 def solve_contact(
     vn: Any, vt: Any, spin: Any, arm: Any, lever: Any,
     pn: Any, pt: Any, normal_mass: Any, tangent_mass: Any,
@@ -150,7 +150,7 @@ def solve_contact(
     return vn - dn, vt - dt, spin - angular_impulse(arm, lever, dn, dt), new_pn, new_pt
 
 
-@law
+@inlined
 def solve_point(
     closing: Any, sliding: Any, pn: Any, pt: Any, normal_mass: Any, tangent_mass: Any
 ) -> Any:
@@ -159,7 +159,7 @@ def solve_point(
     return new_pn, tangent_impulse(pt, tangent_mass, sliding, FRICTION * new_pn)
 
 
-@law
+@inlined
 def point_velocity(
     spin_i: Any, spin_k: Any, arm_i: Any, lever_i: Any, arm_k: Any, lever_k: Any
 ) -> Any:
@@ -167,7 +167,7 @@ def point_velocity(
     return spin_k * lever_k - spin_i * lever_i, spin_i * arm_i - spin_k * arm_k
 
 
-@law
+@inlined
 def coupling(
     arm_i: Any, lever_i: Any, arm_k: Any, lever_k: Any,
     other_arm_i: Any, other_lever_i: Any, other_arm_k: Any, other_lever_k: Any,
@@ -185,26 +185,26 @@ def coupling(
     )
 
 
-@law
+@inlined
 def angular_impulse(arm: Any, lever: Any, pn: Any, pt: Any) -> Any:
     """Return the spin (rad/s) that these impulses take from a robot."""
     return INVERSE_INERTIA * (arm * pt - lever * pn)
 
 
-@law
+@inlined
 def fixed(value: Any) -> Any:
     """Return an impulse as a whole number of 2^-24 m/s."""
     return i32(value * TO_FIXED)
 
 
-@law
+@inlined
 def nearer_wall(at: Any, side: Any) -> Any:
     """Return the sign of the axis towards the nearer of two walls, and the way to it (m)."""
     beyond = side - at
     return (f32(1.0), beyond) if beyond < at else (f32(-1.0), at)
 
 
-@law
+@inlined
 def remembered(corner: Any, first: Any, second: Any, one: Any, two: Any) -> Any:
     """Return the impulse that a corner had: one of two that are kept by their corners, or none.
 

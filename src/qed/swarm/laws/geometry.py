@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import float32 as f32
 
-from qed.compile import law
+from qed.compile import inlined
 from qed.swarm.robot import HALF_BODY
 
 FAR = f32(1e9)  # m; what a ray that meets nothing returns
@@ -60,20 +60,20 @@ EDGE4 = (X3, Y3, ZERO, Y4, NX3, NY3, H3)
 EDGES = np.array([EDGE0, EDGE1, EDGE2, EDGE3, EDGE4], f32)
 
 
-@law
+@inlined
 def unit(value: Any) -> Any:
     """Return a number that is at least 0 and at most 1."""
     return min(max(value, f32(0.0)), f32(1.0))
 
 
-@law
+@inlined
 def wrap(angle: Any) -> Any:
     """Bring an angle that is off by at most one turn to [-pi, pi] (rad)."""
     turned = angle - TWO_PI if angle > PI else angle
     return turned + TWO_PI if turned < -PI else turned
 
 
-@law
+@inlined
 def cos_sin(angle: Any) -> Any:
     """Return cosine and sine of an angle in [-pi, pi] (rad), by its half angle.
 
@@ -98,7 +98,7 @@ def cos_sin(angle: Any) -> Any:
     return cosine, f32(2.0) * (s * c)
 
 
-@law
+@inlined
 def support(nx: Any, ny: Any, c: Any, s: Any) -> Any:
     """Return how far a body with heading (c, s) reaches along the unit vector n (m)."""
     bx = abs(c * nx + s * ny)
@@ -109,7 +109,7 @@ def support(nx: Any, ny: Any, c: Any, s: Any) -> Any:
     return max(reach, Y4 * by)
 
 
-@law
+@inlined
 def two_farthest_corners(ux: Any, uy: Any) -> Any:
     """Return the two corners that are farthest along the unit vector u, by their numbers.
 
@@ -149,13 +149,13 @@ def two_farthest_corners(ux: Any, uy: Any) -> Any:
     )
 
 
-@law
+@inlined
 def one_over(square: Any) -> Any:
     """Return one over a squared length (1/m2), finite also if two robots are at one place."""
     return f32(1.0) / max(square, NEXT_TO_NOTHING)
 
 
-@law
+@inlined
 def off_line(px: Any, py: Any, dx: Any, dy: Any, per_square: Any) -> Any:
     """Return the squared distance (m2) of point p to the segment from the origin to d.
 

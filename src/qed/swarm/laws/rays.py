@@ -7,11 +7,11 @@ from typing import Any
 
 from numpy import float32 as f32
 
-from qed.compile import law
+from qed.compile import inlined
 from qed.swarm.laws import geometry as G
 
 
-@law
+@inlined
 def clip(enter: Any, leave: Any, room: Any, speed: Any) -> Any:
     """Cut a ray's stay in a half plane: ``room`` to its border, ``speed`` towards it.
 
@@ -25,7 +25,7 @@ def clip(enter: Any, leave: Any, room: Any, speed: Any) -> Any:
     return later, sooner
 
 
-@law
+@inlined
 def clip_face(
     enter: Any, leave: Any, nx: Any, ny: Any, h: Any, ox: Any, oy: Any, dx: Any, dy: Any
 ) -> Any:
@@ -33,13 +33,13 @@ def clip_face(
     return clip(enter, leave, h - nx * ox - ny * oy, nx * dx + ny * dy)
 
 
-@law
+@inlined
 def entry(enter: Any, leave: Any) -> Any:
     """Return where a ray enters (m), or FAR; one that starts inside does not see the body."""
     return enter if f32(0.0) <= enter <= leave else G.FAR
 
 
-@law
+@inlined
 def ray_body(ox: Any, oy: Any, dx: Any, dy: Any) -> Any:
     """Return where a ray enters the body, both in the body's frame (m), or FAR.
 
@@ -57,7 +57,7 @@ def ray_body(ox: Any, oy: Any, dx: Any, dy: Any) -> Any:
     return entry(enter, leave)
 
 
-@law
+@inlined
 def ray_disc(ox: Any, oy: Any, dx: Any, dy: Any, radius: Any) -> Any:
     """Return where a ray enters a disc at the origin (m), or FAR; blind from inside."""
     middle = ox * dx + oy * dy
@@ -66,7 +66,7 @@ def ray_disc(ox: Any, oy: Any, dx: Any, dy: Any, radius: Any) -> Any:
     return at if square >= f32(0.0) and at >= f32(0.0) else G.FAR
 
 
-@law
+@inlined
 def ray_wall(at: Any, direction: Any, side: Any) -> Any:
     """Return the way of a ray to the wall ahead on one axis (m), or FAR; blind from inside."""
     room = side - at if direction > f32(0.0) else -at

@@ -8,7 +8,7 @@ from typing import Any
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.compile import law
+from qed.compile import inlined
 from qed.swarm import robot
 from qed.swarm.laws.geometry import wrap
 
@@ -24,7 +24,7 @@ PER_FULL_TURN = f32(robot.WHEEL_BASE / (2.0 * robot.CYCLE))
 HALF_SPEED = f32(0.05)  # m/s, border of SPIRIT's wheel bins, right-closed
 
 
-@law
+@inlined
 def flock(square: Any, turn: Any, speed_i: Any, speed_k: Any) -> Any:
     """Return what a pair adds to flocking: near, aligned, and moving the same way.
 
@@ -36,7 +36,7 @@ def flock(square: Any, turn: Any, speed_i: Any, speed_k: Any) -> Any:
     return gain if square < FLOCK_RANGE * FLOCK_RANGE else f32(0.0)
 
 
-@law
+@inlined
 def faded(cycles: Any) -> Any:
     """Return the summed value of a cell that was visited once and then left, in 1/2000.
 
@@ -47,7 +47,7 @@ def faded(cycles: Any) -> Any:
     return terms * (FULL + 1 - terms)
 
 
-@law
+@inlined
 def on_border(cell: Any) -> Any:
     """Return whether a patrolling cell touches a wall."""
     column = cell // GRID
@@ -60,13 +60,13 @@ def fine_side(side: float) -> int:
     return math.ceil(side / FINE_CELL - 1e-9)
 
 
-@law
+@inlined
 def turn_feature(turn: Any, per_speed: Any) -> Any:
     """Return SDBC's turning feature of a robot from its turn in a cycle (rad)."""
     return f32(0.5) + f32(0.5) * wrap(turn) * PER_FULL_TURN * per_speed
 
 
-@law
+@inlined
 def midpoint_distances(x: Any, y: Any, side: Any) -> Any:
     """Return the mean distance (m) of a point to the middles of the four walls."""
     half = f32(0.5) * side
@@ -79,7 +79,7 @@ def midpoint_distances(x: Any, y: Any, side: Any) -> Any:
     return f32(0.25) * ((top + bottom) + (right + left))
 
 
-@law
+@inlined
 def wheel_bin(speed: Any) -> Any:
     """Return SPIRIT's bin of a wheel speed (m/s)."""
     bin_ = i32(1) if speed > -HALF_SPEED else i32(0)
@@ -87,7 +87,7 @@ def wheel_bin(speed: Any) -> Any:
     return bin_ + (i32(1) if speed > HALF_SPEED else i32(0))
 
 
-@law
+@inlined
 def action(left: Any, right: Any) -> Any:
     """Return SPIRIT's action index of two wheel speeds (m/s)."""
     return i32(4) * wheel_bin(left) + wheel_bin(right)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.compile import law
+from qed.compile import inlined
 from qed.swarm.laws.geometry import unit
 from qed.swarm.robot import PROXIMITY_SENSORS
 
@@ -27,7 +27,7 @@ OFFSET_NEAR = f32(0.75)  # m, range of the ROFS fault's offset
 OFFSET_FAR = f32(1.0)
 
 
-@law
+@inlined
 def reading(distance: Any, per_range: Any) -> Any:
     """Return a proximity reading (1: touching, 0: nothing) at a distance (m).
 
@@ -37,7 +37,7 @@ def reading(distance: Any, per_range: Any) -> Any:
     return f32(1.0) + u * (f32(0.1) - f32(1.1) * u) if u <= f32(1.0) else f32(0.0)
 
 
-@law
+@inlined
 def sensed(true: Any, noise: Any, gain: Any, amplitude: Any, offset: Any) -> Any:
     """Return the network's input (1: nothing, -1: touching) for a true reading.
 
@@ -48,7 +48,7 @@ def sensed(true: Any, noise: Any, gain: Any, amplitude: Any, offset: Any) -> Any
     return f32(1.0) - f32(2.0) * value
 
 
-@law
+@inlined
 def cone(forward: Any, left: Any) -> Any:
     """Return the index of the cone that holds a point in the robot's frame.
 
@@ -63,13 +63,13 @@ def cone(forward: Any, left: Any) -> Any:
     return i32(4) * right + i32(2) * second + (steep ^ second)
 
 
-@law
+@inlined
 def heard(distance: Any, per_range: Any) -> Any:
     """Return the network's input (1: nobody, -1: here) for a neighbour's distance (m)."""
     return f32(2.0) * min(distance * per_range, f32(1.0)) - f32(1.0)
 
 
-@law
+@inlined
 def misheard(forward: Any, left: Any, radius: Any, c: Any, s: Any) -> Any:
     """Return a neighbour's place (m) after a random offset of ``radius`` in (-1, 1)."""
     size = OFFSET_NEAR + (OFFSET_FAR - OFFSET_NEAR) * f32(0.5) * (radius + f32(1.0))
