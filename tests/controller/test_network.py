@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qed
+from qed.controller import inputs
 from qed.controller.genome import from_controllers
 from qed.controller.networks import Networks
 from qed.swarm.laws.neuron import GAIN, tanh
@@ -150,3 +151,16 @@ def test_illegal_networks_are_refused(connections: Any, bias: Any, words: list[s
         qed.Controller(connections, bias)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_nodes_of_a_file_are_found_by_the_names_of_its_inputs():
+    stored = (inputs.INPUTS[5], inputs.INPUTS[-1], inputs.INPUTS[2])  # then two wheels, hidden
+    nodes = np.array([[0, 1, 2, 3], [4, 5, 6, -1]], np.int32)
+    found = inputs.renumbered(nodes, stored)
+    assert found.dtype == nodes.dtype
+    first, left = inputs.FIRST_HIDDEN, inputs.LEFT
+    assert found.tolist() == [[5, inputs.CONSTANT, 2, left], [inputs.RIGHT, first, first + 1, -1]]
+    assert inputs.renumbered(nodes, None) is nodes
+    assert inputs.renumbered(nodes, inputs.INPUTS) is nodes
+    with pytest.raises(qed.InputError, match="another robot: they read smell"):
+        inputs.renumbered(nodes, ["smell"])

@@ -19,7 +19,7 @@ from qed import files
 from qed.archive.cvt import Centroids, SpiritCells
 from qed.archive.grid import Categories, Environments, Grid, Space
 from qed.controller.genome import Genomes
-from qed.controller.inputs import FIRST_HIDDEN, INPUTS, LEFT, check_inputs
+from qed.controller.inputs import FIRST_HIDDEN, INPUTS, LEFT, renumbered
 from qed.errors import InputError, choice
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
     archive = Archive(space, metadata, offset)
     batch: Any = columns
     if tuple(names) == Genomes._fields:
-        check_inputs(header.get("inputs"))
+        for name in ("source", "target"):
+            columns[name] = renumbered(columns[name], header.get("inputs"))
         batch = Genomes(**columns)
         _check_genomes(batch)
     if names or len(cells):

@@ -1,13 +1,15 @@
 """What a network reads and drives, by name: the one place that numbers its nodes.
 
 Nodes are what a robot senses (proximity sensors, then cones of range and bearing), a constant 1,
-the two wheels, then hidden neurons.  Everything else follows from these names.  Files keep them, so
-that networks are refused where they would read something else.
+the two wheels, then hidden neurons.  Everything else follows from these names.  Files keep them:
+networks read what they always read where inputs were added, and are refused where one is missing.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from qed.errors import InputError
 from qed.swarm import robot
@@ -27,19 +29,21 @@ FIRST_HIDDEN = LEFT + len(WHEELS)
 # A bit for each input that is sensed.
 PROXIMITY_BITS = (1 << FIRST_RAB) - 1
 ALL_BITS = (1 << CONSTANT) - 1
+# Of files without names, from before version 0.3.
+FORMER_INPUTS = (*PROXIMITY, *RAB, "constant")
 
 
-def check_inputs(stored: Any) -> None:
-    """Raise an error that names what a file's networks read and these here do not, or vice versa.
+def renumbered(nodes: np.ndarray, names: Any) -> np.ndarray:
+    """Return the present numbers of nodes of a file in which inputs have these names.
 
-    Files from before names were kept (None) hold networks of the Thymio.
+    Raises an error that names the inputs that no robot here has.
     """
-    names = INPUTS if stored is None else tuple(stored)
-    if names == INPUTS:
-        return
-    strange = ", ".join(str(name) for name in names if name not in INPUTS)
-    missing = ", ".join(name for name in INPUTS if name not in names)
-    lists = {"read": strange, "do not read": missing}
-    differs = " and ".join(f"{verb} {some}" for verb, some in lists.items() if some)
-    differs = differs or "read the same inputs in another order"
-    raise InputError(f"its networks are for another robot: they {differs}")
+    stored = FORMER_INPUTS if names is None else tuple(names)
+    if stored == INPUTS:
+        return nodes
+    if strange := [str(name) for name in stored if name not in INPUTS]:
+        raise InputError(f"its networks are for another robot: they read {', '.join(strange)}")
+    table = np.array([*map(INPUTS.index, stored), LEFT, RIGHT], nodes.dtype)
+    hidden = nodes - len(table) + FIRST_HIDDEN
+    known = (nodes >= 0) & (nodes < len(table))
+    return np.where(known, table[np.where(known, nodes, 0)], np.where(nodes < 0, nodes, hidden))

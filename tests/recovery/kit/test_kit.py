@@ -108,7 +108,7 @@ def changed(tmp_path, kit, header=None, arrays=None, without=()):
         ({"playbook": {"plays": [], "mixed": [1]}}, "validation"),
         ({"findings": "none"}, "its findings"),
         ({"library": [1]}, "its library"),
-        ({"inputs": ["ground 0"]}, "another robot: they read ground 0 and do not read proximity 0"),
+        ({"inputs": ["ground 0"]}, "another robot: they read ground 0"),
     ],
 )
 def test_hostile_headers_are_refused(tmp_path, kit, header, words):

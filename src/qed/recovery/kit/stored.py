@@ -15,7 +15,7 @@ import numpy as np
 import qed
 from qed import files
 from qed.archive.stored import EXAMPLE, kit_file, kits
-from qed.controller.inputs import INPUTS, check_inputs
+from qed.controller.inputs import INPUTS, renumbered
 from qed.controller.network import Controller
 from qed.errors import InputError, choice, integer, number
 from qed.recovery.kit.kit import Kit
@@ -114,7 +114,6 @@ def is_kit(path: str | Path) -> bool:
 
 
 def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kit:
-    check_inputs(header.get("inputs"))
     task, environment = header["task"], header["environment"]
     _expect(isinstance(task, str) and task.isprintable(), "its task is not a name")
     _expect(isinstance(environment, dict), "its environment is not a table")
@@ -124,6 +123,8 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kit:
     if header["version"] < 2:  # when trials were believed to be as noisy in all faults
         arrays["noisier"] = np.ones(1, np.float32)
     _check(arrays)
+    for name in ("source", "target"):
+        arrays[name] = renumbered(arrays[name], header.get("inputs"))
     controllers = _controllers(arrays)
     real = {name: array.astype(np.float64) for name, array in arrays.items()}
     known = Known(
