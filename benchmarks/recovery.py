@@ -35,12 +35,13 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 import qed
 from qed import speed
 from qed.chance import fold
-from qed.recovery.kit.play import NOTICED, Step, simulated
+from qed.recovery.kit.play import NOTICED, Step
 from qed.recovery.racing import race
 from qed.recovery.recover import trials_of
 from qed.recovery.search.strategies import LEARNED, STRATEGIES
 from qed.recovery.trials import Trials
 from qed.streams import stream
+from qed.study import beyond
 from qed.swarm.backend import chosen, described
 
 HERE = Path(__file__).parent
@@ -120,14 +121,6 @@ class Bench:
             path.write_text(json.dumps(known, indent=1))
         return known
 
-    def fresh(self, swarms: Sequence[Any], faults: Any) -> np.ndarray:
-        """Return the fitness of swarms on each fresh trial."""
-        how = self.how
-        return qed.simulate(
-            swarms, how.environment, tasks=how.task, trials=how.fresh, seconds=how.seconds,
-            seed=how.streams.fresh, faults=faults, threads=how.threads, backend=how.backend,
-        ).fitness[how.task]  # fmt: skip
-
     def searched(
         self, draws: Sequence[Any], count: int, strategies: Sequence[str]
     ) -> dict[str, Any]:
@@ -136,12 +129,9 @@ class Bench:
         best, rows = self.winners(faults), {}
         learned: list[list[Step]] = []
         for strategy in strategies:
-            searches = [self.kit.search(strategy, seed=k) for k in range(len(faults))]
-            most = BUDGETS[-1]
-            played = simulated(
-                self.kit, searches, list(faults.values()),
-                replace(self.how, networks=self.kit.networks), self.options.seed, most, stop=False,
-            )  # fmt: skip
+            # One after the other, as if each were alone: so their trials are the same.
+            how = self.kit, [strategy], list(faults.values()), self.how, self.options.seed
+            played = beyond.played(*how, BUDGETS[-1])[strategy]
             rows[strategy] = [answers(steps) for steps in played]
             learned = played if strategy == LEARNED else learned
         cases = []
@@ -150,7 +140,9 @@ class Bench:
                 {self.kit.present, *(r for one in rows.values() for r in one[k].values())}
             )
             winner = self.archive.controller(best[name]["cell"])
-            fresh = self.fresh([*(self.kit.controllers[row] for row in mine), winner], fault)
+            fresh = beyond.fresh(
+                [*(self.kit.controllers[row] for row in mine), winner], fault, self.how
+            )
             value = dict(zip([*mine, "winner"], fresh.mean(1).tolist(), strict=True))
             found = {
                 strategy: {key: value[row] for key, row in one[k].items()}
@@ -211,7 +203,7 @@ class Bench:
             for one in found
         ]
         playbook = [self.kit.playbook.team(fault, anyway=True) for fault in faults]
-        fresh = self.fresh(playbook, faults).mean(1)
+        fresh = beyond.fresh(playbook, faults, self.how).mean(1)
         for case, value in zip(cases, fresh.tolist(), strict=True):
             case["playbook"] = value
         seed = self.options.seed
@@ -228,7 +220,7 @@ class Bench:
 
 def answers(steps: list[Step]) -> dict[str, int]:
     """Return what a search would use after some trials, and where it ends within ten or thirty."""
-    found = {str(n): steps[min(NOTICED + n, len(steps)) - 1].best for n in BUDGETS}
+    found = {str(n): beyond.answer(steps, n) for n in BUDGETS}
     own = steps[NOTICED - 1 :]
     end = next((k for k, step in enumerate(own) if step.done), len(own) - 1)
     return found | {"end in 10": own[min(end, 10)].best, "end": own[end].best}

@@ -10,14 +10,12 @@ import math
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 import numpy as np
 
-from qed import __version__
 from qed.controller.inputs import FIRST_RAB, LEFT, RIGHT
 from qed.controller.network import GAIN, Controller
 from qed.swarm.environment import Environment
@@ -25,6 +23,7 @@ from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE
 from qed.swarm.simulate import cores, simulate
 from qed.swarm.start import Start
+from qed.text import made_by
 
 TRIAL_SECONDS = 400.0  # the paper's trial, s of simulated time
 PROBE_SECONDS = 4.0  # simulated time that is enough to guess a speed
@@ -153,15 +152,7 @@ def speeds(case: Case, threads: Sequence[int], repeats: int = 1) -> dict[int, fl
 
 def machine() -> dict[str, str | int]:
     """Return what a speed depends on: processor, cores, and versions."""
-    return {
-        "cpu": processor(),
-        "cores": cores(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "numpy": version("numpy"),
-        "numba": version("numba"),
-        "qed": __version__,
-    }
+    return {"cpu": processor(), "cores": cores(), **made_by()}
 
 
 def processor() -> str:

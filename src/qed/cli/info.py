@@ -31,9 +31,9 @@ def info(
     screen = show.console()
     screen.print(str(source), style="bold", markup=False)
     made = show.table("made by", right=("",))
-    for name, value in {**settings, **_told(archive.header, "domain", dict)}.items():
+    for name, value in {**settings, **_read(archive.header, "domain", dict)}.items():
         made.add_row(*map(show.words, (name, value)))
-    own = _told(archive.header, "definitions", dict)
+    own = _read(archive.header, "definitions", dict)
     if settings.get("algorithm") in ALGORITHMS and "algorithm" not in own:
         made.add_row("cells", ALGORITHMS[settings["algorithm"]].meaning)
     elif "domain" in settings or "algorithm" in own:
@@ -61,8 +61,8 @@ def _print_definition(kind: str, how: dict[str, Any]) -> None:
     screen.print()
 
 
-def _told(header: dict[str, Any], name: str, kind: type) -> Any:
-    """Return what a header tells, or something empty if it is not of this kind."""
+def _read(header: dict[str, Any], name: str, kind: type) -> Any:
+    """Return an entry of a header, or something empty if it is not of this kind."""
     value = header.get(name)
     return value if isinstance(value, kind) else kind()
 
@@ -75,7 +75,7 @@ def _cells(archive: Archive) -> str:
     if isinstance(archive.space, Environments):
         attributes = ", ".join(archive.space.options)
         return f"an environment each: {attributes}"
-    features = ", ".join(map(show.words, _told(archive.header, "features", list)))
+    features = ", ".join(map(show.words, _read(archive.header, "features", list)))
     over = f" over {features}" if features else ""
     if space["kind"] == "centroids":
         return f"around centroids{over}"

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from qed.archive.archive import Archive
@@ -20,7 +21,7 @@ from qed.controller.team import Team
 from qed.errors import StoppedError
 from qed.files import disk, write_text
 from qed.recovery.kit.kit import Kit
-from qed.recovery.kit.play import NOTICED, simulated
+from qed.recovery.kit.play import NOTICED, Step, simulated
 from qed.recovery.kit.prepare import Effort, prepare
 from qed.recovery.metrics import resilience
 from qed.recovery.recover import recover
@@ -61,10 +62,11 @@ def search(
     kit = _kit(here, archive, how, seed, tell)
     known = work.recoveries_of(here, plan).head(plan.searched)
     faults = plan.faults_of(name.replicate)[: plan.searched]
-    found = searched(kit, faults, how, seed)
+    steps = played(kit, list(STRATEGIES), faults, how, seed, BUDGETS[-1])
     rows: list[tuple[Any, ...]] = []
     for k, (fault, row) in enumerate(zip(faults, known.to_dict("records"), strict=True)):
-        values = tried(kit, fault, how, found[k], team_by_fault(archive, fault, how, seed))
+        found = {(way, n): answer(steps[way][k], n) for way in STRATEGIES for n in BUDGETS}
+        values = tried(kit, fault, how, found, team_by_fault(archive, fault, how, seed))
         best = resilience(row["normal"], row["recovered"])
         values[BEST, 0] = row["recovered"]
         for (way, trials), fitness in values.items():
@@ -85,13 +87,13 @@ def _kit(here: Path, archive: Archive, how: Trials, seed: int, tell: work.Tell |
         except (OSError, ValueError) as error:
             raise StoppedError(f"{path} is not usable: {error}; remove it") from error
 
-    def told(done: int, total: int) -> None:
+    def on_progress(done: int, total: int) -> None:
         if tell is not None:
             tell(PREPARED * done / max(total, 1))
 
     kit = prepare(
         archive, how.task, seed=seed, seconds=how.seconds, effort=EFFORT, notes=notes,
-        threads=how.threads, backend=how.backend, progress=told,
+        threads=how.threads, backend=how.backend, progress=on_progress,
     )  # fmt: skip
     with disk(here):
         kit.save(path)
@@ -99,39 +101,39 @@ def _kit(here: Path, archive: Archive, how: Trials, seed: int, tell: work.Tell |
     return kit
 
 
-def searched(
-    kit: Kit, faults: Sequence[Faults], how: Trials, seed: int
-) -> list[dict[tuple[str, int], int]]:
-    """Return, for each fault, what each strategy would use after so many trials, by its row."""
-    each = [(strategy, k) for strategy in STRATEGIES for k in range(len(faults))]
-    searches = [kit.search(strategy, seed=k) for strategy, k in each]
-    broken = [faults[k] for _, k in each]
+def played(
+    kit: Kit, strategies: Sequence[str], faults: Sequence[Faults], how: Trials, seed: int, most: int
+) -> dict[str, list[list[Step]]]:
+    """Return the steps of searches of a kit by each strategy in each fault, for so many trials."""
+    searches = [kit.search(name, seed=k) for name in strategies for k in range(len(faults))]
+    broken = [*faults] * len(strategies)
     how = replace(how, networks=kit.networks)
-    steps = simulated(kit, searches, broken, how, seed, BUDGETS[-1], stop=False)
-    found: list[dict[tuple[str, int], int]] = [{} for _ in faults]
-    for (strategy, k), trace in zip(each, steps, strict=True):
-        for budget in BUDGETS:
-            found[k][strategy, budget] = trace[NOTICED + budget - 1].best
-    return found
+    steps = iter(simulated(kit, searches, broken, how, seed, most, stop=False))
+    return {name: [next(steps) for _ in faults] for name in strategies}
+
+
+def answer(steps: Sequence[Step], trials: int) -> int:
+    """Return what a search would use after so many trials, by its row in the kit."""
+    return steps[min(NOTICED + trials, len(steps)) - 1].best
+
+
+def fresh(swarms: Sequence[Any], faults: Faults | Sequence[Faults], how: Trials) -> np.ndarray:
+    """Return the fitness of swarms with a fault, or one each, on each fresh trial."""
+    return simulate(
+        swarms, how.environment, tasks=how.task, trials=how.fresh, seconds=how.seconds,
+        seed=how.streams.fresh, faults=faults, threads=how.threads, backend=how.backend,
+    ).fitness[how.task]  # fmt: skip
 
 
 def tried(
-    kit: Kit,
-    fault: Faults,
-    how: Trials,
-    answers: dict[tuple[str, int], int],
-    team: Team,
+    kit: Kit, fault: Faults, how: Trials, answers: dict[tuple[str, int], int], team: Team
 ) -> dict[tuple[str, int], float]:
     """Return the mean fitness on fresh trials of what each way would use, by way and trials."""
     rows = sorted({kit.present, *answers.values()})
     swarms: list[Any] = [*(kit.controllers[row] for row in rows), kit.playbook.team(fault), team]
-    outcome = simulate(
-        swarms, how.environment, tasks=how.task, trials=how.fresh, seconds=how.seconds,
-        seed=how.streams.fresh, faults=fault, threads=how.threads, backend=how.backend,
-    )  # fmt: skip
-    fresh = outcome.fitness[how.task].mean(1).tolist()
-    of_row = dict(zip(rows, fresh, strict=False))
-    values = {(KEEP, 0): of_row[kit.present], (PLAYBOOK, 0): fresh[-2], (TEAM, 0): fresh[-1]}
+    means = fresh(swarms, fault, how).mean(1).tolist()
+    of_row = dict(zip(rows, means, strict=False))
+    values = {(KEEP, 0): of_row[kit.present], (PLAYBOOK, 0): means[-2], (TEAM, 0): means[-1]}
     return values | {key: of_row[row] for key, row in answers.items()}
 
 

@@ -177,46 +177,27 @@ class Plan:
         return [Faults.sample(ROBOTS, seed, among=self.among, broken=broken) for seed in seeds]
 
 
+_PAPER = Plan(
+    tasks=tuple(TASKS),
+    algorithms=("qed", "hbd", "sdbc", "spirit"),
+    replicates=5,
+    evaluations=2_000 + 30_000 * 80,
+    initial=2_000,
+    batch=80,
+    trials=50,
+    seconds=400.0,
+    faults=50,
+    retrials=10,
+    fresh=50,
+    beyond=20,
+)
 PRESETS: dict[str, Plan] = {
-    "quick": Plan(
-        tasks=("dispersion", "patrolling", "border-patrolling"),
-        algorithms=("qed", "hbd", "sdbc", "spirit"),
-        replicates=2,
-        evaluations=4_000,
-        initial=1_000,
-        batch=80,
-        trials=3,
-        seconds=100.0,
-        faults=7,
-        retrials=3,
-        fresh=30,
+    "quick": _PAPER.changed(
+        tasks=("dispersion", "patrolling", "border-patrolling"), replicates=2, evaluations=4_000,
+        initial=1_000, trials=3, seconds=100.0, faults=7, retrials=3, fresh=30, beyond=0,
     ),
-    "laptop": Plan(
-        tasks=tuple(TASKS),
-        algorithms=("qed", "hbd", "sdbc", "spirit"),
-        replicates=2,
-        evaluations=20_000,
-        initial=2_000,
-        batch=80,
-        trials=5,
-        seconds=200.0,
-        faults=20,
-        retrials=5,
-        fresh=50,
-        beyond=4,
+    "laptop": _PAPER.changed(
+        replicates=2, evaluations=20_000, trials=5, seconds=200.0, faults=20, retrials=5, beyond=4
     ),
-    "paper": Plan(
-        tasks=tuple(TASKS),
-        algorithms=("qed", "hbd", "sdbc", "spirit"),
-        replicates=5,
-        evaluations=2_000 + 30_000 * 80,
-        initial=2_000,
-        batch=80,
-        trials=50,
-        seconds=400.0,
-        faults=50,
-        retrials=10,
-        fresh=50,
-        beyond=20,
-    ),
-}
+    "paper": _PAPER,
+}  # fmt: skip

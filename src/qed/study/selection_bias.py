@@ -50,11 +50,11 @@ def bias(results: Results) -> pd.DataFrame:
         for algorithm in results.algorithms:
             own = there[there["algorithm"] == algorithm]
             if len(own):
-                rows.append((task, algorithm, len(own), *_told(own)))
+                rows.append((task, algorithm, len(own), *_summed(own)))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _told(gains: pd.DataFrame) -> tuple[float, float, float]:
+def _summed(gains: pd.DataFrame) -> tuple[float, float, float]:
     """Return the median claimed and fresh gain, and the selection bias."""
     claimed, fresh = gains["claimed"], gains["fresh"]
     total = float(claimed.sum())

@@ -76,7 +76,7 @@ class Study:
     def begun(self) -> bool:
         """Tell whether the folder holds this study; raise an error if it is not free for it."""
         if (self.folder / paths.SETTINGS).exists():
-            settings = _told(self.folder)
+            settings = _read_settings(self.folder)
             different = [
                 f"{name} is {settings[name]!r} there, {value!r} here"
                 for name, value in self._tables()["study"].items()
@@ -101,7 +101,7 @@ class Study:
         with _usable(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             # What goes beyond the paper is added to what is there.
-            if not self.begun() or _told(self.folder)["beyond"] != self.plan.beyond:
+            if not self.begun() or _read_settings(self.folder)["beyond"] != self.plan.beyond:
                 write_text(self.folder / paths.SETTINGS, self._text())
 
     def _text(self) -> str:
@@ -223,11 +223,11 @@ def _usable(folder: Path) -> Iterator[None]:
 
 def plan_of(folder: Path) -> Plan:
     """Return the plan of a study's folder; what users defined must be known here."""
-    return Plan.read(_told(folder), str(folder))
+    return Plan.read(_read_settings(folder), str(folder))
 
 
-def _told(folder: Path) -> dict[str, Any]:
-    """Return what a study's folder tells of it."""
+def _read_settings(folder: Path) -> dict[str, Any]:
+    """Return the settings that a study's folder holds."""
     path = folder / paths.SETTINGS
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
