@@ -2,7 +2,7 @@
 
 A genome is a directly encoded graph: hidden neurons with a bias each, and weighted connections
 in the order in which they were made.  Biases and weights lie in [-2, 2].  Nodes are numbered
-as in ``network``.
+as in ``inputs``.
 """
 
 from __future__ import annotations
@@ -34,27 +34,16 @@ class Genomes(NamedTuple):
 
     def fit(self, hidden: int, links: int) -> Genomes:
         """Return the same genomes with room for so many hidden neurons and connections."""
-        return Genomes(
-            self.hidden,
-            self.links,
-            _widen(self.bias, 2 + hidden),
-            _widen(self.source, links),
-            _widen(self.target, links),
-            _widen(self.weight, links),
-        )
+        bias = _widen(self.bias, len(WHEELS) + hidden)
+        links_of = (_widen(column, links) for column in (self.source, self.target, self.weight))
+        return Genomes(self.hidden, self.links, bias, *links_of)
 
     def controller(self, row: int) -> Controller:
         """Return one genome as a controller."""
-        links = slice(0, int(self.links[row]))
-        return Controller(
-            zip(
-                self.source[row, links].tolist(),
-                self.target[row, links].tolist(),
-                self.weight[row, links].tolist(),
-                strict=True,
-            ),
-            self.bias[row, : 2 + self.hidden[row]].tolist(),
-        )
+        columns = (self.source, self.target, self.weight)
+        links = (column[row, : self.links[row]].tolist() for column in columns)
+        bias = self.bias[row, : len(WHEELS) + self.hidden[row]]
+        return Controller(zip(*links, strict=True), bias.tolist())
 
     def controllers(self) -> list[Controller]:
         """Return all genomes as controllers."""
@@ -144,7 +133,6 @@ def from_controllers(controllers: Sequence[Controller]) -> Genomes:
     flat = chain.from_iterable(chain.from_iterable(c.connections for c in controllers))
     each = np.fromiter(flat, np.float64, 3 * int(links.sum())).reshape(-1, 3)
     biases = np.fromiter(chain.from_iterable(c.bias for c in controllers), np.float64)
-
     return Genomes(
         hidden,
         links,

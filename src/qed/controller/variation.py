@@ -16,8 +16,9 @@ from numpy import uint64 as u64
 
 from qed.chance import mix
 from qed.compile import entry, loop
-from qed.controller.genome import Genomes, trimmed
+from qed.controller.genome import Genomes, from_controllers, trimmed
 from qed.controller.inputs import FIRST_HIDDEN, LEFT
+from qed.controller.network import Controller
 
 MOST_HIDDEN = 20  # in a random genome
 MOST_LINKS = 40
@@ -31,7 +32,8 @@ OPERATORS = ("weight", "rewire", "bias", "add_link", "drop_link", "add_neuron", 
 
 def random_genomes(keys: np.ndarray) -> Genomes:
     """Return a random genome for each key (uint32)."""
-    batch = _room(len(keys), MOST_HIDDEN, MOST_LINKS)
+    still = from_controllers([Controller([], [0.0, 0.0])]).take(np.zeros(len(keys), np.int64))
+    batch = still.fit(MOST_HIDDEN, MOST_LINKS)
     fill_random(np.asarray(keys, np.uint32), batch, *_scratch())
     return batch.pruned()
 
@@ -48,17 +50,6 @@ def vary(parents: Genomes, keys: np.ndarray, events: np.ndarray | None = None) -
     counts = np.zeros(len(OPERATORS), np.int64) if events is None else events
     mutate_all(np.asarray(keys, np.uint32), children, counts, *_scratch())
     return trimmed(children)
-
-
-def _room(count: int, hidden: int, links: int) -> Genomes:
-    return Genomes(
-        np.zeros(count, np.int32),
-        np.zeros(count, np.int32),
-        np.zeros((count, 2 + hidden), np.float32),
-        np.zeros((count, links), np.int32),
-        np.zeros((count, links), np.int32),
-        np.zeros((count, links), np.float32),
-    )
 
 
 def _scratch() -> tuple[np.ndarray, np.ndarray]:
