@@ -148,18 +148,31 @@ class RandomisedEvaluation:
         return [(fitness, behaviour.reshape(self.count, WORLDS, -1).mean(1))]
 
 
-HBD = ALGORITHMS["hbd"]
+HBD, NICHES = ALGORITHMS["hbd"], Niches()
 ARMS: dict[str, tuple[type[Swarms], Any, str]] = {
     "qed": (Swarms, "qed", "QED: a cell is an environment"),
     "niches": (Swarms, "niches", "cells mean nothing, normal environment"),
     "independent": (
         Independent,
-        Algorithm.drawing("independent", "a cell means nothing", Niches()),
+        Algorithm.of_package(
+            "independent",
+            "a cell means nothing",
+            lambda *_: NICHES.space(),
+            "independent",
+            drawn=NICHES,
+        ),
         "cell and environment drawn independently",
     ),
     "randomised": (
         Randomised,
-        Algorithm.of_paper("randomised", HBD.meaning, HBD.space, HBD.sums, hbd.describe),
+        Algorithm.of_package(
+            "randomised",
+            HBD.meaning,
+            HBD.space,
+            "randomised",
+            sums=HBD.sums,
+            describe=hbd.describe,
+        ),
         "HBD, each child in the same ten random environments",
     ),
     "faults": (Swarms, "faults", "a cell is what is broken, normal environment"),

@@ -30,7 +30,7 @@ RETURNED = {
 MADE = {"InputError", "Search", "TeamSearch"}
 # For the package itself, though their names have no underscore: a summary is enough.
 INNER = {
-    "Algorithm": {"described", "of_paper", "over"},
+    "Algorithm": {"condition", "described", "of_package", "over"},
     "Archive": {"fill_cells", "set_container"},
     "Attributes": {"described"},
     "Categories": {"describe"},

@@ -40,7 +40,7 @@ def test_small_runs_say_that_they_use_fewer_seed_points() -> None:
     quick = cells_in_words("spirit", PRESETS["quick"].evaluations)
     assert quick == (
         "4,096 cells around centroids of 100,000 seed points (paper: 1,000,000), clustered "
-        "with reassignment of small clusters"
+        "small clusters reassigned"
     )
     for plan in (PRESETS["paper"], PRESETS["paper"].changed(evaluations=80_000)):
         for algorithm in ("sdbc", "spirit"):

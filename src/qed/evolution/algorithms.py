@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -129,14 +129,14 @@ class Algorithm(Definition):
     kind = "algorithm"
     built_in = MappingProxyType({})
     space: Callable[[int, Progress | None], Any]  # the cells for so many evaluations
-    sums: tuple[str | Law, ...]  # what a simulation is asked to add up
-    describe: Callable[[Outcome, Sequence[Environment]], np.ndarray] | None  # None: environments
-    attributes: Attributes | None  # what environments are drawn from
-    # What is drawn for each child, and is its cell; None: cells are behaviours.
-    drawn: Attributes | Niches | BrokenRobots | None
-    features: tuple[Law, ...]
-    ranges: tuple[tuple[float, float], ...]
-    made: dict[str, Any]  # what it was made of
+    sums: tuple[str | Law, ...] = ()  # what a simulation is asked to add up
+    # From an outcome to behaviours; None: the search draws a child's cell.
+    describe: Callable[[Outcome, Sequence[Environment]], np.ndarray] | None = None
+    attributes: Attributes | None = None  # what environments are drawn from
+    drawn: Attributes | Niches | BrokenRobots | None = None  # what cells are drawn from
+    features: tuple[Law, ...] = ()
+    ranges: tuple[tuple[float, float], ...] = ()
+    made: Mapping[str, Any] = MappingProxyType({})  # what it was made of
 
     def __new__(
         cls,
@@ -174,8 +174,6 @@ class Algorithm(Definition):
             space=lambda evaluations, progress: space,
             sums=laws,
             describe=_behaviour(about, laws, limits),
-            attributes=None,
-            drawn=None,
             features=laws,
             ranges=limits,
             made=made,
@@ -194,55 +192,17 @@ class Algorithm(Definition):
             meaning,
             digest_of("environments", attributes.described()),
             space=lambda evaluations, progress: space,
-            sums=(),
-            describe=None,
             attributes=attributes,
             drawn=attributes,
-            features=(),
-            ranges=(),
             made=made or {"cells": attributes},
         )
 
     @classmethod
-    def drawing(cls, name: str, meaning: str, drawn: Niches | BrokenRobots) -> Algorithm:
-        """Return an algorithm of QED whose cells are drawn, but are no environments."""
-        return cls._new(
-            name,
-            meaning,
-            digest_of("drawn", drawn.described()),
-            space=lambda evaluations, progress: drawn.space(),
-            sums=(),
-            describe=None,
-            attributes=None,
-            drawn=drawn,
-            features=(),
-            ranges=(),
-            made={},
-        )
-
-    @classmethod
-    def of_paper(
-        cls,
-        name: str,
-        meaning: str,
-        space: Callable[[int, Progress | None], Any],
-        sums: tuple[str, ...],
-        describe: Callable[[Outcome, Sequence[Environment]], np.ndarray],
+    def of_package(
+        cls, name: str, meaning: str, space: Callable[..., Any], digest: str, **more: Any
     ) -> Algorithm:
-        """Return an algorithm that comes with QED, whose cells are behaviours."""
-        return cls._new(
-            name,
-            meaning,
-            digest_of(name, sums),
-            space=space,
-            sums=sums,
-            describe=describe,
-            attributes=None,
-            drawn=None,
-            features=(),
-            ranges=(),
-            made={},
-        )
+        """Return an algorithm that comes with QED."""
+        return cls._new(name, meaning, digest, space=space, **more)
 
     @property
     def environments(self) -> tuple[int, ...] | None:
@@ -393,25 +353,37 @@ def _spirit(evaluations: int, progress: Progress | None) -> Any:
     return SpiritCells.from_recipe(SpiritRecipe(_spirit_points(evaluations)), progress)
 
 
+def _described(
+    name: str, meaning: str, space: Callable[..., Any], sums: str, describe: Callable[..., Any]
+) -> Algorithm:
+    """Return an algorithm of the paper whose cells are behaviours."""
+    digest = digest_of(name, (sums,))
+    return Algorithm.of_package(name, meaning, space, digest, sums=(sums,), describe=describe)
+
+
+def _drawn(name: str, meaning: str, drawn: Niches | BrokenRobots) -> Algorithm:
+    """Return an algorithm whose cells are drawn, but are no environments."""
+    digest = digest_of("drawn", drawn.described())
+    return Algorithm.of_package(name, meaning, lambda *_: drawn.space(), digest, drawn=drawn)
+
+
 ALGORITHMS: dict[str, Algorithm] = {
     algorithm.name: algorithm
     for algorithm in (
         Algorithm.over("qed", "a cell is an environment", PAPER),
-        Algorithm.of_paper(
-            "hbd", "a cell is where robots go (3 features)", _grid, ("spread",), hbd.describe
+        _described("hbd", "a cell is where robots go (3 features)", _grid, "spread", hbd.describe),
+        _described(
+            "sdbc", "a cell is how the swarm moves (10 features)", _sdbc, "sdbc", sdbc.describe
         ),
-        Algorithm.of_paper(
-            "sdbc", "a cell is how the swarm moves (10 features)", _sdbc, ("sdbc",), sdbc.describe
-        ),
-        Algorithm.of_paper(
+        _described(
             "spirit",
             "a cell is what a robot does in each situation (1024 features)",
             _spirit,
-            ("spirit",),
+            "spirit",
             lambda outcome, environments: spirit.describe(outcome),
         ),
-        Algorithm.drawing("niches", "a cell means nothing (control experiment)", Niches()),
-        Algorithm.drawing("faults", "a cell is what is broken in the swarm", BrokenRobots()),
+        _drawn("niches", "a cell means nothing (control experiment)", Niches()),
+        _drawn("faults", "a cell is what is broken in the swarm", BrokenRobots()),
     )
 }
 Algorithm.built_in = MappingProxyType(ALGORITHMS)
@@ -419,29 +391,22 @@ Algorithm.built_in = MappingProxyType(ALGORITHMS)
 
 def cells_in_words(algorithm: str, evaluations: int) -> str:
     """Return which cells an algorithm's archive has after so many evaluations, for a report."""
-    if algorithm not in ALGORITHMS:
-        return _own_cells(known(Algorithm).get(algorithm), evaluations)
-    cells = {
-        "qed": "4,096 cells, each an environment",
-        "hbd": "4,096 cells, a grid of 16 x 16 x 16 over three features",
-        "sdbc": "4,096 cells around centroids of "
-        + _of_the_paper(_sdbc_points(evaluations), FULL_SDBC),
-        "spirit": "4,096 cells around centroids of "
-        + _of_the_paper(_spirit_points(evaluations), FULL_SPIRIT)
-        + ", clustered with reassignment of small clusters",
-    }
-    return cells[algorithm]
-
-
-def _own_cells(algorithm: Algorithm | None, evaluations: int) -> str:
-    if algorithm is None:  # tables do not need the definition
+    if algorithm == "sdbc":
+        return "4,096 cells around centroids of " + _seeds(_sdbc_points(evaluations), FULL_SDBC)
+    if algorithm == "spirit":
+        seeds = _seeds(_spirit_points(evaluations), FULL_SPIRIT)
+        return f"4,096 cells around centroids of {seeds}, small clusters reassigned"
+    if algorithm == "hbd":
+        return "4,096 cells, a grid of 16 x 16 x 16 over three features"
+    found = known(Algorithm).get(algorithm)
+    if found is None:  # tables do not need the definition
         return "user-defined cells"
-    count = algorithm.space(evaluations, None).cells
-    if algorithm.attributes is not None:
-        return f"{count:,} cells, each an environment"
-    return f"{count:,} cells over {', '.join(law.name for law in algorithm.features)}"
+    count = found.space(evaluations, None).cells
+    if found.features:
+        return f"{count:,} cells over {', '.join(law.name for law in found.features)}"
+    return f"{count:,} cells, each an environment" if found.attributes else found.meaning
 
 
-def _of_the_paper(points: int, papers: int) -> str:
+def _seeds(points: int, papers: int) -> str:
     told = "as in the paper" if points == papers else f"paper: {papers:,}"
     return f"{points:,} seed points ({told})"
