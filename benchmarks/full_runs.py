@@ -29,12 +29,11 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
     setattr(np, "row_stack", np.vstack)  # noqa: B010
 
 import qed
-from qed import speed
+from qed import paper, speed
 from qed.archive import stored
 from qed.evolution import Run, run_side_by_side
 from qed.evolution.folder import ARCHIVE, CHECKPOINT, PROGRESS
 from qed.evolution.swarms import Swarms
-from qed.paper import numbers
 from qed.recovery.trials import streams
 from qed.streams import evolution_trials, stream
 from qed.swarm.backend import chosen, described
@@ -227,7 +226,7 @@ def table(found: dict[str, Any]) -> str:
     rows: list[tuple[str, Any, tuple[str, str] | None, str]] = [
         ("evaluations", lambda run: run["evaluations"], None, "{:,.0f}"),
         ("minutes on the GPU, compiling included", lambda run: run["seconds"] / 60, None, "{:.1f}"),
-        ("filled cells", lambda run: run["coverage"], ("coverage, cells", numbers.ALL), "{:.0f}"),
+        ("filled cells", lambda run: run["coverage"], ("coverage, cells", paper.ALL), "{:.0f}"),
         ("best performance", lambda run: run["best"] / largest, ("best performance", TASK), ""),
         (
             "average performance",
@@ -235,7 +234,7 @@ def table(found: dict[str, Any]) -> str:
             ("average performance", TASK),
             "",
         ),
-        ("impact", lambda run: median(run["impact"]), ("impact", numbers.ALL), ""),
+        ("impact", lambda run: median(run["impact"]), ("impact", paper.ALL), ""),
         ("resilience", lambda run: median(run["resilience"]), ("resilience", TASK), ""),
         (
             "recovered performance",
@@ -263,7 +262,7 @@ def table(found: dict[str, Any]) -> str:
     for name, ours, theirs, form in rows:
         cells = []
         for algorithm in ALGORITHMS:
-            told = numbers.value(*theirs, algorithm) if theirs else None
+            told = paper.value(*theirs, algorithm) if theirs else None
             cells.append((form or "{:.2f}").format(ours(runs[algorithm])))
             cells.append((form or "{:.2f}").format(told[0]) if told else "")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
@@ -298,7 +297,7 @@ def draw(runs: dict[str, Any], path: Path) -> None:
         left.plot(done, cells, label=f"{name.upper()}", **look)
         right.plot(done, best, label=f"{name.upper()}, best of all cells", **look)
         right.plot(done, mean, "--", label=f"{name.upper()}, mean of the archive", **look)
-        told = numbers.value("coverage, cells", algorithm=name)
+        told = paper.value("coverage, cells", algorithm=name)
         if told:
             left.plot([BUDGET], [told[0]], "o", mfc="none", **look)
     left.plot([], [], "o", mfc="none", c="0.3", label="the paper, all tasks")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from qed.paper import numbers
+from qed import paper
 from qed.recovery.search.strategies import STRATEGIES
 from qed.study.beyond import BUDGETS
 from qed.study.plan import PRESETS, Plan
@@ -137,7 +137,7 @@ def like_paper(plan: Plan | None = None, seed: int = 1) -> Results:
     rng = np.random.default_rng(seed)
 
     def printed(metric: str, task: str, algorithm: str) -> tuple[float, float]:
-        found = numbers.value(metric, task, algorithm)
+        found = paper.value(metric, task, algorithm)
         assert found
         return found
 

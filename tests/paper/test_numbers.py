@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import pytest
 
-from qed.paper.numbers import entries, value
+from qed.paper import entries, value
 from qed.study.plan import PRESETS
 
 TASKS, ALGORITHMS = PRESETS["paper"].tasks, PRESETS["paper"].algorithms

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from qed.paper import checks, measures, numbers
+from qed import paper
+from qed.paper import checks, measures
 from qed.paper.statements import (
     DIFFERS,
     HOLDS,
@@ -146,8 +147,8 @@ def split(results: Results) -> Results:
 
 def in_table_s3(metric: str, task: str, baseline: str) -> dict[str, Any]:
     """Return what the paper's table S3 says."""
-    said = numbers.entries(f"{metric}: p against QED", task, baseline)[0]
-    delta = numbers.entries(f"{metric}: Cliff's delta of QED over it", task, baseline)[0]
+    said = paper.entries(f"{metric}: p against QED", task, baseline)[0]
+    delta = paper.entries(f"{metric}: Cliff's delta of QED over it", task, baseline)[0]
     # The paper's note on p ends with its stars, or "no"; a 0.43 that is not bold was rounded up.
     stars = said.note.rpartition(": ")[2].replace("no", "")
     rounded_up = delta.value >= 0.43 and delta.note != statistics.LARGE
@@ -439,7 +440,7 @@ def test_measures() -> None:
 
 def test_the_papers_numbers_are_those_of_its_file() -> None:
     for name in PLAN.algorithms:
-        slope, _ = numbers.value("slope of resilience on impact", algorithm=name) or (0, 0)
+        slope, _ = paper.value("slope of resilience on impact", algorithm=name) or (0, 0)
         assert BY_ID[f"slope-resilience-{name}"].paper == f"{slope:.2f}"
     printed = {"s1": "best performance", "s2": "impact", "s3": "resilience"}
     for statement in STATEMENTS:
@@ -448,7 +449,7 @@ def test_the_papers_numbers_are_those_of_its_file() -> None:
             statement.shown
         ):  # fmt: skip
             (name,) = statement.algorithms
-            found = numbers.value(printed[source], statement.task or "all", name)
+            found = paper.value(printed[source], statement.task or "all", name)
             assert found
             assert statement.low == statement.high == found[statement.quantity == "iqr"]
             assert statement.paper == f"{statement.low:.2f}"

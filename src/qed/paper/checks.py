@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from qed.paper import measures
+from qed.paper import BASELINES, QED, measures
 from qed.paper.measures import Numbers, rows
-from qed.paper.numbers import BASELINES, QED
 from qed.study.results import Results
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from qed.paper import measures, numbers
-from qed.paper.numbers import QED
+from qed import paper
+from qed.paper import QED, measures
 from qed.study.blocks import ALL, TASK, Column, Part, Row, Table, listed, rounded
 from qed.study.results import Results
 
@@ -19,7 +19,7 @@ def least(results: Results) -> pd.DataFrame:
     """
     made = [measures.comparisons(results, "resilience", together) for together in (True, False)]
     table = pd.concat(made)
-    if table.empty or not numbers.about(results.tasks):
+    if table.empty or not paper.about(results.tasks):
         return pd.DataFrame()
     rows: list[Row] = []
     for task, found in table.dropna(subset=["qed", "other"]).groupby("task", sort=False):
@@ -41,7 +41,7 @@ def least(results: Results) -> pd.DataFrame:
 
 
 def _in_paper(task: str, names: list[str]) -> bool:
-    found = {name: numbers.value("resilience", task, name) for name in names}
+    found = {name: paper.value("resilience", task, name) for name in names}
     values = {name: pair[0] for name, pair in found.items() if pair}
     return QED in values and values[QED] >= max(values.values())
 

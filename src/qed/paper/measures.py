@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 import pandas as pd
 
-from qed.paper.numbers import BASELINES, QED
+from qed.paper import BASELINES, QED
 from qed.study import statistics
 from qed.study.blocks import ALL
 from qed.study.results import Results

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from qed.paper import numbers
+from qed import paper
 from qed.paper.measures import STRONGEST, in_signatures
 from qed.study import statistics
 from qed.study.results import Results
@@ -138,7 +138,7 @@ def _slope(x: pd.Series, y: pd.Series, metric: str, algorithm: str) -> str:
     """Return the regression's slope, with the paper's."""
     ours = statistics.fit(x, y).slope
     told = "slope unknown" if math.isnan(ours) else f"slope {ours:.2f}"
-    theirs = numbers.value(metric, algorithm=algorithm)
+    theirs = paper.value(metric, algorithm=algorithm)
     told += f" (paper {theirs[0]:.2f})" if theirs else ""
     return told.replace("-", "\N{MINUS SIGN}")
 

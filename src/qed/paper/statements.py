@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from qed.paper import checks, measures, numbers
-from qed.paper.numbers import PAPER
+from qed import paper
+from qed.paper import PAPER, checks, measures
 from qed.study import statistics
 from qed.study.results import Results
 
@@ -89,7 +89,7 @@ def _read(row: Mapping[str, str]) -> Statement:
     for name in ("low", "high", "within"):
         given[name] = float(row[name] or math.nan)
     for name, short in {
-        "algorithms": {"baselines": numbers.BASELINES},
+        "algorithms": {"baselines": paper.BASELINES},
         "needs_tasks": {"all": PAPER.tasks},
         "needs_algorithms": {"all": PAPER.algorithms},
     }.items():
@@ -99,7 +99,7 @@ def _read(row: Mapping[str, str]) -> Statement:
     return Statement(**given)
 
 
-STATEMENTS: tuple[Statement, ...] = tuple(map(_read, numbers.rows("statements.csv")))
+STATEMENTS: tuple[Statement, ...] = tuple(map(_read, paper.rows("statements.csv")))
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def judged(results: Results) -> list[Judged]:
 
     None where all tasks are users'.
     """
-    if not numbers.about(results.tasks):
+    if not paper.about(results.tasks):
         return []
     settings, statements = results.settings, STATEMENTS
     among, broken = settings.get("among", PAPER.among), settings.get("broken", 0)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from qed.paper import numbers
+from qed import paper
+from qed.paper import QED
 from qed.paper.measures import STRONGEST, comparisons
-from qed.paper.numbers import QED
 from qed.study import blocks
 from qed.study.blocks import Column, Key, Part, Row, Table, counted, known, plain, rounded, spread
 from qed.study.results import Results
@@ -94,7 +94,7 @@ def maps_table(results: Results) -> Table:
             for stem, heading in shown.items():
                 values = runs["filled"] / runs["cells"] if stem == "coverage" else runs[stem]
                 row |= beside(
-                    stem, "sd", mean_sd(values), numbers.value(heading.lower(), task, algorithm)
+                    stem, "sd", mean_sd(values), paper.value(heading.lower(), task, algorithm)
                 )
             rows.append(row)
     return Table(
@@ -137,7 +137,7 @@ def _recovery(results: Results, trials: str) -> Table:
     for algorithm, recoveries in results.by_algorithm(results.recoveries):
         row: Row = {"algorithm": algorithm, "n": len(recoveries)}
         for stem, heading in shown.items():
-            found = numbers.value(heading.lower(), algorithm=algorithm)
+            found = paper.value(heading.lower(), algorithm=algorithm)
             row |= beside(stem, "iqr", median_iqr(recoveries[trials + stem]), found)
         rows.append(row)
     return Table(
@@ -177,16 +177,16 @@ def _comparison(results: Results, number: str, metric: str, stem: str, trials: s
 def _beside_paper(one: Row, metric: str, stem: str) -> Row:
     """Return a row of table S3: a comparison, and what the paper says of it."""
     task, baseline = one["task"], one["baseline"]
-    p_found = numbers.entries(f"{metric}: p against QED", task, baseline)
-    delta_found = numbers.entries(f"{metric}: Cliff's delta of QED over it", task, baseline)
+    p_found = paper.entries(f"{metric}: p against QED", task, baseline)
+    delta_found = paper.entries(f"{metric}: Cliff's delta of QED over it", task, baseline)
     # The paper's note on p ends with its stars, or "no".
     marked = p_found[0].note.rpartition(": ")[2].replace("no", "") if p_found else ""
     bold = LARGE if any(found.note == LARGE for found in delta_found) else f"not {LARGE}"
     ours, theirs = (one["qed"], one["qed_iqr"]), (one["other"], one["other_iqr"])
     return {
         **{name: one[name] for name in ("task", "baseline", "n_qed", "n")},
-        **beside(f"qed_{stem}", "iqr", ours, numbers.value(metric, task, QED)),
-        **beside(stem, "iqr", theirs, numbers.value(metric, task, baseline)),
+        **beside(f"qed_{stem}", "iqr", ours, paper.value(metric, task, QED)),
+        **beside(stem, "iqr", theirs, paper.value(metric, task, baseline)),
         "p": one["p"],
         "stars": one["stars"],
         "paper_p_at_most": p_found[0].value if p_found else math.nan,
@@ -202,12 +202,12 @@ def coverage_table(results: Results) -> Table:
     """What the paper tells of maps in its text."""
     shown = {"filled": "Coverage, cells", "projected_filled": "Projected coverage, cells"}
     diverse = {"diversity": "Diversity of cells", "solution_diversity": "Diversity of solutions"}
-    ends = [entry.value for entry in numbers.entries("behavioural diversity of a map")]
+    ends = [entry.value for entry in paper.entries("behavioural diversity of a map")]
     rows = []
     for algorithm, runs in results.by_algorithm(results.runs):
         row: Row = {"algorithm": algorithm, "n": len(runs)}
         for stem, heading in shown.items():
-            found = numbers.value(heading.lower(), algorithm=algorithm)
+            found = paper.value(heading.lower(), algorithm=algorithm)
             row |= beside(stem, "sd", mean_sd(runs[stem]), found)
         for stem in diverse:
             row[stem], row[f"{stem}_sd"] = mean_sd(runs[stem])
@@ -242,7 +242,7 @@ def slopes_table(results: Results) -> Table:
         for algorithm, recoveries in results.by_algorithm(results.recoveries):
             kept = recoveries[recoveries["impact"] >= STRONGEST]
             line = fit(kept["impact"], kept[column])
-            found = numbers.value(f"slope of {relation} on impact", algorithm=algorithm)
+            found = paper.value(f"slope of {relation} on impact", algorithm=algorithm)
             rows.append(
                 {
                     "of": f"{relation} on impact",

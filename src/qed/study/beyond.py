@@ -43,23 +43,16 @@ COLUMNS = ("fault", "faults", "way", "trials", "fitness", "resilience", "regret"
 PREPARED = 0.8  # of the work is done when the kit is there, about
 
 
-def search(
-    study: Path,
-    plan: Plan,
-    name: Name,
-    threads: int | None,
-    backend: str,
-    tell: work.Tell | None = None,
-) -> None:
+def search(worker: work.Worker, name: Name) -> None:
     """Play searches, the playbook and teams on a map, in the first faults of its replicate."""
-    here = paths.run(study, name)
+    plan, here = worker.plan, paths.run(worker.folder, name)
     target = here / paths.beyond(plan.searched)
     if target.exists():
         return
     archive = work.map_of(here)
-    how = work.trials_of(plan, name, archive, threads, backend)
+    how = worker.trials(name, archive)
     seed = stream("beyond", plan.recovery_seed(name))
-    kit = _kit(here, archive, how, seed, tell)
+    kit = _kit(here, archive, how, seed, worker.tell)
     known = work.recoveries_of(here, plan).head(plan.searched)
     faults = plan.faults_of(name.replicate)[: plan.searched]
     steps = played(kit, list(STRATEGIES), faults, how, seed, BUDGETS[-1])
@@ -72,13 +65,12 @@ def search(
         for (way, trials), fitness in values.items():
             left = resilience(row["normal"], fitness)
             rows.append((k, ",".join(fault), way, trials, fitness, left, best - left))
-        if tell is not None:
-            tell(PREPARED + (1.0 - PREPARED) * (k + 1) / len(faults))
+        worker.tell(PREPARED + (1.0 - PREPARED) * (k + 1) / len(faults))
     with disk(here):
         write_text(target, work.csv_text(COLUMNS, rows))
 
 
-def _kit(here: Path, archive: Archive, how: Trials, seed: int, tell: work.Tell | None) -> Kit:
+def _kit(here: Path, archive: Archive, how: Trials, seed: int, tell: work.Tell) -> Kit:
     """Return the map's kit; it is prepared once, and after a kill from where it was."""
     path, notes = here / paths.KIT, here / paths.NOTES
     if path.exists():
@@ -87,13 +79,10 @@ def _kit(here: Path, archive: Archive, how: Trials, seed: int, tell: work.Tell |
         except (OSError, ValueError) as error:
             raise StoppedError(f"{path} is not usable: {error}; remove it") from error
 
-    def on_progress(done: int, total: int) -> None:
-        if tell is not None:
-            tell(PREPARED * done / max(total, 1))
-
     kit = prepare(
         archive, how.task, seed=seed, seconds=how.seconds, effort=EFFORT, notes=notes,
-        threads=how.threads, backend=how.backend, progress=on_progress,
+        threads=how.threads, backend=how.backend,
+        progress=lambda done, total: tell(PREPARED * done / max(total, 1)),
     )  # fmt: skip
     with disk(here):
         kit.save(path)

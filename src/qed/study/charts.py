@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from qed.paper import numbers
+from qed import paper
 from qed.study import statistics
 from qed.study.results import Results
 from qed.study.selection_bias import gains, measured
@@ -60,7 +60,7 @@ def coverage(results: Results) -> Figure:
             mean.index, (mean - spread).clip(lower=0.9), mean + spread, color=COLOURS[name],
             alpha=0.22, lw=0,
         )  # fmt: skip
-        theirs = numbers.value("coverage, cells", algorithm=name)
+        theirs = paper.value("coverage, cells", algorithm=name)
         if theirs:
             ends[name] = theirs[0]
     axes.margins(x=0)
@@ -208,7 +208,7 @@ def tasks(results: Results) -> Figure:
     rng = np.random.default_rng(1)
     for axes, metric in zip(grid, ("impact", "resilience"), strict=True):
         for column, task in enumerate(there):
-            span = numbers.value("range of impact, percent drop", task)
+            span = paper.value("range of impact, percent drop", task)
             if span and metric == "impact":
                 axes.fill_between([column - 0.45, column + 0.45], -span[0] / 100, -span[1] / 100,
                                   color="0.9", lw=0, zorder=0)  # fmt: skip
@@ -222,7 +222,7 @@ def tasks(results: Results) -> Figure:
                 if dots:
                     axes.scatter(place + rng.uniform(-0.3, 0.3, len(values)) * width, values,
                                  s=12, color=COLOURS[name], alpha=0.7, lw=0, zorder=3)  # fmt: skip
-                theirs = numbers.value("resilience", task, name) if metric == "resilience" else None
+                theirs = paper.value("resilience", task, name) if metric == "resilience" else None
                 if theirs:
                     axes.plot(place, theirs[0], marker="D", ms=6, mfc="white", mec="black",
                               zorder=4)  # fmt: skip

@@ -48,18 +48,24 @@ CONNECT = 10.0  # s to wait for a scheduler
 
 
 def do(
-    folder: Path, plan: Plan, part: Part, threads: int | None, backend: str, tell: Any = None
+    folder: Path,
+    plan: Plan,
+    part: Part,
+    threads: int | None,
+    backend: str,
+    tell: work.Tell = lambda _: None,
 ) -> None:
     """Do a part of a study, in any process."""
-    engine = chosen(backend)  # the process may be on a machine that has no GPU
+    # The process may be on a machine that has no GPU.
+    worker = work.Worker(folder, plan, threads, chosen(backend), tell)
     if part.stage == EVOLVE:
-        work.evolve(folder, plan, part.names, threads, engine, tell)
+        work.evolve(worker, part.names)
     elif part.stage == TRY:
-        work.reevaluate(folder, plan, part.names[0], threads, engine, tell)
+        work.reevaluate(worker, part.names[0])
     elif part.stage == BEYOND:
-        beyond.search(folder, plan, part.names[0], threads, engine, tell)
+        beyond.search(worker, part.names[0])
     else:
-        work.recover(folder, plan, part.names[0], part.batch, threads, engine, tell)
+        work.recover(worker, part.names[0], part.batch)
 
 
 @dataclass

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from qed import paper
 from qed.evolution.algorithms import cells_in_words
-from qed.paper import least, numbers
-from qed.paper.numbers import PAPER
+from qed.paper import PAPER, least
 from qed.study import selection_bias
 from qed.study.blocks import Block, Column, Key, Part, Table, Text, listed, many
 from qed.study.results import Results
@@ -97,7 +97,7 @@ def _coverage(results: Results) -> list[str]:
     """Tell how many cells the maps fill."""
     parts = []
     for name, mean in means(results, "filled").items():
-        theirs = numbers.value("coverage, cells", algorithm=name)
+        theirs = paper.value("coverage, cells", algorithm=name)
         beside = f" (paper: {theirs[0]:,.0f})" if theirs else ""
         parts.append(f"{mean:,.0f} with {name.upper()}{beside}")
     return [f"Filled cells per map, of 4,096, on average: {listed(parts)}."] if parts else []

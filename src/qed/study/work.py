@@ -14,6 +14,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from qed.files import disk, write_text
 from qed.recovery import metrics
 from qed.recovery.metrics import project
 from qed.recovery.recover import ArchiveSearch
-from qed.recovery.trials import Normal, Seen, Swarm, Trials, streams
+from qed.recovery.trials import Normal, Swarm, Trials, streams
 from qed.study import paths
 from qed.study.plan import Name, Plan
 from qed.swarm.faults import Faults, kinds
@@ -63,21 +64,34 @@ def batches(plan: Plan) -> list[range]:
     return [range(k, min(k + FAULTS_A_BATCH, plan.faults)) for k in starts]
 
 
-def evolve(
-    study: Path,
-    plan: Plan,
-    names: Sequence[Name],
-    threads: int | None,
-    backend: str,
-    tell: Tell | None = None,
-) -> None:
+@dataclass(frozen=True)
+class Worker:
+    """Who does parts of a study: where, with what, and who wants to know how far it is."""
+
+    folder: Path  # of the study
+    plan: Plan
+    threads: int | None = None
+    backend: str = "cpu"
+    tell: Tell = lambda _: None
+
+    def trials(self, name: Name, archive: Archive) -> Trials:
+        """Return how the solutions of a map are tried."""
+        plan = self.plan
+        return Trials(
+            archive.genomes().networks(), name.task, trials=plan.retrials, fresh=plan.fresh,
+            seconds=plan.seconds, threads=self.threads, backend=self.backend,
+            streams=streams(plan.recovery_seed(name), plan.protocol, archive.header),
+        )  # fmt: skip
+
+
+def evolve(worker: Worker, names: Sequence[Name]) -> None:
     """Evolve runs side by side, going on where they were."""
-    runs = []
+    plan, runs = worker.plan, []
     for name in names:
-        here = paths.run(study, name)
+        here = paths.run(worker.folder, name)
         if not (here / ARCHIVE).exists():
             there = (here / CONFIG).exists()
-            swarms = plan.swarms(name, threads, backend)
+            swarms = plan.swarms(name, worker.threads, worker.backend)
             run = Run(
                 here, swarms, evaluations=plan.evaluations, initial=plan.initial,
                 batch=plan.batch, resume=there,
@@ -85,26 +99,25 @@ def evolve(
             runs.append(run)
     total = sum(run.search.evaluations for run in runs)
     for _ in run_side_by_side(runs):
-        if tell is not None:
-            tell(sum(run.search.done for run in runs) / total)
+        worker.tell(sum(run.search.done for run in runs) / total)
 
 
-def reevaluate(
-    study: Path,
-    plan: Plan,
-    name: Name,
-    threads: int | None,
-    backend: str,
-    tell: Tell | None = None,
-) -> None:
+def reevaluate(worker: Worker, name: Name) -> None:
     """Try all solutions of a map in the normal environment, and see how they behave there."""
-    here = paths.run(study, name)
+    here = paths.run(worker.folder, name)
     if (here / paths.NORMAL).exists():
         return
     archive = map_of(here)
-    how = trials_of(plan, name, archive, threads, backend)
-    normal, behaviour = how.normal(_seen(tell, len(archive)))
-    space = ALGORITHMS["spirit"].space(plan.evaluations, None)
+    how = worker.trials(name, archive)
+    tried = 0
+
+    def seen(swarms: Sequence[Swarm], _: np.ndarray) -> None:
+        nonlocal tried
+        tried += len(swarms)
+        worker.tell(tried / len(archive))
+
+    normal, behaviour = how.normal(seen)
+    space = ALGORITHMS["spirit"].space(worker.plan.evaluations, None)
     shadow = project(behaviour, normal.fitness, space)
     header = {
         "format": FORMAT,
@@ -121,28 +134,21 @@ def reevaluate(
         files.write_arrays(here / paths.NORMAL, header, arrays)
 
 
-def recover(
-    study: Path,
-    plan: Plan,
-    name: Name,
-    batch: int,
-    threads: int | None,
-    backend: str,
-    tell: Tell | None = None,
-) -> None:
+def recover(worker: Worker, name: Name, batch: int) -> None:
     """Try all solutions of a map in a batch of combined faults."""
-    here = paths.run(study, name)
+    plan, here = worker.plan, paths.run(worker.folder, name)
     target = here / paths.recovery(batch)
     if target.exists():
         return
     _, normal, _ = normal_of(here)
     archive = map_of(here)
-    how = trials_of(plan, name, archive, threads, backend)
+    how = worker.trials(name, archive)
     numbers = batches(plan)[batch]
     faults = [plan.faults_of(name.replicate)[k] for k in numbers]
     rows = []
-    watch = None if tell is None else lambda event: tell(event.done / event.total)
-    recoveries = ArchiveSearch(archive, how, full=True, normal=normal).recover(faults, watch=watch)
+    recoveries = ArchiveSearch(archive, how, full=True, normal=normal).recover(
+        faults, watch=lambda event: worker.tell(event.done / event.total)
+    )
     for k, fault, found in zip(numbers, faults, recoveries, strict=True):
         rows.append(
             (
@@ -188,22 +194,6 @@ def missing(study: Path, plan: Plan, name: Name) -> Iterator[str]:
     return (file for file in wanted if not (here / file).exists())
 
 
-def trials_of(
-    plan: Plan, name: Name, archive: Archive, threads: int | None, backend: str
-) -> Trials:
-    """Return how the solutions of a map are tried."""
-    return Trials(
-        archive.genomes().networks(),
-        name.task,
-        trials=plan.retrials,
-        fresh=plan.fresh,
-        seconds=plan.seconds,
-        streams=streams(plan.recovery_seed(name), plan.protocol, archive.header),
-        threads=threads,
-        backend=backend,
-    )
-
-
 def map_of(here: Path) -> Archive:
     """Return the map of a run."""
     path = here / ARCHIVE
@@ -227,19 +217,6 @@ def _five(normal: float, broken: float, recovered: float) -> tuple[float, ...]:
 
 def _json(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _seen(tell: Tell | None, total: int) -> Seen | None:
-    """Return what tells the part of so many swarms that were tried."""
-    done = 0
-
-    def seen(swarms: Sequence[Swarm], _: np.ndarray) -> None:
-        nonlocal done
-        done += len(swarms)
-        if tell is not None:
-            tell(done / total)
-
-    return seen
 
 
 def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
