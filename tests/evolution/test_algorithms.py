@@ -39,7 +39,7 @@ def test_the_words_are_true(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_small_runs_say_that_they_use_fewer_seed_points() -> None:
     quick = cells_in_words("spirit", PRESETS["quick"].evaluations)
     assert quick == (
-        "4,096 cells around centroids of 100,000 seed points (paper: 1,000,000), clustered "
+        "4,096 cells around centroids of 100,000 seed points (paper: 1,000,000), "
         "small clusters reassigned"
     )
     for plan in (PRESETS["paper"], PRESETS["paper"].changed(evaluations=80_000)):
