@@ -40,7 +40,7 @@ explore: .venv/usable  ## install, and open the explorer with the archives that 
 # the other tests then find it compiled, and the site built.
 EARLY = $(patsubst %,tests/%.py,swarm/test_cuda swarm/test_cuda_laws swarm/laws/test_law_parity \
   study/test_figures study/test_report paper/test_statements study/test_markdown study/test_browser \
-  study/test_tables study/test_pace archive/test_archive archive/test_ribs)
+  study/test_tables study/test_selection_bias archive/test_archive archive/test_ribs)
 test: .venv/installed  ## install what is needed and run all checks and tests
 	@$(MAKE) --no-print-directory --jobs=4 lint types docs early
 	@QED_SITE=docs/_build/html $(MAKE) --no-print-directory unit LATER='$(EARLY:%=--ignore=%)'

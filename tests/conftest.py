@@ -26,12 +26,12 @@ LONG = (
     "study/test_figures.py",
     "evolution/test_run.py",
     "test_fidelity.py",
-    "test_bring.py",
+    "test_definitions.py",
     "swarm/laws/test_law_parity.py",
     "explore/test_explore_page.py",
     "test_cli.py",
     "study/test_beyond.py",
-    "study/test_statements.py",
+    "paper/test_statements.py",
     "evolution/test_any_domain.py",
     "view/test_several.py",
     "study/test_report.py",
@@ -42,7 +42,7 @@ LONG = (
     "swarm/test_own.py",
     "study/test_markdown.py",
     "test_contract.py",
-    "evolution/test_giving_up.py",
+    "evolution/test_early_stopping.py",
     "test_compile.py",
 )
 SIMULATED = ("simulated_gpu.py", "simulated_laws.py")

@@ -1,15 +1,11 @@
 """The command line with kits: prepare, recover and info."""
 
 import csv
-import sys
-from pathlib import Path
 
 import commands
+import kits
 import pytest
 from test_cli import fits, small_run  # noqa: F401 (a fixture)
-
-sys.path.append(str(Path(__file__).parent / "recovery" / "kit"))
-import kits
 
 import qed
 

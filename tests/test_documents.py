@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import LONG
 from kits import made
 
 HERE = Path(__file__).parents[1]
@@ -56,3 +57,13 @@ def test_files_that_a_document_names_are_there(name: str) -> None:
     named = set(re.findall(r"[a-z_/]+\.py\b", (HERE / name).read_text("utf-8")))
     assert named
     assert {path for path in named if not any((root / path).exists() for root in roots)} == set()
+
+
+def test_tests_that_are_named_elsewhere_are_there() -> None:
+    """The order of long tests, and those that run early."""
+    early = re.search(
+        r"^EARLY = .*?tests/%.py,(.*?)\)", (HERE / "Makefile").read_text(), re.DOTALL | re.M
+    )
+    assert early
+    named = [f"{name}.py" for name in early[1].replace("\\", " ").split()]
+    assert [name for name in [*named, *LONG] if not (HERE / "tests" / name).exists()] == []

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import behaviours
+import kits
 import numpy as np
 import pytest
 from browser import Browser
 from test_player import NOW, STATE, data_of, scrub
 from test_replay import pixels
-
-sys.path.append(str(Path(__file__).parents[1] / "recovery" / "kit"))
-import kits
 
 import qed
 from qed.cli.replay import replay as verb
