@@ -4,8 +4,6 @@ Nothing remembers a state, so a number does not depend on the order, the batch o
 in which it is drawn.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ over arrays.  ``@entry`` marks the loops that Python calls; their machine code i
 No fastmath anywhere: contraction and reordering would change bits from build to build.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

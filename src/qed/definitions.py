@@ -8,8 +8,6 @@ The file is executed.  What it defines at its top level can then be named wherev
 Processes that work for this one get the file's text, and execute it themselves.
 """
 
-from __future__ import annotations
-
 import hashlib
 import linecache
 import re

@@ -1,7 +1,5 @@
 """Checks of what users give: each names the argument, the value, and what is allowed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches

@@ -8,8 +8,6 @@ are stored as they are, with a fixed date.  ``numpy.load`` opens it too; the hea
 confirms.
 """
 
-from __future__ import annotations
-
 import errno
 import glob
 import io

@@ -4,8 +4,6 @@ Each function returns the value, or raises an ``InputError`` that names the sett
 and what is allowed.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from qed.errors import integer, number

@@ -6,8 +6,6 @@ and its seed together: runs of two tasks with the same seed are as independent a
 seeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from hashlib import blake2b
 from operator import index

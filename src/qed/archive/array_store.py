@@ -4,8 +4,6 @@ A batch of solutions is an array whose first axis is the solution, or a mapping 
 such arrays.  Widths may differ from batch to batch: what is narrower is filled up with zeros.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

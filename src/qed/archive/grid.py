@@ -3,8 +3,6 @@
 In flat indices of cells the first dimension is most significant.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The nearest of some points, exactly, and mini-batch k-means that rests on it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

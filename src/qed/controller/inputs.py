@@ -5,8 +5,6 @@ the two wheels, then hidden neurons.  Everything else follows from these names. 
 networks read what they always read where inputs were added, and are refused where one is missing.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A team: a swarm whose robots run controllers of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from qed.controller.network import Controller

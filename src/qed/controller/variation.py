@@ -4,8 +4,6 @@ Everything random follows from a key for each genome, so a child does not depend
 in which it is made.  There is no crossover.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

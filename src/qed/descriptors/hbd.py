@@ -12,8 +12,6 @@ coverage : n over the number of all fine cells
 The descriptor is the average of each over the trials.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

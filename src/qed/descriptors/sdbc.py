@@ -15,8 +15,6 @@ over cycles, divided by 0.6) of each feature in turn; a controller by the geomet
 its trials.  Values may leave [0, 1].
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import lru_cache

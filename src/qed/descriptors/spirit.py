@@ -7,8 +7,6 @@ the part that each action has in each state, over all robots, cycles and trials,
 16 * state + action; in a state that never came up all actions have 1/16.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qed.swarm.simulate import Outcome

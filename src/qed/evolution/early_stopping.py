@@ -10,8 +10,6 @@ incumbent trial by trial, and stopped when it is three standard errors behind.  
 wrong, but the archive is another one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 ROUND = 12  # trials: warps of 5, 10, 15 and 20 robots are full then

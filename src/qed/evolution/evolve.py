@@ -1,7 +1,5 @@
 """evolve(): an archive of controllers for a task."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -9,8 +9,6 @@ Files are written to a temporary name, flushed and renamed, so that a kill or a 
 the last good ones.  What is read back is compared and never executed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tomllib

@@ -8,8 +8,6 @@ Everything random is a hash of the seed and the solution's number, so a search d
 nothing else: it can be stopped after any batch, evaluated in parts, or run beside others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 

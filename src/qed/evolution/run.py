@@ -5,8 +5,6 @@ the number of evaluations are the whole state: a resumed run ends with the same 
 bit, and runs evolve side by side without changing each other.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -11,8 +11,6 @@ signatures    its figures of impact, resilience and diversity
 Only a report of a study asks for any of this: studies of users' tasks and algorithms need no paper.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Who loses least after recovery: over all tasks and in each, and how sure that is."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from qed import paper

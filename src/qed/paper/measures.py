@@ -4,8 +4,6 @@ A row of ``statements.csv`` names a table of the study, a column of it (or an ex
 as ``DataFrame.eval`` reads it) and a quantity.  What has no data is left out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import wraps

@@ -1,7 +1,5 @@
 """The paper's three signatures: how impact, resilience and diversity go together."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

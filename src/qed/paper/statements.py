@@ -5,8 +5,6 @@ number or direction, which numbers of a study it is about, and what still counts
 in words come first, in the paper's order; the numbers of its supplementary tables follow.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

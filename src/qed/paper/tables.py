@@ -5,8 +5,6 @@ of the selected controllers, and, with "-claimed" in their names, as in the pape
 that selected them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

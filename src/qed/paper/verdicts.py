@@ -1,7 +1,5 @@
 """The paper's statements with their verdicts, as a table and in a report."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 from typing import NamedTuple

@@ -7,8 +7,6 @@ keep what they have; the best of them meet new trials beside the one they would 
 to be clearly better there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ All meet the same trials in the same order, so who goes on to the end has there 
 fitness that a search without a race gives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """recover(): find the controller of an archive that works best when robots break."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Unpack, overload

@@ -6,8 +6,6 @@ that choose the recovery, and fresh ones, which only the chosen meet.  Within ea
 controllers meet the same start poses and the same noise.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ team by fault is found, where ``qed.recover`` can.  All answers meet the fresh t
 study tells of the exhaustive winner, so that regret is the difference of two resiliences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What goes beyond the paper, in a report: a table, a figure, and words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

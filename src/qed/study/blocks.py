@@ -1,7 +1,5 @@
 """What a report is made of: text, tables, pictures; each shows itself as HTML and as Markdown."""
 
-from __future__ import annotations
-
 import base64
 import math
 import re

@@ -1,7 +1,5 @@
 """Charts of a study: what the maps hold, how evolution went, and what faults cost."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The figures of a study: which there are, what they show, and their files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -12,8 +12,6 @@ report.html     all of it on one page
 failures.txt    runs that failed, and why, if any did
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from qed.study.plan import Name

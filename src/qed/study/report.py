@@ -1,7 +1,5 @@
 """The report of a study: one page that needs nothing else, or Markdown beside its files."""
 
-from __future__ import annotations
-
 import platform
 import shutil
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The selection bias of recovery: gains on selection trials that fresh trials do not confirm."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

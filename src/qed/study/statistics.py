@@ -4,8 +4,6 @@ Numbers that are not finite are dropped, of pairs the whole pair.  What cannot b
 numbers that are left, a standard deviation of one number for example, is NaN.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """A study: plan, evolve, re-evaluate, recover, report; each part done once, and resumable."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """What a study found, in a few plain sentences, and how large it is beside the paper's."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -8,8 +8,6 @@ What is told of a chosen solution comes from fresh trials; what is claimed of it
 that chose it.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -4,8 +4,6 @@ Both follow the same laws, but a GPU contracts arithmetic in its own way, so the
 in rounding and agree only statistically.  Each alone is reproducible.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """An environment as the row of numbers that both engines read."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from qed.swarm.environment import Environment

@@ -1,7 +1,5 @@
 """What an engine is asked to simulate, checked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Where robots and obstacles stand at the start of a trial, drawn from a seed."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -5,8 +5,6 @@ it.  Its rounded nose points to the robot's left (+y), not along the driving dir
 a quirk of the original simulator that shapes what the sensors see, and is kept.
 """
 
-from __future__ import annotations
-
 import math
 
 # Time, s.

@@ -1,7 +1,5 @@
 """Start poses that a user gives instead of drawing them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A trial watched cycle by cycle: trace()."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

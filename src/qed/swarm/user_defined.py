@@ -4,8 +4,6 @@ A law is a plain function of numbers: of one robot in one cycle, or of a pair.  
 double precision on both engines, as it does when Python calls it.
 """
 
-from __future__ import annotations
-
 import builtins
 import dis
 import inspect

@@ -4,8 +4,6 @@ Each purpose has trials of its own.  What is kept in a file is not simulated aga
 long preparation loses nothing.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """From the library's fitness to a short list, a prior and a portfolio."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from qed.recovery.search.gaussian import Prior

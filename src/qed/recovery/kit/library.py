@@ -6,8 +6,6 @@ One that knows only its own world misjudges others, so some swarms have lost rob
 obstacles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ Each trial begins anew, or a swarm goes through a session in a world that goes o
 and the fault strikes meanwhile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """prepare(): learn from simulated faults what a swarm will need when robots break."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """Kit.recover: a search that does not know the fault, with a budget of trials, simulated."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

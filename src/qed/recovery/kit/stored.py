@@ -4,8 +4,6 @@ What is read is data, checked as archives are: no pickles, no compression, sizes
 itself bears out, and networks that the simulator may follow.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ beside robots with other faults depends on the task: in patrolling it does, in d
 harm.  So the playbook, and teams by fault, are tried in swarms whose robots have different faults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -4,8 +4,6 @@ A strategy is a function of what was seen alone, so that the same trials lead to
 decision, whatever their order, and a search can be resumed from its trials.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Protocol

@@ -7,8 +7,6 @@ shift of all teams of several controllers, and what is peculiar to a team.  So t
 of one controller for all teach about each other, and the posterior is that of any other search.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -9,8 +9,6 @@ instructions instead.  CPUs differ in how they compress a vector: with an instru
 with a table of permutations of half a vector (AVX2), or else one by one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

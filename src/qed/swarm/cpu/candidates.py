@@ -11,8 +11,6 @@ each kind of wall concerns one row of stretches.  Stretches are whole vectors: t
 nowhere fills them up.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy import float32 as f32

@@ -1,7 +1,5 @@
 """One cycle of a block, top to bottom, and many of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from qed.compile import entry, loop

@@ -1,7 +1,5 @@
 """Many segments over many threads."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """What the behavioural descriptors add up in each cycle, after motion and control."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -11,8 +11,6 @@ so robot i meets robot i + k of its own trial ``k * trials`` lanes further on, i
 once.  *Wide* rows hold each segment twice, end to end, so that this shift never wraps.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the tasks add up in each cycle, after motion."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -6,8 +6,6 @@ solved (``laws/contact.py``): all pairs of robots at once, then obstacles and wa
 other for each robot, then drives.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy import float32 as f32

@@ -5,8 +5,6 @@ that a loop over lanes for each link would cost most at its ends.  The order of 
 the links, lane by lane, so a team's robot gets the bits that its network gives alone.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

@@ -9,8 +9,6 @@ In a crowd most pairs are within hearing: all pairs meet all blockers by shifts,
 not hidden is listed.  Elsewhere only the listed pairs meet blockers.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy import float32 as f32

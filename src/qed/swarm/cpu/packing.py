@@ -4,8 +4,6 @@ Controllers with few trials share a block, so that loops stay long; environments
 segment to segment.  A block's size is a compromise: long loops, and memory that stays in the cache.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

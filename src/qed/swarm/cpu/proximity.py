@@ -1,7 +1,5 @@
 """Proximity sensors: rays at walls, robots and obstacles, then readings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy import float32 as f32

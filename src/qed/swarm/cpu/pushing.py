@@ -5,8 +5,6 @@ overlap, then those whose bodies do.  What is dear, two corners a pair and its e
 worked out for the few that touch, a vector at a time.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy import float32 as f32

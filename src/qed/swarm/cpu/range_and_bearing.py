@@ -4,8 +4,6 @@ Pairs in doubt (``occlusion.py``) are tested against the exact body, and only wh
 the nearest of a cone.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

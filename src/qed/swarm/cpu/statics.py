@@ -11,8 +11,6 @@ kept by their numbers, since the two that are farthest inside change as a body t
 goes on with its corner.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy import float32 as f32

@@ -4,8 +4,6 @@ So the simulator is not compiled anew for a new law: that would take half a minu
 takes a moment.  Its machine code is kept in the user's cache, in a folder named by what makes it.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from types import CellType, FunctionType, ModuleType

@@ -1,7 +1,5 @@
 """Whether an NVIDIA GPU can be used here, and if not, why."""
 
-from __future__ import annotations
-
 import ctypes.util
 from functools import lru_cache
 from importlib.util import find_spec

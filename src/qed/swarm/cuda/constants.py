@@ -4,8 +4,6 @@ A law about a whole body is made of one about a face or an edge.  For a CPU it i
 whose nearest cache holds little code, loops over these tables.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qed.swarm.cuda.device import stage

@@ -6,8 +6,6 @@ bring robots (m), where the trial's obstacles lie in shared memory, and a bit fo
 obstacles, an array and its place in it.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from numpy import float32 as f32

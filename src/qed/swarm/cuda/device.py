@@ -4,8 +4,6 @@ In Numba's CUDA simulator they compute what a CPU does; a GPU contracts products
 results differ in rounding.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import cache

@@ -4,8 +4,6 @@ Work is laid out at once and waited for later, in workspaces (a stream and memor
 again: so the GPU always has work while the host looks after the generation that has just ended.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The kernel: one cycle after the other, top to bottom, for a block of warps."""
 
-from __future__ import annotations
-
 from functools import cache
 from types import FunctionType
 from typing import Any

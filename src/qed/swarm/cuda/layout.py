@@ -9,8 +9,6 @@ Floats and whole numbers share it: a distance is written as a float and compared
 as the whole number of its bits, whose order is the same, by an atomic minimum.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from qed.controller.inputs import CONSTANT, FIRST_RAB

@@ -1,7 +1,5 @@
 """What tasks and descriptors add up in each cycle, on the GPU."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any

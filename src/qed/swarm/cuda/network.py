@@ -5,8 +5,6 @@ the largest network; so the neurons of a trial are one pool, dealt out to its la
 most links first.  The bits are those that a network gives alone.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

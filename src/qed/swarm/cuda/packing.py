@@ -1,7 +1,5 @@
 """From a job to the tables that a kernel reads: places, environments, faults, networks, warps."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Lists lie in the warp's part of shared memory; a pair's code is its two lanes, 5
 above them where its impulses are kept.
 """
 
-from __future__ import annotations
-
 from numpy import float32 as f32
 from numpy import int32 as i32
 

@@ -1,7 +1,5 @@
 """Proximity sensors on the GPU: what their rays meet, and what the network reads."""
 
-from __future__ import annotations
-
 from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32

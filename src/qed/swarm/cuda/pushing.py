@@ -4,8 +4,6 @@
 where the impulses of pairs are kept from sub-step to sub-step.
 """
 
-from __future__ import annotations
-
 from numpy import float32 as f32
 from numpy import int32 as i32
 

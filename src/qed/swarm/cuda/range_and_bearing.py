@@ -1,7 +1,5 @@
 """Range and bearing on the GPU: the pairs within hearing, 32 at a time, and who hides whom."""
 
-from __future__ import annotations
-
 import math
 
 from numpy import float32 as f32

@@ -5,8 +5,6 @@ sensors of its own network.  Pairs that may come near are listed for some cycles
 so most cycles only sort that list.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@ kept of it from cycle to cycle lies in the GPU's memory, ``statics``, as does wh
 obstacles.
 """
 
-from __future__ import annotations
-
 from numpy import float32 as f32
 from numpy import int32 as i32
 

@@ -3,8 +3,6 @@
 A kernel is compiled for the laws of users that it calls, with a sum for each in a lane's registers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from types import FunctionType

@@ -4,8 +4,6 @@ Numba's CUDA simulator knows no warps: there 32 threads wait for each other, and
 shared memory; all lanes must come to every vote.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

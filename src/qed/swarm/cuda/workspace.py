@@ -1,7 +1,5 @@
 """A place to work at on the GPU: a stream, and memory that is used again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How bodies meet: the gap between them, its normal, and the points that touch."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

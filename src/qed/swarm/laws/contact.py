@@ -6,8 +6,6 @@ other body, and its tangent t = (-ny, nx); the point that is touched lies ``arm`
 and ``lever`` along the tangent from the robot's centre (m).  Spins are in rad/s.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

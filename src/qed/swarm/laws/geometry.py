@@ -1,7 +1,5 @@
 """Angles, lines, and the body polygon."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How wheels move a body that nothing touches."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The neuron: tanh(5 * weighted sum + bias)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy import float32 as f32

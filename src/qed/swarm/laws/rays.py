@@ -1,7 +1,5 @@
 """Rays that meet bodies, discs and walls."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

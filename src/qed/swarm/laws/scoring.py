@@ -1,7 +1,5 @@
 """What a task or a descriptor adds up in a cycle, robot by robot."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What sensors measure, and what a network reads of that."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
