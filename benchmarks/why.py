@@ -20,11 +20,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import time
 import zlib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +34,6 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 import qed
 from qed import speed
 from qed.chance import fold
-from qed.controller.genome import from_controllers
 from qed.controller.networks import Networks
 from qed.descriptors import hbd
 from qed.evolution import Run, run_side_by_side
@@ -219,39 +216,15 @@ def runs(folder: Path, replicate: int, sizes: dict[str, Any]) -> list[Run]:
     return found
 
 
-def compiled(task: str, sums: str, environment: qed.Environment, fault: str) -> None:
-    """Compile the kernel for a task by simulating one cycle."""
-    job = Job(
-        controllers=from_controllers([qed.Controller([], [0.0, 0.0])]).networks(),
-        environments=[environment],
-        faults=[qed.Faults([fault] * environment.robots) if fault else None],
-        seeds=[1],
-        trials=1,
-        cycles=1,
-        start=None,
-        noise=PROXIMITY_NOISE,
-    )
-    Pending(job, [task], [sums] if sums else [], 1, None, "cuda").outcome()
-
-
 def compile_all() -> None:
-    """Compile all kernels that a GPU needs, several at once; their code is kept in the cache."""
-    if chosen("auto") != "cuda":
-        return
-    normal, obstacles = qed.Environment(), qed.Environment(obstacles=2)
-    kinds = [
-        ("", normal, ""),
-        ("", obstacles, ""),
-        ("spread", obstacles, ""),
-        ("", normal, "ROFS"),
-        ("", normal, "LW-H"),
-    ]
+    """Compile all kernels that a GPU needs."""
     begin = time.perf_counter()
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(12, speed.cores()), mp_context=spawn) as pool:
-        waiting = [pool.submit(compiled, task, *kind) for kind in kinds for task in TASKS]
-        for one in waiting:
-            one.result()
+    kinds: list[dict[str, Any]] = [
+        {}, {"obstacles": 2}, {"sums": ("spread",), "obstacles": 2}, {"fault": "ROFS"},
+        {"fault": "LW-H"},
+    ]  # fmt: skip
+    if chosen("auto") == "cuda":
+        speed.compile_kernels([speed.Kernel(task, **kind) for kind in kinds for task in TASKS])
     print(f"kernels: {time.perf_counter() - begin:.0f} s", flush=True)
 
 

@@ -9,19 +9,27 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
+from qed.compile import code_cache
 from qed.controller.inputs import FIRST_RAB, LEFT, RIGHT
 from qed.controller.network import GAIN, Controller
+from qed.definitions import digest_of
+from qed.swarm.backend import described
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
+from qed.swarm.job import checked
 from qed.swarm.robot import CYCLE
-from qed.swarm.simulate import cores, simulate
+from qed.swarm.simulate import Pending, cores, simulate
 from qed.swarm.start import Start
 from qed.text import made_by
 
@@ -29,6 +37,7 @@ TRIAL_SECONDS = 400.0  # the paper's trial, s of simulated time
 PROBE_SECONDS = 4.0  # simulated time that is enough to guess a speed
 SHORTEST = 1e-3  # s of real time, below which a difference is noise
 BATCH = 80  # controllers of a generation
+KERNELS_AT_ONCE = 12  # processes: each takes some hundred megabytes of the GPU
 SATURATED = 12.0  # a bias at which tanh is 1
 
 STILL = Controller([], [0.0, 0.0])
@@ -125,6 +134,49 @@ class Case:
 def warm_up() -> None:
     """Compile or load the simulator, so that no measurement does."""
     Case([STILL], trials=1, seconds=CYCLE).time(threads=1)
+
+
+class Kernel(NamedTuple):
+    """What a GPU's kernel is compiled for; no text means without."""
+
+    task: str
+    sums: tuple[str, ...] = ()
+    obstacles: int = 0
+    fault: str = ""
+
+
+def compile_kernels(kernels: Sequence[Kernel]) -> None:
+    """Compile a GPU's kernels, several at once, and keep their code in the user's cache.
+
+    One takes about ten seconds, and a study of all tasks and algorithms needs twenty: one after
+    the other the GPU would wait for each where it is first needed.
+    """
+    mark = code_cache(gpu=True) / f"all-of-{digest_of(described('cuda', 1), kernels)}"
+    if mark.exists():
+        return
+    processes = min(len(kernels), cores(), KERNELS_AT_ONCE)
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        done = [pool.submit(_compile, kernel) for kernel in kernels]
+    # One that cannot be compiled raises its error where it is needed.
+    if not any(future.exception() for future in done):
+        with suppress(OSError):
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+
+
+def _compile(kernel: Kernel) -> None:
+    """Compile a kernel by simulating one cycle with it."""
+    where = Environment(obstacles=kernel.obstacles)
+    faults = Faults([kernel.fault] * where.robots) if kernel.fault else None
+    given = {
+        "trials": 1,
+        "seconds": CYCLE,
+        "seed": 1,
+        "faults": faults,
+        "start": None,
+        "noise": 0.0,
+    }
+    Pending(checked(STILL, where, **given), [kernel.task], kernel.sums, 1, None, "cuda").outcome()
 
 
 def thread_counts() -> list[int]:

@@ -11,10 +11,12 @@ import pretend_gpu
 import pytest
 
 import qed
+from qed import speed
 from qed.descriptors import spirit
 from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import ALGORITHMS
 from qed.recovery.trials import streams
+from qed.speed import Kernel
 from qed.streams import evolution_trials
 from qed.study import paths
 from qed.study import study as study_module
@@ -294,6 +296,19 @@ def test_all_runs_evolve_side_by_side_on_a_gpu(undisturbed, tmp_path, monkeypatc
     assert calls[0].swarms + calls[1].swarms == 6 * 30
     collect(study.folder, TINY)
     assert tables(study.folder) == tables(undisturbed)
+
+
+def test_kernels_are_compiled_before_a_study_begins(monkeypatch):
+    pretend_gpu.install(monkeypatch)
+    asked = []
+    monkeypatch.setattr(speed, "compile_kernels", asked.extend)
+    study_module.prepare(TINY, backend="cuda")
+    assert len(set(asked)) == len(asked) == 2 * 4
+    assert Kernel("dispersion", ("spread",)) in asked
+    assert {one.fault for one in asked if one.task == "patrolling"} == {"", "ROFS"}
+    assert sum(one.obstacles > 0 for one in asked) == 2  # of QED
+    study_module.prepare(TINY, backend="cpu")
+    assert len(asked) == 8
 
 
 def test_a_part_whose_machine_has_no_gpu_fails_clearly(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ import pytest
 from test_cuda import CASES, EQUALS
 
 import qed
+from qed import speed
 from qed.swarm import backend
 
 pytestmark = [
@@ -123,3 +124,14 @@ def test_a_run_resumes_to_the_bit(tmp_path, algorithm):
     assert resumed.equal(whole)
     engine = (tmp_path / "run" / "config.toml").read_text()
     assert json.dumps("cuda") in engine
+
+
+def test_kernels_are_compiled_ahead(tmp_path, monkeypatch):
+    monkeypatch.setenv("QED_CACHE", str(tmp_path))
+    kind = speed.Kernel("flocking", fault="ROFS")
+    script = (
+        "import numpy as np; np.__dict__.setdefault('row_stack', np.vstack); "
+        f"from qed import speed; speed._compile(speed.{kind!r})"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True)
+    assert list(tmp_path.rglob("*.nbc"))

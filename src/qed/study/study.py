@@ -32,8 +32,10 @@ from qed.study import beyond, paths, work
 from qed.study.plan import Name, Plan
 from qed.study.results import collect
 from qed.study.workload import BEYOND, BREAK, EVOLVE, TRY, Part, Watch, Workload
+from qed.swarm import backend as engines
 from qed.swarm.backend import chosen
 from qed.swarm.simulate import cores
+from qed.swarm.tasks import TASKS
 from qed.text import made_by, toml
 
 FORMAT = 1  # of the folder
@@ -256,12 +258,27 @@ def prepare(
     """Make what all runs share, once: compiled code, and the cells of their archives."""
     # The compiler and the arithmetic of the cells keep a core busy each.
     with ThreadPoolExecutor(1) as beside:
-        compiled = beside.submit(speed.warm_up) if backend == "cpu" else None
+        compiled = beside.submit(_compile, plan, backend)
         # SPIRIT's cells are needed by all: maps are compared in its space.
         for algorithm in dict.fromkeys((*plan.algorithms, "spirit")):
             defined("algorithm", algorithm, Algorithm).space(plan.evaluations, progress)
-        if compiled is not None:
-            compiled.result()
+        compiled.result()
+
+
+def _compile(plan: Plan, backend: str) -> None:
+    """Compile what a study needs, but for the kernels that call laws of users."""
+    if backend == "cpu":
+        speed.warm_up()
+    if backend == "cpu" or engines.problem() is not None:  # the workers of a cluster may have GPUs
+        return
+    found = []
+    for task in (str(task) for task in plan.tasks if task in TASKS):
+        for algorithm in (defined("algorithm", name, Algorithm) for name in plan.algorithms):
+            if not algorithm.features:
+                obstacles = 2 if algorithm.environments else 0
+                found.append(speed.Kernel(task, tuple(map(str, algorithm.sums)), obstacles))
+        found += [speed.Kernel(task, ("spirit",)), speed.Kernel(task, fault="ROFS")]
+    speed.compile_kernels(list(dict.fromkeys(found)))
 
 
 def _groups(plan: Plan, backend: str) -> Iterator[tuple[Name, ...]]:
