@@ -88,7 +88,7 @@ def instructions(cubin: Path) -> tuple[Counter[str], str]:
             file = "/".join(named[1].split("/")[-2:])
         elif re.match(r"\s*/\*[0-9a-f]{4,5}\*/\s", row):
             found[file] += 1
-            hashed.update(row.strip().encode())
+            hashed.update(re.sub(r"`\([^)]*\)", "", row).encode())  # without names of symbols
     return found, hashed.hexdigest()
 
 
