@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -88,7 +89,8 @@ def instructions(cubin: Path) -> tuple[Counter[str], str]:
             file = "/".join(named[1].split("/")[-2:])
         elif re.match(r"\s*/\*[0-9a-f]{4,5}\*/\s", row):
             found[file] += 1
-            hashed.update(re.sub(r"`\([^)]*\)", "", row).encode())  # without names of symbols
+            # Without names of symbols, whose length also decides how far rows are indented.
+            hashed.update("".join(re.sub(r"`\([^)]*\)", "", row).split()).encode())
     return found, hashed.hexdigest()
 
 
@@ -121,4 +123,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if os.environ.get("PYTHONHASHSEED") != "0":  # Numba orders some code by hashes of names
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"PYTHONHASHSEED": "0"})
     main()
