@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from qed import limits
+from qed.controller.inputs import PROXIMITY, RAB
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.definitions import defined
-from qed.errors import InputError
+from qed.errors import InputError, integer
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
@@ -23,26 +26,53 @@ from qed.swarm.tasks import Task
 if TYPE_CHECKING:
     from qed.swarm.trace import Trace
 
+FASTEST = 1.0  # m/s, of a wheel that is commanded from outside
+MAX_WORLDS = 100_000
+
+
+class Readings(NamedTuple):
+    """What robots read after a cycle, as networks do: 1 nothing, -1 touching or here.
+
+    Attributes
+    ----------
+    proximity : array of shape ``(robots, 7)``, float32
+        The proximity sensors.
+    rab : array of shape ``(robots, 8)``, float32
+        Range and bearing, a cone each.
+    """
+
+    proximity: np.ndarray
+    rab: np.ndarray
+
+
+STILL = Controller([], [0.0, 0.0])
+
 
 class World:
     """One swarm in one arena that is never reset: controllers change and robots break meanwhile.
 
-    It runs on the CPU.
+    It runs on the CPU.  With ``worlds`` there are many of them, each with its own start poses and
+    noise, which do the same at once.
 
     Parameters
     ----------
     environment : Environment, optional
         Where the swarm is (default: the normal environment).
     task : str or Task, default "patrolling"
-        What ``run`` scores.
+        What ``run`` and ``score`` score.
     seed : int, default 1
         Decides start poses, obstacles and noise.
     faults : Faults, optional
         A fault per robot (default: all robots are healthy); may be set at any time.
     start : Start, optional
-        Start poses, instead of drawing them (one trial).
+        Start poses, instead of drawing them (a trial for each world).
     noise : float, default 0.05
         Half width of the proximity sensors' uniform noise (readings are 0 to 1).
+    worlds : int, optional
+        So many worlds, as the trials of ``simulate`` with this seed; all arrays then have an axis
+        of worlds before the others.
+    threads : int, optional
+        CPU threads of many worlds (default: all cores).
 
     Attributes
     ----------
@@ -70,17 +100,88 @@ class World:
         faults: Faults | None = None,
         start: Start | None = None,
         noise: float = robot.PROXIMITY_NOISE,
+        worlds: int | None = None,
+        threads: int | None = None,
     ) -> None:
+        from qed.swarm.cpu.packing import trials_at_once
+        from qed.swarm.simulate import cores
+
         self.task = defined("task", task, Task)
         self.environment = environment or Environment()
         self.cycle = 0  # control cycles so far
+        self._since = 0  # cycles before the stretch that is scored
         self._faults = faults
-        self._near = 0  # near pairs that the last cycle listed
-        self._block: Any = None
-        still = Controller([], [0.0, 0.0])
-        self._segment = self._checked(still, faults, seed=seed, start=start, noise=noise)
+        self._one = worlds is None
+        count = 1 if worlds is None else integer("worlds", worlds, 1, MAX_WORLDS)
+        self._threads = limits.threads(threads) or cores()
+        # As many blocks for each thread, about alike.
+        rounds = -(-count // (trials_at_once(self.environment.robots) * self._threads))
+        given = {"trials": count, "seed": seed, "start": start, "noise": noise}
+        self._segments = self._checked(
+            STILL, faults, most=-(-count // (rounds * self._threads)), **given
+        )
+        self._blocks: list[Any] = []
+        self._near = [0] * len(self._segments)  # near pairs that the last cycle listed
+        self._stepping = False  # whether the present stretch is of steps
+        self._outdated = False  # whether faults have changed since the blocks were built
+        self._pool: ThreadPoolExecutor | None = None
 
-    def run(self, controller: Controller | Team, seconds: float) -> float:
+    def step(self, wheels: Any) -> Readings:
+        """Let a control cycle pass with wheel commands from outside; return what is read then.
+
+        What controllers of a ``run`` do in a cycle: robots move, then they sense.  A network
+        commands for the first time after the first cycle, so a step of zeros comes before what
+        it commands.  Faults act on wheels and readings.  Steps in a row are one stretch.
+
+        Parameters
+        ----------
+        wheels : array of shape ``(robots, 2)``
+            The left and the right wheel of each robot, as parts of ``environment.max_speed``; more
+            than 1 is allowed, up to 1 m/s.
+
+        Returns
+        -------
+        Readings
+            ``proximity`` and ``rab``, as a network reads them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import qed
+        >>> world = qed.World(task="aggregation", seed=1)
+        >>> readings = world.step(np.full((10, 2), 0.5))
+        >>> readings.proximity.shape, readings.rab.shape
+        ((10, 7), (10, 8))
+        >>> many = qed.World(task="aggregation", seed=1, worlds=3)
+        >>> many.step(np.zeros((3, 10, 2))).rab.shape, many.score.shape
+        ((3, 10, 8), (3,))
+        """
+        from qed.swarm.cpu import stepping
+
+        given = self._commands(wheels)
+        if not self._stepping or self._outdated:
+            self._since = self._since if self._stepping else self.cycle
+            self._build({}, stepping.commanded, sums=self._stepping)
+            self._stepping = True
+        worlds, robots = given.shape[:2]
+        seen = Readings(
+            np.empty((worlds, robots, len(PROXIMITY)), np.float32),
+            np.empty((worlds, robots, len(RAB)), np.float32),
+        )
+        speed = self.environment.max_speed * float(np.abs(given).max())
+
+        def advance(k: int) -> None:
+            block, segment = self._blocks[k], self._segments[k]
+            near = stepping.hasten(block, segment, speed, self._near[k])
+            stepping.command(block, given[segment.trials])
+            self._near[k] = stepping.run(block, self.cycle + 1, self.cycle + 2, near)
+            stepping.observe(block, *(values[segment.trials] for values in seen))
+
+        self._each(advance)
+        self.cycle += 1
+        return Readings(*(values[0] for values in seen)) if self._one else seen
+
+    def run(self, controller: Controller | Team, seconds: float) -> Any:
         """Let a controller, or a team, drive the robots on from where they are.
 
         Networks begin anew, robots do not: they keep their places, their motion and what they
@@ -95,17 +196,20 @@ class World:
 
         Returns
         -------
-        float
+        float, or array of shape ``(worlds,)``
             The fitness of this stretch alone.
         """
-        from qed.swarm.cpu.packing import results, run
+        from qed.swarm.cpu.packing import run
 
         cycles = self._begin(controller, seconds)
-        self._near = run(self._block, self.cycle + 1, self.cycle + cycles + 1, self._near)
+        first, stop = self.cycle + 1, self.cycle + cycles + 1
+
+        def advance(k: int) -> None:
+            self._near[k] = run(self._blocks[k], first, stop, self._near[k])
+
+        self._each(advance)
         self.cycle += cycles
-        laws = wanted([self.task.sums]).laws
-        [sums] = results(self._block, [self._segment], self.cycle, laws)
-        return float(self.task.fitness(sums, cycles, self.environment)[0])
+        return self.score
 
     def trace(
         self, controller: Controller | Team, seconds: float, *, since_start: bool = False
@@ -137,14 +241,15 @@ class World:
         from qed.swarm.cpu.engine import record
         from qed.swarm.trace import empty, parts_of
 
+        if not self._one:
+            raise InputError("worlds: a trace is of one world; leave worlds out")
         start = self.poses
         cycles = self._begin(controller, seconds, all_inputs=True, sums=since_start)
-        before = self.cycle if since_start else 0
-        seen = empty(cycles, self.task.name, self._segment)
+        [block], [segment] = self._blocks, self._segments
+        seen = empty(cycles, self.task.name, segment)
         seen = replace(seen, start=start, parts=parts_of(controller))
-        self._near = record(
-            seen, self._block, self._segment, self.task, self.cycle, self._near, before
-        )
+        summed = self.cycle - self._since
+        self._near = [record(seen, block, segment, self.task, self.cycle, self._near[0], summed)]
         self.cycle += cycles
         return seen
 
@@ -156,20 +261,78 @@ class World:
         sums: bool = False,
     ) -> int:
         """Hand the robots over to a controller; return how many cycles it has."""
-        from qed.swarm.cpu.engine import announce_compilation
         from qed.swarm.cpu.packing import build
 
         cycles = round(limits.seconds(seconds) / robot.CYCLE)
-        swarm = self._checked(controller, self._faults)
-        self._segment = replace(
-            self._segment, networks=swarm.networks, rows=swarm.rows, faults=self._faults
+        swarm = self._checked(controller, self._faults)[0]
+        self._build(
+            {"networks": swarm.networks, "rows": swarm.rows},
+            lambda segment, sums: build([segment], sums, all_inputs=all_inputs),
+            sums,
         )
-        announce_compilation()
-        block = build([self._segment], wanted([self.task.sums]), all_inputs=all_inputs)
-        if self._block is not None:
-            _go_on(self._block, block, sums)
-        self._block = block
+        self._stepping = False
+        self._since = 0 if sums else self.cycle
         return cycles
+
+    def _build(self, changes: dict[str, Any], build: Any, sums: bool) -> None:
+        """Let new blocks go on where the present ones are, with what tasks added up or without."""
+        from qed.swarm.cpu.engine import announce_compilation
+        from qed.swarm.cpu.stepping import go_on
+
+        announce_compilation()
+        before = self._blocks
+        changes = {**changes, "faults": self._faults}
+        self._segments = [replace(segment, **changes) for segment in self._segments]
+        self._blocks = [build(segment, wanted([self.task.sums])) for segment in self._segments]
+        for old, new in zip(before, self._blocks, strict=False):
+            go_on(old, new, sums)
+        self._outdated = False
+
+    def _each(self, advance: Callable[[int], None]) -> None:
+        """Let all blocks advance, over several threads where there are several blocks."""
+        if len(self._blocks) == 1:
+            advance(0)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads)
+        list(self._pool.map(advance, range(len(self._blocks))))
+
+    def _commands(self, wheels: Any) -> np.ndarray:
+        """Return wheel commands, checked, as (worlds, robots, 2)."""
+        shape: tuple[int, ...] = (self.environment.robots, 2)
+        if not self._one:
+            shape = (self._segments[-1].trials.stop, *shape)
+        try:
+            given = np.asarray(wheels, np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"wheels must be an array of numbers, of shape {shape}") from None
+        if given.shape != shape:
+            axes = "(robots, 2)" if self._one else "(worlds, robots, 2)"
+            raise InputError(f"wheels must have shape {axes} = {shape}, got {given.shape}")
+        most = FASTEST / self.environment.max_speed
+        if not np.abs(given).max() <= most:
+            raise InputError(
+                f"wheels must be finite and within +-{most:g} (parts of max_speed, up to "
+                f"{FASTEST:g} m/s), got {given[~(np.abs(given) <= most)][0]:g}"
+            )
+        return given[None] if self._one else given
+
+    @property
+    def score(self) -> Any:
+        """The fitness of the present stretch: of a run, a trace, or all steps in a row.
+
+        A number, or an array of shape ``(worlds,)``; NaN before the first cycle.
+        """
+        from qed.swarm.cpu.packing import results
+
+        cycles, worlds = self.cycle - self._since, self._segments[-1].trials.stop
+        found = np.full(worlds, np.nan)
+        laws = wanted([self.task.sums]).laws
+        for block, segment in zip(self._blocks, self._segments, strict=False):
+            [sums] = results(block, [segment], self.cycle, laws)
+            if cycles:
+                found[segment.trials] = self.task.fitness(sums, cycles, self.environment)
+        return float(found[0]) if self._one else found
 
     @property
     def faults(self) -> Faults | None:
@@ -178,65 +341,42 @@ class World:
 
     @faults.setter
     def faults(self, faults: Faults | None) -> None:
-        self._checked(Controller([], [0.0, 0.0]), faults)
-        self._faults = faults
+        self._checked(STILL, faults)
+        self._faults, self._outdated = faults, True
 
     @property
     def poses(self) -> np.ndarray:
         """Where the robots are now: (robots, 3) x (m), y (m), heading (rad)."""
-        if self._block is None:
-            return np.array(self._segment.poses[0])
         from qed.swarm.cpu.layout import HEADING, X, Y
+        from qed.swarm.cpu.stepping import lanes
 
+        found = np.concatenate([segment.poses for segment in self._segments])
         robots = self.environment.robots
-        rows = [self._block.f[row : row + robots] for row in (X, Y, HEADING)]
-        return np.stack(rows, -1)
+        for block, segment in zip(self._blocks, self._segments, strict=False):
+            rows = [lanes(block.f, row, robots, segment.size) for row in (X, Y, HEADING)]
+            found[segment.trials] = np.stack(rows, -1)
+        return found[0] if self._one else found
 
     @property
     def obstacles(self) -> np.ndarray:
         """Where the obstacles are: (n, 2) centres (m)."""
-        return np.array(self._segment.obstacles[0])
+        found = np.concatenate([segment.obstacles for segment in self._segments])
+        return found[0] if self._one else found
 
     @property
     def time(self) -> float:
         """Simulated time so far (s)."""
         return self.cycle * robot.CYCLE
 
-    def _checked(self, controller: Any, faults: Any, **more: Any) -> Any:
-        """Return a swarm's segment in the engine, or raise an error that names what is wrong."""
+    def _checked(self, controller: Any, faults: Any, most: int = 1, **more: Any) -> list[Any]:
+        """Return a swarm's segments in the engine, or raise an error that names what is wrong."""
         from qed.swarm.cpu.engine import segments_of
 
         if not isinstance(controller, Controller | Team):
             kind = type(controller).__name__
             raise InputError(f"controller must be a qed.Controller or a qed.Team, got {kind}")
-        given = {"seed": 1, "start": None, "noise": robot.PROXIMITY_NOISE, **more}
-        job = checked(
-            controller, self.environment, trials=1, seconds=robot.CYCLE, faults=faults, **given
-        )
-        [segment] = segments_of(job)
-        return segment
-
-
-def _go_on(before: Any, after: Any, sums: bool) -> None:
-    """Let a new block begin where another one ended: places, motion, and what is pushed against.
-
-    With ``sums`` also what tasks have added up.
-    """
-    from qed.swarm.cpu import layout
-
-    def rows(first: int, count: int) -> slice:
-        return slice(first, first + count * layout.STRIDE)
-
-    # Poses, velocities and impulses; the wheels' last command; the impulses of walls.
-    for some in (rows(layout.X, 11), rows(layout.LEFT, 2), rows(layout.KEPT_X, 12)):
-        after.f[some] = before.f[some]
-    after.n[rows(layout.WALLED_X, 2)] = before.n[rows(layout.WALLED_X, 2)]
-    near = slice(layout.NEAR_I, layout.NEAR_I + 3 * layout.PAIR_STRIDE)
-    after.m[near] = before.m[near]
-    for kept in ("pair_impulse", "pair_step", "obstacle_impulse", "obstacle_step"):
-        getattr(after, kept)[:] = getattr(before, kept)
-    if sums:
-        after.f[rows(layout.AGGREGATION, 3)] = before.f[rows(layout.AGGREGATION, 3)]
-        after.n[rows(layout.CELL, 1)] = before.n[rows(layout.CELL, 1)]
-        for kept in ("since", "crowd", "patrol", "user_sums"):
-            getattr(after, kept)[:] = getattr(before, kept)
+        given = {
+            "trials": 1, "seed": 1, "start": None, "noise": robot.PROXIMITY_NOISE, **more
+        }  # fmt: skip
+        job = checked(controller, self.environment, seconds=robot.CYCLE, faults=faults, **given)
+        return segments_of(job, most)
