@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from qed import limits
-from qed.controller.inputs import PROXIMITY, RAB
+from qed.controller.inputs import CONSTANT, FIRST_RAB
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.definitions import defined
@@ -110,6 +110,7 @@ class World:
         self.environment = environment or Environment()
         self.cycle = 0  # control cycles so far
         self._since = 0  # cycles before the stretch that is scored
+        self._fastest = self.environment.max_speed  # m/s, of a wheel so far
         self._faults = faults
         self._one = worlds is None
         count = 1 if worlds is None else integer("worlds", worlds, 1, MAX_WORLDS)
@@ -158,28 +159,29 @@ class World:
         """
         from qed.swarm.cpu import stepping
 
-        given = self._commands(wheels)
+        given, fastest = self._commands(wheels)
         if not self._stepping or self._outdated:
             self._since = self._since if self._stepping else self.cycle
             self._build({}, stepping.commanded, sums=self._stepping)
             self._stepping = True
-        worlds, robots = given.shape[:2]
-        seen = Readings(
-            np.empty((worlds, robots, len(PROXIMITY)), np.float32),
-            np.empty((worlds, robots, len(RAB)), np.float32),
-        )
-        speed = self.environment.max_speed * float(np.abs(given).max())
+        sensed = np.empty((*given.shape[:2], CONSTANT), np.float32)
+        if fastest > self._fastest:
+            self._near = [
+                stepping.hasten(block, segment, fastest)
+                for block, segment in zip(self._blocks, self._segments, strict=True)
+            ]
+            self._fastest = fastest
 
         def advance(k: int) -> None:
-            block, segment = self._blocks[k], self._segments[k]
-            near = stepping.hasten(block, segment, speed, self._near[k])
-            stepping.command(block, given[segment.trials])
-            self._near[k] = stepping.run(block, self.cycle + 1, self.cycle + 2, near)
-            stepping.observe(block, *(values[segment.trials] for values in seen))
+            block, some = self._blocks[k], self._segments[k].trials
+            stepping.command(block.f, given[some])
+            self._near[k] = stepping.run(block, self.cycle + 1, self.cycle + 2, self._near[k])
+            stepping.observe(block.a, sensed[some])
 
         self._each(advance)
         self.cycle += 1
-        return Readings(*(values[0] for values in seen)) if self._one else seen
+        sensed = sensed[0] if self._one else sensed
+        return Readings(sensed[..., :FIRST_RAB], sensed[..., FIRST_RAB:])
 
     def run(self, controller: Controller | Team, seconds: float) -> Any:
         """Let a controller, or a team, drive the robots on from where they are.
@@ -290,32 +292,41 @@ class World:
 
     def _each(self, advance: Callable[[int], None]) -> None:
         """Let all blocks advance, over several threads where there are several blocks."""
-        if len(self._blocks) == 1:
-            advance(0)
-            return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._threads)
-        list(self._pool.map(advance, range(len(self._blocks))))
+        blocks, shares = len(self._blocks), min(len(self._blocks), self._threads)
+        if shares > 1 and self._pool is None:
+            self._pool = ThreadPoolExecutor(shares - 1)
 
-    def _commands(self, wheels: Any) -> np.ndarray:
-        """Return wheel commands, checked, as (worlds, robots, 2)."""
+        def work(first: int) -> None:
+            for k in range(first, blocks, shares):
+                advance(k)
+
+        others = [self._pool.submit(work, k) for k in range(1, shares)] if self._pool else []
+        try:
+            work(0)
+        finally:
+            for other in others:
+                other.result()
+
+    def _commands(self, wheels: Any) -> tuple[np.ndarray, float]:
+        """Return wheel commands, checked, as (worlds, robots, 2), and the fastest (m/s)."""
         shape: tuple[int, ...] = (self.environment.robots, 2)
         if not self._one:
             shape = (self._segments[-1].trials.stop, *shape)
         try:
-            given = np.asarray(wheels, np.float64)
+            given = np.asarray(wheels, np.float64, order="C")
         except (TypeError, ValueError):
             raise InputError(f"wheels must be an array of numbers, of shape {shape}") from None
         if given.shape != shape:
             axes = "(robots, 2)" if self._one else "(worlds, robots, 2)"
             raise InputError(f"wheels must have shape {axes} = {shape}, got {given.shape}")
-        most = FASTEST / self.environment.max_speed
-        if not np.abs(given).max() <= most:
+        fastest = self.environment.max_speed * max(given.max(), -given.min())
+        if not fastest <= FASTEST:  # NaN is not, either
+            most = FASTEST / self.environment.max_speed
             raise InputError(
                 f"wheels must be finite and within +-{most:g} (parts of max_speed, up to "
                 f"{FASTEST:g} m/s), got {given[~(np.abs(given) <= most)][0]:g}"
             )
-        return given[None] if self._one else given
+        return (given[None] if self._one else given), float(fastest)
 
     @property
     def score(self) -> Any:

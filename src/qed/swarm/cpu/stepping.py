@@ -1,8 +1,12 @@
 """Blocks that go on where others ended, and blocks whose wheels are commanded from outside."""
 
-import numpy as np
+from typing import Any
 
-from qed.controller.inputs import PROXIMITY, RAB
+import numpy as np
+from numpy import float32 as f32
+from numpy import float64 as f64
+
+from qed.compile import entry
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.layout import Block
@@ -23,46 +27,48 @@ def lanes(values: np.ndarray, row: int, robots: int, trials: int) -> np.ndarray:
     return values[row : row + robots * trials].reshape(robots, trials).T
 
 
-def command(block: Block, wheels: np.ndarray) -> None:
+@entry
+def command(f: Any, wheels: Any) -> None:
     """Set the wheels' commands for the next cycle: (trials, robots, 2) parts of the top speed.
 
     Faults take their part.  The product is rounded once, as in a network's own step.
     """
     trials, robots = wheels.shape[:2]
-    for side, (to, top) in enumerate(((L.LEFT, L.WHEEL_LEFT), (L.RIGHT, L.WHEEL_RIGHT))):
-        full = lanes(block.f, top, robots, trials).astype(np.float64)
-        lanes(block.f, to, robots, trials)[:] = full * wheels[..., side]
+    for robot in range(robots):
+        for trial in range(trials):
+            i = robot * trials + trial
+            f[L.LEFT + i] = f32(f64(f[L.WHEEL_LEFT + i]) * wheels[trial, robot, 0])
+            f[L.RIGHT + i] = f32(f64(f[L.WHEEL_RIGHT + i]) * wheels[trial, robot, 1])
 
 
-def observe(block: Block, proximity: np.ndarray, rab: np.ndarray) -> None:
-    """Fill in what all robots read: (trials, robots, sensors) and (trials, robots, cones)."""
-    trials, robots = proximity.shape[:2]
-    for s in range(len(PROXIMITY)):
-        proximity[..., s] = lanes(block.a, L.PROXIMITY + s * L.STRIDE, robots, trials)
-    for c in range(len(RAB)):
-        rab[..., c] = lanes(block.a, L.RAB + c * L.STRIDE, robots, trials)
+@entry
+def observe(a: Any, sensed: Any) -> None:
+    """Fill in what all robots read, (trials, robots, inputs)."""
+    trials, robots, inputs = sensed.shape
+    for robot in range(robots):
+        for k in range(inputs):
+            for trial in range(trials):
+                sensed[trial, robot, k] = a[k * L.STRIDE + robot * trials + trial]
 
 
-def hasten(block: Block, segment: Segment, speed: float, near: int) -> int:
+def hasten(block: Block, segment: Segment, speed: float) -> int:
     """Let robots be so fast (m/s) from the next cycle on; return the number of near pairs.
 
     The pairs that the last cycle listed may be too few for that, so all are listed.
     """
-    if np.float32(margin(speed)) <= block.limits[0, E.MARGIN]:
-        return near
     env = segment.environment
-    radius = near_radius(env.proximity_range, speed)
-    block.limits[0, E.MARGIN], block.limits[0, E.NEAR2] = margin(speed), radius**2
     size = env.robots * segment.size
+    block.limits[0, E.MARGIN] = margin(speed)
+    block.limits[0, E.NEAR2] = near_radius(env.proximity_range, speed) ** 2
     block.f[L.MARGIN : L.MARGIN + size] = margin(speed)
     near = 0
     for k in range(1, env.robots // 2 + 1):
-        lanes = np.arange(size // 2 if 2 * k == env.robots else size)
-        others = (lanes + k * segment.size) % size
-        places = lanes + (k - 1) * L.STRIDE
-        for row, values in ((L.NEAR_I, lanes), (L.NEAR_K, others), (L.NEAR_PAIR, places)):
-            block.m[row + near : row + near + len(lanes)] = values
-        near += len(lanes)
+        some = np.arange(size // 2 if 2 * k == env.robots else size)
+        others = (some + k * segment.size) % size
+        places = some + (k - 1) * L.STRIDE
+        for row, values in ((L.NEAR_I, some), (L.NEAR_K, others), (L.NEAR_PAIR, places)):
+            block.m[row + near : row + near + len(some)] = values
+        near += len(some)
     return near
 
 
