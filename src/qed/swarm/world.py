@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from qed import limits
-from qed.controller.inputs import CONSTANT, FIRST_RAB
+from qed.controller.inputs import FIRST_RAB
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.definitions import defined
@@ -104,28 +102,25 @@ class World:
         threads: int | None = None,
     ) -> None:
         from qed.swarm.cpu.packing import trials_at_once
+        from qed.swarm.cpu.stepping import Worlds
         from qed.swarm.simulate import cores
 
         self.task = defined("task", task, Task)
         self.environment = environment or Environment()
-        self.cycle = 0  # control cycles so far
+        self.cycle = 0
         self._since = 0  # cycles before the stretch that is scored
-        self._fastest = self.environment.max_speed  # m/s, of a wheel so far
+        self._stepping = False  # whether that stretch is of steps
+        self._outdated = False  # whether faults have changed since blocks were built
         self._faults = faults
         self._one = worlds is None
         count = 1 if worlds is None else integer("worlds", worlds, 1, MAX_WORLDS)
-        self._threads = limits.threads(threads) or cores()
+        shares = limits.threads(threads) or cores()
         # As many blocks for each thread, about alike.
-        rounds = -(-count // (trials_at_once(self.environment.robots) * self._threads))
+        shares *= -(-count // (trials_at_once(self.environment.robots) * shares))
         given = {"trials": count, "seed": seed, "start": start, "noise": noise}
-        self._segments = self._checked(
-            STILL, faults, most=-(-count // (rounds * self._threads)), **given
-        )
-        self._blocks: list[Any] = []
-        self._near = [0] * len(self._segments)  # near pairs that the last cycle listed
-        self._stepping = False  # whether the present stretch is of steps
-        self._outdated = False  # whether faults have changed since the blocks were built
-        self._pool: ThreadPoolExecutor | None = None
+        segments = self._checked(STILL, faults, most=-(-count // shares), **given)
+        self._worlds = Worlds(segments, limits.threads(threads) or cores())
+        self._shape = (*(() if worlds is None else (count,)), self.environment.robots, 2)
 
     def step(self, wheels: Any) -> Readings:
         """Let a control cycle pass with wheel commands from outside; return what is read then.
@@ -157,28 +152,12 @@ class World:
         >>> many.step(np.zeros((3, 10, 2))).rab.shape, many.score.shape
         ((3, 10, 8), (3,))
         """
-        from qed.swarm.cpu import stepping
-
         given, fastest = self._commands(wheels)
         if not self._stepping or self._outdated:
             self._since = self._since if self._stepping else self.cycle
-            self._build({}, stepping.commanded, sums=self._stepping)
+            self._build(self._stepping, all_inputs=True, commanded=True)
             self._stepping = True
-        sensed = np.empty((*given.shape[:2], CONSTANT), np.float32)
-        if fastest > self._fastest:
-            self._near = [
-                stepping.hasten(block, segment, fastest)
-                for block, segment in zip(self._blocks, self._segments, strict=True)
-            ]
-            self._fastest = fastest
-
-        def advance(k: int) -> None:
-            block, some = self._blocks[k], self._segments[k].trials
-            stepping.command(block.f, given[some])
-            self._near[k] = stepping.run(block, self.cycle + 1, self.cycle + 2, self._near[k])
-            stepping.observe(block.a, sensed[some])
-
-        self._each(advance)
+        sensed = self._worlds.step(self.cycle + 1, given, fastest)
         self.cycle += 1
         sensed = sensed[0] if self._one else sensed
         return Readings(sensed[..., :FIRST_RAB], sensed[..., FIRST_RAB:])
@@ -201,15 +180,8 @@ class World:
         float, or array of shape ``(worlds,)``
             The fitness of this stretch alone.
         """
-        from qed.swarm.cpu.packing import run
-
         cycles = self._begin(controller, seconds)
-        first, stop = self.cycle + 1, self.cycle + cycles + 1
-
-        def advance(k: int) -> None:
-            self._near[k] = run(self._blocks[k], first, stop, self._near[k])
-
-        self._each(advance)
+        self._worlds.run(self.cycle + 1, self.cycle + cycles + 1)
         self.cycle += cycles
         return self.score
 
@@ -247,11 +219,12 @@ class World:
             raise InputError("worlds: a trace is of one world; leave worlds out")
         start = self.poses
         cycles = self._begin(controller, seconds, all_inputs=True, sums=since_start)
-        [block], [segment] = self._blocks, self._segments
-        seen = empty(cycles, self.task.name, segment)
-        seen = replace(seen, start=start, parts=parts_of(controller))
+        [block], [segment], near = self._worlds.blocks, self._worlds.segments, self._worlds.near
+        seen = replace(
+            empty(cycles, self.task.name, segment), start=start, parts=parts_of(controller)
+        )
         summed = self.cycle - self._since
-        self._near = [record(seen, block, segment, self.task, self.cycle, self._near[0], summed)]
+        near[0] = record(seen, block, segment, self.task, self.cycle, near[0], summed)
         self.cycle += cycles
         return seen
 
@@ -263,62 +236,31 @@ class World:
         sums: bool = False,
     ) -> int:
         """Hand the robots over to a controller; return how many cycles it has."""
-        from qed.swarm.cpu.packing import build
-
         cycles = round(limits.seconds(seconds) / robot.CYCLE)
         swarm = self._checked(controller, self._faults)[0]
-        self._build(
-            {"networks": swarm.networks, "rows": swarm.rows},
-            lambda segment, sums: build([segment], sums, all_inputs=all_inputs),
-            sums,
-        )
+        networks = {"networks": swarm.networks, "rows": swarm.rows}
+        self._build(sums, all_inputs=all_inputs, commanded=False, **networks)
         self._stepping = False
         self._since = 0 if sums else self.cycle
         return cycles
 
-    def _build(self, changes: dict[str, Any], build: Any, sums: bool) -> None:
-        """Let new blocks go on where the present ones are, with what tasks added up or without."""
+    def _build(self, sums: bool, **how: Any) -> None:
+        """Let blocks with the present faults go on, with what tasks added up or without."""
         from qed.swarm.cpu.engine import announce_compilation
-        from qed.swarm.cpu.stepping import go_on
 
         announce_compilation()
-        before = self._blocks
-        changes = {**changes, "faults": self._faults}
-        self._segments = [replace(segment, **changes) for segment in self._segments]
-        self._blocks = [build(segment, wanted([self.task.sums])) for segment in self._segments]
-        for old, new in zip(before, self._blocks, strict=False):
-            go_on(old, new, sums)
+        self._worlds.build(wanted([self.task.sums]), sums, faults=self._faults, **how)
         self._outdated = False
-
-    def _each(self, advance: Callable[[int], None]) -> None:
-        """Let all blocks advance, over several threads where there are several blocks."""
-        blocks, shares = len(self._blocks), min(len(self._blocks), self._threads)
-        if shares > 1 and self._pool is None:
-            self._pool = ThreadPoolExecutor(shares - 1)
-
-        def work(first: int) -> None:
-            for k in range(first, blocks, shares):
-                advance(k)
-
-        others = [self._pool.submit(work, k) for k in range(1, shares)] if self._pool else []
-        try:
-            work(0)
-        finally:
-            for other in others:
-                other.result()
 
     def _commands(self, wheels: Any) -> tuple[np.ndarray, float]:
         """Return wheel commands, checked, as (worlds, robots, 2), and the fastest (m/s)."""
-        shape: tuple[int, ...] = (self.environment.robots, 2)
-        if not self._one:
-            shape = (self._segments[-1].trials.stop, *shape)
         try:
             given = np.asarray(wheels, np.float64, order="C")
         except (TypeError, ValueError):
-            raise InputError(f"wheels must be an array of numbers, of shape {shape}") from None
-        if given.shape != shape:
+            raise InputError(f"wheels must be numbers, of shape {self._shape}") from None
+        if given.shape != self._shape:
             axes = "(robots, 2)" if self._one else "(worlds, robots, 2)"
-            raise InputError(f"wheels must have shape {axes} = {shape}, got {given.shape}")
+            raise InputError(f"wheels must have shape {axes} = {self._shape}, got {given.shape}")
         fastest = self.environment.max_speed * max(given.max(), -given.min())
         if not fastest <= FASTEST:  # NaN is not, either
             most = FASTEST / self.environment.max_speed
@@ -334,15 +276,11 @@ class World:
 
         A number, or an array of shape ``(worlds,)``; NaN before the first cycle.
         """
-        from qed.swarm.cpu.packing import results
-
-        cycles, worlds = self.cycle - self._since, self._segments[-1].trials.stop
-        found = np.full(worlds, np.nan)
-        laws = wanted([self.task.sums]).laws
-        for block, segment in zip(self._blocks, self._segments, strict=False):
-            [sums] = results(block, [segment], self.cycle, laws)
-            if cycles:
-                found[segment.trials] = self.task.fitness(sums, cycles, self.environment)
+        cycles = self.cycle - self._since
+        found = np.full(self._shape[:-2] or 1, np.nan)
+        if cycles:
+            for some, sums in self._worlds.sums(self.cycle, wanted([self.task.sums])):
+                found[some] = self.task.fitness(sums, cycles, self.environment)
         return float(found[0]) if self._one else found
 
     @property
@@ -358,20 +296,13 @@ class World:
     @property
     def poses(self) -> np.ndarray:
         """Where the robots are now: (robots, 3) x (m), y (m), heading (rad)."""
-        from qed.swarm.cpu.layout import HEADING, X, Y
-        from qed.swarm.cpu.stepping import lanes
-
-        found = np.concatenate([segment.poses for segment in self._segments])
-        robots = self.environment.robots
-        for block, segment in zip(self._blocks, self._segments, strict=False):
-            rows = [lanes(block.f, row, robots, segment.size) for row in (X, Y, HEADING)]
-            found[segment.trials] = np.stack(rows, -1)
+        found = self._worlds.poses()
         return found[0] if self._one else found
 
     @property
     def obstacles(self) -> np.ndarray:
         """Where the obstacles are: (n, 2) centres (m)."""
-        found = np.concatenate([segment.obstacles for segment in self._segments])
+        found = np.concatenate([segment.obstacles for segment in self._worlds.segments])
         return found[0] if self._one else found
 
     @property

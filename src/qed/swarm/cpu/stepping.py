@@ -1,5 +1,8 @@
-"""Blocks that go on where others ended, and blocks whose wheels are commanded from outside."""
+"""Worlds that go on: blocks that advance a few cycles at a time, driven by networks or commands."""
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,24 +10,98 @@ from numpy import float32 as f32
 from numpy import float64 as f64
 
 from qed.compile import entry
+from qed.controller.inputs import CONSTANT
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.layout import Block
-from qed.swarm.cpu.packing import Segment, build, run
+from qed.swarm.cpu.packing import Segment, build, results, run
 from qed.swarm.laws.contact import margin, near_radius
 from qed.swarm.measures import Wanted
 
 
-def commanded(segment: Segment, wanted: Wanted) -> Block:
-    """Return a block of a segment at its start that reads all inputs; no network drives it."""
-    block = build([segment], wanted, all_inputs=True)
-    block.networks[:, L.N_NEURONS] = 0
-    return block
+class Worlds:
+    """The trials of one swarm, in a block for each segment, over some threads."""
 
+    def __init__(self, segments: list[Segment], threads: int) -> None:
+        self.segments = segments
+        self.blocks: list[Block] = []
+        self.near = [0] * len(segments)  # near pairs that the last cycle listed
+        self.fastest = segments[0].environment.max_speed  # m/s, of a wheel so far
+        self.shares = min(len(segments), threads)
+        self.pool = ThreadPoolExecutor(self.shares - 1) if self.shares > 1 else None
 
-def lanes(values: np.ndarray, row: int, robots: int, trials: int) -> np.ndarray:
-    """Return a row of a block of one segment, as (trials, robots)."""
-    return values[row : row + robots * trials].reshape(robots, trials).T
+    def build(
+        self, wanted: Wanted, sums: bool, *, all_inputs: bool, commanded: bool, **changes: Any
+    ) -> None:
+        """Make blocks anew that go on where the present ones are.
+
+        If they are commanded, no network drives them.  With ``sums`` they keep what tasks have
+        added up.
+        """
+        self.segments = [replace(segment, **changes) for segment in self.segments]
+        blocks = [build([segment], wanted, all_inputs=all_inputs) for segment in self.segments]
+        for block in blocks if commanded else ():
+            block.networks[:, L.N_NEURONS] = 0
+        for before, after in zip(self.blocks, blocks, strict=False):
+            go_on(before, after, sums)
+        self.blocks = blocks
+
+    def run(self, start: int, stop: int) -> None:
+        """Let the cycles from ``start`` up to but not including ``stop`` pass."""
+
+        def advance(k: int) -> None:
+            self.near[k] = run(self.blocks[k], start, stop, self.near[k])
+
+        self._each(advance)
+
+    def step(self, cycle: int, wheels: np.ndarray, fastest: float) -> np.ndarray:
+        """Let a cycle pass with commands (worlds, robots, 2) of at most so many m/s.
+
+        Returns what is read afterwards, (worlds, robots, inputs).
+        """
+        if fastest > self.fastest:
+            self.fastest = fastest
+            both = zip(self.blocks, self.segments, strict=True)
+            self.near = [hasten(block, segment, fastest) for block, segment in both]
+        sensed = np.empty((*wheels.shape[:2], CONSTANT), np.float32)
+
+        def advance(k: int) -> None:
+            block, some = self.blocks[k], self.segments[k].trials
+            command(block.f, wheels[some])
+            self.near[k] = run(block, cycle, cycle + 1, self.near[k])
+            observe(block.a, sensed[some])
+
+        self._each(advance)
+        return sensed
+
+    def sums(self, cycles: int, wanted: Wanted) -> Iterator[tuple[slice, dict[str, np.ndarray]]]:
+        """Yield what was added up after so many cycles, for some trials after the other."""
+        for block, segment in zip(self.blocks, self.segments, strict=False):
+            yield segment.trials, results(block, [segment], cycles, wanted.laws)[0]
+
+    def poses(self) -> np.ndarray:
+        """Return where robots are, (worlds, robots, 3)."""
+        found = np.concatenate([segment.poses for segment in self.segments])
+        for block, segment in zip(self.blocks, self.segments, strict=False):
+            size, robots = segment.size, segment.environment.robots
+            for axis, row in enumerate((L.X, L.Y, L.HEADING)):
+                lanes = block.f[row : row + robots * size].reshape(robots, size)
+                found[segment.trials, :, axis] = lanes.T
+        return found
+
+    def _each(self, advance: Callable[[int], None]) -> None:
+        """Let all blocks advance; the caller's thread does a share of them."""
+
+        def work(first: int) -> None:
+            for k in range(first, len(self.blocks), self.shares):
+                advance(k)
+
+        others = [self.pool.submit(work, k) for k in range(1, self.shares)] if self.pool else []
+        try:
+            work(0)
+        finally:
+            for other in others:
+                other.result()
 
 
 @entry
@@ -94,6 +171,3 @@ def go_on(before: Block, after: Block, sums: bool) -> None:
         after.n[rows(L.CELL, 1)] = before.n[rows(L.CELL, 1)]
         for kept in ("since", "crowd", "patrol", "user_sums"):
             getattr(after, kept)[:] = getattr(before, kept)
-
-
-__all__ = ["command", "commanded", "go_on", "hasten", "lanes", "observe", "run"]
