@@ -93,6 +93,15 @@ def test_faults_strike_between_steps_and_end_no_stretch():
     assert world.score == pytest.approx(1.0 - 1.0 / 32.0**0.5, abs=1e-4)
 
 
+def test_robots_that_touch_push_from_the_first_step_on():
+    """Head on, two equal robots stop each other; a gap of half a millimetre is all they go."""
+    start = qed.Start([[1.0, 1.0, 0.0], [1.1105, 1.0, np.pi]])
+    world = qed.World(qed.Environment(robots=2, max_speed=0.2), start=start)
+    for _ in range(3):
+        world.step(np.ones((2, 2)))
+        assert np.diff(world.poses[:, 0]) > 0.109
+
+
 @pytest.mark.parametrize("slow", [0, 4])
 def test_wheels_may_be_faster_than_the_top_speed(slow):
     """Three times the wheels of a third of the speed are the same world, in a crowd too."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from qed import limits
-from qed.controller.inputs import SENSED
 from qed.errors import InputError
 from qed.swarm import robot
 from qed.swarm.environment import Environment
@@ -115,8 +114,10 @@ class SwarmEnv(ParallelEnv or object):  # type: ignore[misc]
         robots, side = self.world.environment.robots, self.world.environment.arena
         self.possible_agents = [f"robot_{k}" for k in range(robots)]
         self.agents: list[str] = []
+        self._draws: Any = None  # of seeds
+        inputs = sum(part.shape[-1] for part in self.world.step(np.zeros((robots, 2))))
         self.observation_spaces = {
-            agent: Box(-1.0, 1.0, (len(SENSED),)) for agent in self.possible_agents
+            agent: Box(-1.0, 1.0, (inputs,)) for agent in self.possible_agents
         }
         self.action_spaces = {agent: Box(-1.0, 1.0, (2,)) for agent in self.possible_agents}
         low, high = np.array([(0.0, 0.0, -math.pi), (side, side, math.pi)], np.float32)
@@ -149,7 +150,7 @@ class SwarmEnv(ParallelEnv or object):  # type: ignore[misc]
     def step(self, actions: Mapping[str, Any]) -> tuple[Each, Each, Each, Each, Each]:
         """Let a cycle pass; return observations, rewards, terminations, truncations, infos."""
         agents = self.agents
-        if self.world.cycle and not agents and not actions:
+        if self._draws and not agents and not actions:
             return {}, {}, {}, {}, {}
         if not agents:
             raise InputError("the episode has not begun, or is over: call reset() first")

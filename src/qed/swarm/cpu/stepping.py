@@ -15,6 +15,7 @@ from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.layout import Block
 from qed.swarm.cpu.packing import Segment, build, results, run
+from qed.swarm.environment import Environment
 from qed.swarm.laws.contact import margin, near_radius
 from qed.swarm.measures import Wanted
 
@@ -59,10 +60,12 @@ class Worlds:
 
         Returns what is read afterwards, (worlds, robots, inputs).
         """
-        if fastest > self.fastest:
-            self.fastest = fastest
-            both = zip(self.blocks, self.segments, strict=True)
-            self.near = [hasten(block, segment, fastest) for block, segment in both]
+        faster = fastest > self.fastest
+        self.fastest = max(fastest, self.fastest)
+        if faster or (cycle == 1 and fastest > 0.0):
+            for k, (block, segment) in enumerate(zip(self.blocks, self.segments, strict=True)):
+                hasten(block, segment.environment, self.fastest)
+                self.near[k] = list_pairs(block.m, segment.environment.robots, segment.size)
         sensed = np.empty((*wheels.shape[:2], CONSTANT), np.float32)
 
         def advance(k: int) -> None:
@@ -128,23 +131,25 @@ def observe(a: Any, sensed: Any) -> None:
                 sensed[trial, robot, k] = a[k * L.STRIDE + robot * trials + trial]
 
 
-def hasten(block: Block, segment: Segment, speed: float) -> int:
-    """Let robots be so fast (m/s) from the next cycle on; return the number of near pairs.
-
-    The pairs that the last cycle listed may be too few for that, so all are listed.
-    """
-    env = segment.environment
-    size = env.robots * segment.size
+def hasten(block: Block, env: Environment, speed: float) -> None:
+    """Look as far for contacts as robots of such a speed (m/s) need it."""
     block.limits[0, E.MARGIN] = margin(speed)
     block.limits[0, E.NEAR2] = near_radius(env.proximity_range, speed) ** 2
-    block.f[L.MARGIN : L.MARGIN + size] = margin(speed)
-    near = 0
-    for k in range(1, env.robots // 2 + 1):
-        some = np.arange(size // 2 if 2 * k == env.robots else size)
-        others = (some + k * segment.size) % size
+    block.f[L.MARGIN : L.MARGIN + block.segments[0, L.SIZE]] = margin(speed)
+
+
+def list_pairs(m: np.ndarray, robots: int, trials: int) -> int:
+    """List all pairs as near ones, in the order of ``near_pairs``; return their number.
+
+    Nothing is listed before the first cycle, and too few pairs where robots become faster.
+    """
+    near, size = 0, robots * trials
+    for k in range(1, robots // 2 + 1):
+        some = np.arange(size // 2 if 2 * k == robots else size)
+        others = (some + k * trials) % size
         places = some + (k - 1) * L.STRIDE
         for row, values in ((L.NEAR_I, some), (L.NEAR_K, others), (L.NEAR_PAIR, places)):
-            block.m[row + near : row + near + len(some)] = values
+            m[row + near : row + near + len(some)] = values
         near += len(some)
     return near
 
