@@ -37,6 +37,14 @@ class Readings(NamedTuple):
         The proximity sensors.
     rab : array of shape ``(robots, 8)``, float32
         Range and bearing, a cone each.
+
+    Examples
+    --------
+    >>> import qed
+    >>> world = qed.World(qed.Environment(robots=1), seed=1)
+    >>> readings = world.step([[1.0, 1.0]])
+    >>> readings.rab.tolist()  # it is alone
+    [[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]]
     """
 
     proximity: np.ndarray
