@@ -82,14 +82,15 @@ def main() -> None:
     options = parser.parse_args()
     found: dict[str, Any] = {"machine": speed.machine(), **vars(options), "tasks": {}}
     print(f"{options.worlds} worlds x {options.cycles} cycles; a cycle of all worlds takes")
-    print(f"{'task':18s}{'simulate':>10s}{'step':>10s}{'and score':>10s}{'step, of the speed':>20s}")
+    titles = ("simulate", "step", "and score")
+    print(f"{'task':18s}" + "".join(f"{title:>10s}" for title in titles) + f"{'speed':>8s}")
     for task in ("aggregation", "patrolling"):
         row = measure(task, options.worlds, options.cycles, options.repeats)
         found["tasks"][task] = row
         print(
             f"{task:18s}"
             + "".join(f"{1e6 * seconds:7.0f} us" for seconds in row.values())
-            + f"{row['simulate'] / row['step']:20.0%}"
+            + f"{row['simulate'] / row['step']:8.0%}"
         )
     target = HERE / "results" / "steps.json"
     target.write_text(json.dumps(found, indent=1) + "\n")
