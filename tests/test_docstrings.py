@@ -25,9 +25,10 @@ RETURNED = {
     "qed.recovery.kit.prepare": ("Effort",),
     "qed.recovery.search.search": ("Belief", "Search"),
     "qed.recovery.search.teams": ("TeamSearch",),
+    "qed.swarm.world": ("Readings",),
 }
 # Made by other functions of the package: their constructors are not for users.
-MADE = {"InputError", "Search", "TeamSearch"}
+MADE = {"InputError", "Readings", "Search", "TeamSearch"}
 # For the package itself, though their names have no underscore: a summary is enough.
 INNER = {
     "Algorithm": {"condition", "described", "of_package", "over"},

@@ -2,7 +2,8 @@
 
 simulate     simulate swarms and score tasks: an Outcome
 trace        watch one trial, cycle by cycle: a Trace
-World        a world that goes on: swap controllers, break robots, without reset
+World        a world that goes on: swap controllers, break robots, step it yourself
+parallel_env the same as an environment of PettingZoo
 Controller   a recurrent network that drives every robot of a swarm
 Team         a controller per robot
 Environment  robots, arena, obstacles, speeds and ranges;  Attributes  the options to draw from
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from qed.swarm.environment import Environment as Environment
     from qed.swarm.faults import Fault as Fault
     from qed.swarm.faults import Faults as Faults
+    from qed.swarm.parallel_env import parallel_env as parallel_env
     from qed.swarm.simulate import Outcome as Outcome
     from qed.swarm.simulate import simulate as simulate
     from qed.swarm.start import Start as Start
@@ -83,6 +85,7 @@ _HOMES = {
     "evolve": "qed.evolution.evolve",
     "law": "qed.swarm.user_defined",
     "load_example": "qed.archive.stored",
+    "parallel_env": "qed.swarm.parallel_env",
     "prepare": "qed.recovery.kit.prepare",
     "recover": "qed.recovery.recover",
     "replay": "qed.view.replay",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from qed import limits
+from qed.controller.inputs import FIRST_RAB
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.definitions import defined
-from qed.errors import InputError
+from qed.errors import InputError, integer
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
@@ -23,26 +24,61 @@ from qed.swarm.tasks import Task
 if TYPE_CHECKING:
     from qed.swarm.trace import Trace
 
+FASTEST = 1.0  # m/s, of a wheel that is commanded from outside
+MAX_WORLDS = 100_000
+
+
+class Readings(NamedTuple):
+    """What robots read after a cycle, as networks do: 1 nothing, -1 touching or here.
+
+    Attributes
+    ----------
+    proximity : array of shape ``(robots, 7)``, float32
+        The proximity sensors.
+    rab : array of shape ``(robots, 8)``, float32
+        Range and bearing, a cone each.
+
+    Examples
+    --------
+    >>> import qed
+    >>> world = qed.World(qed.Environment(robots=1), seed=1)
+    >>> readings = world.step([[1.0, 1.0]])
+    >>> readings.rab.tolist()  # it is alone
+    [[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]]
+    """
+
+    proximity: np.ndarray
+    rab: np.ndarray
+
+
+STILL = Controller([], [0.0, 0.0])
+
 
 class World:
     """One swarm in one arena that is never reset: controllers change and robots break meanwhile.
 
-    It runs on the CPU.
+    It runs on the CPU.  With ``worlds`` there are many of them, each with its own start poses and
+    noise, which do the same at once.
 
     Parameters
     ----------
     environment : Environment, optional
         Where the swarm is (default: the normal environment).
     task : str or Task, default "patrolling"
-        What ``run`` scores.
+        What ``run`` and ``score`` score.
     seed : int, default 1
         Decides start poses, obstacles and noise.
     faults : Faults, optional
         A fault per robot (default: all robots are healthy); may be set at any time.
     start : Start, optional
-        Start poses, instead of drawing them (one trial).
+        Start poses, instead of drawing them (a trial for each world).
     noise : float, default 0.05
         Half width of the proximity sensors' uniform noise (readings are 0 to 1).
+    worlds : int, optional
+        So many worlds, as the trials of ``simulate`` with this seed; all arrays then have an axis
+        of worlds before the others.
+    threads : int, optional
+        CPU threads of many worlds (default: all cores).
 
     Attributes
     ----------
@@ -70,17 +106,71 @@ class World:
         faults: Faults | None = None,
         start: Start | None = None,
         noise: float = robot.PROXIMITY_NOISE,
+        worlds: int | None = None,
+        threads: int | None = None,
     ) -> None:
+        from qed.swarm.cpu.packing import trials_at_once
+        from qed.swarm.cpu.stepping import Worlds
+        from qed.swarm.simulate import cores
+
         self.task = defined("task", task, Task)
         self.environment = environment or Environment()
-        self.cycle = 0  # control cycles so far
+        self.cycle = 0
+        self._since = 0  # cycles before the stretch that is scored
+        self._stepping = False  # whether that stretch is of steps
+        self._outdated = False  # whether faults have changed since blocks were built
         self._faults = faults
-        self._near = 0  # near pairs that the last cycle listed
-        self._block: Any = None
-        still = Controller([], [0.0, 0.0])
-        self._segment = self._checked(still, faults, seed=seed, start=start, noise=noise)
+        self._one = worlds is None
+        count = 1 if worlds is None else integer("worlds", worlds, 1, MAX_WORLDS)
+        shares = limits.threads(threads) or cores()
+        # As many blocks for each thread, about alike.
+        shares *= -(-count // (trials_at_once(self.environment.robots) * shares))
+        given = {"trials": count, "seed": seed, "start": start, "noise": noise}
+        segments = self._checked(STILL, faults, most=-(-count // shares), **given)
+        self._worlds = Worlds(segments, limits.threads(threads) or cores())
+        self._shape = (*(() if worlds is None else (count,)), self.environment.robots, 2)
 
-    def run(self, controller: Controller | Team, seconds: float) -> float:
+    def step(self, wheels: Any) -> Readings:
+        """Let a control cycle pass with wheel commands from outside; return what is read then.
+
+        What controllers of a ``run`` do in a cycle: robots move, then they sense.  A network
+        commands for the first time after the first cycle, so a step of zeros comes before what
+        it commands.  Faults act on wheels and readings.  Steps in a row are one stretch.
+
+        Parameters
+        ----------
+        wheels : array of shape ``(robots, 2)``
+            The left and the right wheel of each robot, as parts of ``environment.max_speed``; more
+            than 1 is allowed, up to 1 m/s.
+
+        Returns
+        -------
+        Readings
+            ``proximity`` and ``rab``, as a network reads them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import qed
+        >>> world = qed.World(task="aggregation", seed=1)
+        >>> readings = world.step(np.full((10, 2), 0.5))
+        >>> readings.proximity.shape, readings.rab.shape
+        ((10, 7), (10, 8))
+        >>> many = qed.World(task="aggregation", seed=1, worlds=3)
+        >>> many.step(np.zeros((3, 10, 2))).rab.shape, many.score.shape
+        ((3, 10, 8), (3,))
+        """
+        given, fastest = self._commands(wheels)
+        if not self._stepping or self._outdated:
+            self._since = self._since if self._stepping else self.cycle
+            self._build(self._stepping, all_inputs=True, commanded=True)
+            self._stepping = True
+        sensed = self._worlds.step(self.cycle + 1, given, fastest)
+        self.cycle += 1
+        sensed = sensed[0] if self._one else sensed
+        return Readings(sensed[..., :FIRST_RAB], sensed[..., FIRST_RAB:])
+
+    def run(self, controller: Controller | Team, seconds: float) -> Any:
         """Let a controller, or a team, drive the robots on from where they are.
 
         Networks begin anew, robots do not: they keep their places, their motion and what they
@@ -95,17 +185,13 @@ class World:
 
         Returns
         -------
-        float
+        float, or array of shape ``(worlds,)``
             The fitness of this stretch alone.
         """
-        from qed.swarm.cpu.packing import results, run
-
         cycles = self._begin(controller, seconds)
-        self._near = run(self._block, self.cycle + 1, self.cycle + cycles + 1, self._near)
+        self._worlds.run(self.cycle + 1, self.cycle + cycles + 1)
         self.cycle += cycles
-        laws = wanted([self.task.sums]).laws
-        [sums] = results(self._block, [self._segment], self.cycle, laws)
-        return float(self.task.fitness(sums, cycles, self.environment)[0])
+        return self.score
 
     def trace(
         self, controller: Controller | Team, seconds: float, *, since_start: bool = False
@@ -137,14 +223,16 @@ class World:
         from qed.swarm.cpu.engine import record
         from qed.swarm.trace import empty, parts_of
 
+        if not self._one:
+            raise InputError("worlds: a trace is of one world; leave worlds out")
         start = self.poses
         cycles = self._begin(controller, seconds, all_inputs=True, sums=since_start)
-        before = self.cycle if since_start else 0
-        seen = empty(cycles, self.task.name, self._segment)
-        seen = replace(seen, start=start, parts=parts_of(controller))
-        self._near = record(
-            seen, self._block, self._segment, self.task, self.cycle, self._near, before
+        [block], [segment], near = self._worlds.blocks, self._worlds.segments, self._worlds.near
+        seen = replace(
+            empty(cycles, self.task.name, segment), start=start, parts=parts_of(controller)
         )
+        summed = self.cycle - self._since
+        near[0] = record(seen, block, segment, self.task, self.cycle, near[0], summed)
         self.cycle += cycles
         return seen
 
@@ -156,20 +244,52 @@ class World:
         sums: bool = False,
     ) -> int:
         """Hand the robots over to a controller; return how many cycles it has."""
-        from qed.swarm.cpu.engine import announce_compilation
-        from qed.swarm.cpu.packing import build
-
         cycles = round(limits.seconds(seconds) / robot.CYCLE)
-        swarm = self._checked(controller, self._faults)
-        self._segment = replace(
-            self._segment, networks=swarm.networks, rows=swarm.rows, faults=self._faults
-        )
-        announce_compilation()
-        block = build([self._segment], wanted([self.task.sums]), all_inputs=all_inputs)
-        if self._block is not None:
-            _go_on(self._block, block, sums)
-        self._block = block
+        swarm = self._checked(controller, self._faults)[0]
+        networks = {"networks": swarm.networks, "rows": swarm.rows}
+        self._build(sums, all_inputs=all_inputs, commanded=False, **networks)
+        self._stepping = False
+        self._since = 0 if sums else self.cycle
         return cycles
+
+    def _build(self, sums: bool, **how: Any) -> None:
+        """Let blocks with the present faults go on, with what tasks added up or without."""
+        from qed.swarm.cpu.engine import announce_compilation
+
+        announce_compilation()
+        self._worlds.build(wanted([self.task.sums]), sums, faults=self._faults, **how)
+        self._outdated = False
+
+    def _commands(self, wheels: Any) -> tuple[np.ndarray, float]:
+        """Return wheel commands, checked, as (worlds, robots, 2), and the fastest (m/s)."""
+        try:
+            given = np.asarray(wheels, np.float64, order="C")
+        except (TypeError, ValueError):
+            raise InputError(f"wheels must be numbers, of shape {self._shape}") from None
+        if given.shape != self._shape:
+            axes = "(robots, 2)" if self._one else "(worlds, robots, 2)"
+            raise InputError(f"wheels must have shape {axes} = {self._shape}, got {given.shape}")
+        fastest = self.environment.max_speed * max(given.max(), -given.min())
+        if not fastest <= FASTEST:  # NaN is not, either
+            most = FASTEST / self.environment.max_speed
+            raise InputError(
+                f"wheels must be finite and within +-{most:g} (parts of max_speed, up to "
+                f"{FASTEST:g} m/s), got {given[~(np.abs(given) <= most)][0]:g}"
+            )
+        return (given[None] if self._one else given), float(fastest)
+
+    @property
+    def score(self) -> Any:
+        """The fitness of the present stretch: of a run, a trace, or all steps in a row.
+
+        A number, or an array of shape ``(worlds,)``; NaN before the first cycle.
+        """
+        cycles = self.cycle - self._since
+        found = np.full(self._shape[:-2] or 1, np.nan)
+        if cycles:
+            for some, sums in self._worlds.sums(self.cycle, wanted([self.task.sums])):
+                found[some] = self.task.fitness(sums, cycles, self.environment)
+        return float(found[0]) if self._one else found
 
     @property
     def faults(self) -> Faults | None:
@@ -178,65 +298,35 @@ class World:
 
     @faults.setter
     def faults(self, faults: Faults | None) -> None:
-        self._checked(Controller([], [0.0, 0.0]), faults)
-        self._faults = faults
+        self._checked(STILL, faults)
+        self._faults, self._outdated = faults, True
 
     @property
     def poses(self) -> np.ndarray:
         """Where the robots are now: (robots, 3) x (m), y (m), heading (rad)."""
-        if self._block is None:
-            return np.array(self._segment.poses[0])
-        from qed.swarm.cpu.layout import HEADING, X, Y
-
-        robots = self.environment.robots
-        rows = [self._block.f[row : row + robots] for row in (X, Y, HEADING)]
-        return np.stack(rows, -1)
+        found = self._worlds.poses()
+        return found[0] if self._one else found
 
     @property
     def obstacles(self) -> np.ndarray:
         """Where the obstacles are: (n, 2) centres (m)."""
-        return np.array(self._segment.obstacles[0])
+        found = np.concatenate([segment.obstacles for segment in self._worlds.segments])
+        return found[0] if self._one else found
 
     @property
     def time(self) -> float:
         """Simulated time so far (s)."""
         return self.cycle * robot.CYCLE
 
-    def _checked(self, controller: Any, faults: Any, **more: Any) -> Any:
-        """Return a swarm's segment in the engine, or raise an error that names what is wrong."""
+    def _checked(self, controller: Any, faults: Any, most: int = 1, **more: Any) -> list[Any]:
+        """Return a swarm's segments in the engine, or raise an error that names what is wrong."""
         from qed.swarm.cpu.engine import segments_of
 
         if not isinstance(controller, Controller | Team):
             kind = type(controller).__name__
             raise InputError(f"controller must be a qed.Controller or a qed.Team, got {kind}")
-        given = {"seed": 1, "start": None, "noise": robot.PROXIMITY_NOISE, **more}
-        job = checked(
-            controller, self.environment, trials=1, seconds=robot.CYCLE, faults=faults, **given
-        )
-        [segment] = segments_of(job)
-        return segment
-
-
-def _go_on(before: Any, after: Any, sums: bool) -> None:
-    """Let a new block begin where another one ended: places, motion, and what is pushed against.
-
-    With ``sums`` also what tasks have added up.
-    """
-    from qed.swarm.cpu import layout
-
-    def rows(first: int, count: int) -> slice:
-        return slice(first, first + count * layout.STRIDE)
-
-    # Poses, velocities and impulses; the wheels' last command; the impulses of walls.
-    for some in (rows(layout.X, 11), rows(layout.LEFT, 2), rows(layout.KEPT_X, 12)):
-        after.f[some] = before.f[some]
-    after.n[rows(layout.WALLED_X, 2)] = before.n[rows(layout.WALLED_X, 2)]
-    near = slice(layout.NEAR_I, layout.NEAR_I + 3 * layout.PAIR_STRIDE)
-    after.m[near] = before.m[near]
-    for kept in ("pair_impulse", "pair_step", "obstacle_impulse", "obstacle_step"):
-        getattr(after, kept)[:] = getattr(before, kept)
-    if sums:
-        after.f[rows(layout.AGGREGATION, 3)] = before.f[rows(layout.AGGREGATION, 3)]
-        after.n[rows(layout.CELL, 1)] = before.n[rows(layout.CELL, 1)]
-        for kept in ("since", "crowd", "patrol", "user_sums"):
-            getattr(after, kept)[:] = getattr(before, kept)
+        given = {
+            "trials": 1, "seed": 1, "start": None, "noise": robot.PROXIMITY_NOISE, **more
+        }  # fmt: skip
+        job = checked(controller, self.environment, seconds=robot.CYCLE, faults=faults, **given)
+        return segments_of(job, most)

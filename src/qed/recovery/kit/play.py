@@ -199,7 +199,7 @@ def run_sessions(
     worlds = [new_world(how.task, how.environment, seed) for _ in searches]
 
     def run(k: int, row: int) -> float:
-        return worlds[k].run(searches[k].controllers[row], how.seconds)
+        return float(worlds[k].run(searches[k].controllers[row], how.seconds))
 
     # The first one alone: it loads the machine code that all of them use.
     fitness = [run(0, kit.present)]

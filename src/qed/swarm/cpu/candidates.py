@@ -19,7 +19,6 @@ from qed.compile import loop
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span, squeeze
-from qed.swarm.laws.contact import MARGIN_TIME
 from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
 
 ZERO = f32(0.0)
@@ -27,7 +26,6 @@ TWO = f32(2.0)
 TWO_OUTER = f32(2.0 * BODY_OUTER_RADIUS)
 OUTER = f32(BODY_OUTER_RADIUS)
 REACH = f32(OBSTACLE_RADIUS + BODY_OUTER_RADIUS)
-MARGIN_SECONDS = f32(MARGIN_TIME)
 YES = f32(-1.0)
 
 
@@ -82,7 +80,7 @@ def near_obstacles(b: Any, cycle: int) -> int:
     for s in range(b.segments.shape[0]):
         segment = b.segments[s]
         first, _, _, _, lanes = span(b.segments, s)
-        reach = REACH + MARGIN_SECONDS * b.limits[s, E.SPEED]
+        reach = REACH + b.limits[s, E.MARGIN]
         for o in range(index(segment[L.OBSTACLES])):
             at_x = 2 * o * L.STRIDE + first
             at_y = at_x + L.STRIDE

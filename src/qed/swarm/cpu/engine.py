@@ -22,8 +22,8 @@ from qed.swarm.trace import Trace, empty
 from qed.swarm.user_defined import Law
 
 
-def segments_of(job: Job) -> list[Segment]:
-    """Return the job's segments: each controller with as many trials as fit a block."""
+def segments_of(job: Job, most: int = L.LANES) -> list[Segment]:
+    """Return the segments: each controller with as many trials as fit a block, ``most`` at most."""
     table, members = job.networks()
     ends = np.cumsum(members)
     segments = []
@@ -32,7 +32,7 @@ def segments_of(job: Job) -> list[Segment]:
     ):
         rows = np.arange(ends[c] - members[c], ends[c])
         poses, obstacles, keys = places_of(job, env, seed)
-        step = trials_at_once(env.robots)
+        step = min(trials_at_once(env.robots), most)
         for begin in range(0, job.trials, step):
             some = slice(begin, min(begin + step, job.trials))
             here = poses[some], obstacles[some], keys[some]

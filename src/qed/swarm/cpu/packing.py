@@ -22,10 +22,28 @@ from qed.swarm.environment import Environment
 from qed.swarm.faults import Effects, Faults, effects
 from qed.swarm.laws.contact import margin
 from qed.swarm.laws.scoring import GRID, fine_side
-from qed.swarm.measures import ACTIONS, SDBC_SUMS, SITUATIONS, STATES, VISITS, Wanted
+from qed.swarm.measures import (
+    ACTIONS,
+    AGGREGATION,
+    DISPERSION,
+    FLOCKING,
+    PATROLLING,
+    SDBC_SUMS,
+    SITUATIONS,
+    STATES,
+    VISITS,
+    Wanted,
+)
 from qed.swarm.user_defined import Law
 
 CACHE_LINE = 64  # bytes
+# Measures that are a row's sum over robots.
+TOTALS = (
+    ("centre_distance", AGGREGATION, L.AGGREGATION),
+    ("nearest_distance", DISPERSION, L.DISPERSION),
+    ("flock", FLOCKING, L.FLOCKING),
+    ("radius", VISITS, L.CENTRE),
+)
 
 
 @dataclass(frozen=True)
@@ -252,7 +270,8 @@ def results(
 ) -> list[dict[str, np.ndarray]]:
     """Return, for each segment, the sums of its trials by name, after so many cycles."""
     patrols = np.zeros((len(block.patrol), 2))
-    finish(block, cycles, patrols)
+    if block.wants & (PATROLLING | VISITS):
+        finish(block, cycles, patrols)
     found = []
     for s in range(len(segments)):
         segment = SegmentFields(*block.segments[s].tolist())
@@ -269,15 +288,9 @@ def results(
             )
             return summed
 
-        sums = {
-            "centre_distance": total(L.AGGREGATION),
-            "nearest_distance": total(L.DISPERSION),
-            "flock": total(L.FLOCKING),
-            "patrol": patrols[here, 0],
-            "border": patrols[here, 1],
-            "radius": total(L.CENTRE),
-            "features": block.features[here],
-        }
+        sums = {name: total(row) for name, stage, row in TOTALS if block.wants & stage}
+        sums |= {"patrol": patrols[here, 0], "border": patrols[here, 1]}
+        sums["features"] = block.features[here]
         for k, law in enumerate(laws):
             sums[law.key] = total(k * L.USER_ROWS, of=block.user_sums)
         if block.wants & VISITS:
