@@ -26,10 +26,10 @@ from numba.extending import register_jitable
 
 # Vectors of 512 bits where a CPU has fast ones.  LLVM prefers 256 bits on all of Intel's CPUs,
 # since the first ones with 512 slowed down their clock for them.  The loops here gain nevertheless:
-# most wait for long chains of results, and a wider vector waits as often for twice as much.  Numba has no option for it, so a function gets the preference when it
-# is lowered to LLVM's language.  Results do not change: without fastmath no vector width reorders a
-# sum.  Nor does the cache need to know: its keys contain the CPU's name and features, which alone
-# decide.
+# most wait for long chains of results, and a wider vector waits as often for twice as much.  Numba
+# has no option for it, so a function gets the preference when it is lowered to LLVM's language.
+# Results do not change: without fastmath no vector width reorders a sum.  Nor does the cache need
+# to know: its keys contain the CPU's name and features, which alone decide.
 
 # An extension that came with the oldest CPUs on which the gain was measured (1.3 times).
 _SIGN_OF_FAST_VECTORS = "avx512vnni"
