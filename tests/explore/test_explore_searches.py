@@ -82,7 +82,7 @@ def test_a_team_is_wired_to_recover_by_fault(scene: Scene, monkeypatch: pytest.M
     plain = qed.recover(scene.view.archive, "patrolling", scene.faults, seconds=SECONDS)
     found = replace(
         plain, team=qed.Team([scene.view.controller(cell) for cell in (3, 6) * 5]),
-        cells=(3, 6) * 5,
+        cells=(3, 6) * 5, cell=9, one_for_all=0.25,
     )  # fmt: skip
 
     def by_fault(search: ArchiveSearch, faults: Any, by: str, watch: Any) -> Any:
@@ -94,6 +94,15 @@ def test_a_team_is_wired_to_recover_by_fault(scene: Scene, monkeypatch: pytest.M
     events = told(scene, "team")
     assert asked == [scene.environment, "fault"]
     assert events[-1]["cells"] == [3, 6] * 5
+    rows = {role: row for row in events[-1]["rows"] for role in row["roles"]}
+    assert rows["recovery"]["cells"] == [3, 6] * 5
+    assert (rows["single"]["cells"], rows["single"]["broken"]) == ([9], 0.25)
+    assert rows["normal"]["cells"] == [plain.normal_cell]
+    ran = qed.simulate(
+        scene.controller, scene.environment, task="patrolling", trials=50, seconds=SECONDS,
+        seed=plain.fresh_seed, faults=scene.faults,
+    ).fitness["patrolling"]  # fmt: skip
+    assert rows["running"]["broken"] == round(float(ran.mean()), 4)
     [tried] = [event for event in events if event["kind"] == "tried"]
     assert (tried["cells"], tried["done"]) == ([], 1)  # of teams the map shows nothing
 

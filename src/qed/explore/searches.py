@@ -20,7 +20,7 @@ from qed.recovery.kit.play import NOTICED, Step
 from qed.recovery.kit.prepare import Effort, digest_of, prepare
 from qed.recovery.recover import ArchiveSearch, trials_of
 from qed.recovery.recovery import Event, Recovery
-from qed.recovery.trials import Normal
+from qed.recovery.trials import Normal, Trials
 from qed.view.words import origin
 
 WAYS = ("exhaustive", "kit", "team")
@@ -57,10 +57,7 @@ class Searcher:
         """Race all controllers, healthy and broken: ``qed.recover(archive, task, faults)``."""
         assert scene.faults is not None  # for the type checker
         one, stage = scene.view, ""
-        how = trials_of(
-            one.archive, scene.task, trials=TRIALS, seconds=scene.seconds, seed=SEED,
-            environment=scene.environment, watched=True,
-        )  # fmt: skip
+        how = _tried(scene)
         key = (one.source, str(how.task), how.environment, how.seconds)
         search = ArchiveSearch(one.archive, how, normal=self.healthy.get(key))
 
@@ -77,12 +74,12 @@ class Searcher:
         try:
             with stream.turn():
                 [found] = search.recover([scene.faults], by, watch)
+                _report(scene, found, how, stream)
         finally:
             if search.normal is not None:
                 while len(self.healthy) >= KEPT:
                     self.healthy.pop(next(iter(self.healthy)))
                 self.healthy[key] = search.normal
-        _report(scene, found, stream)
 
 
 def by_kit(scene: Scene, stream: Stream) -> None:
@@ -122,14 +119,46 @@ def by_kit(scene: Scene, stream: Stream) -> None:
             faults, scene.task, budget=BUDGET, seconds=scene.seconds, seed=SEED,
             environment=scene.environment, on_event=watch, backend="cpu",
         )  # fmt: skip
-    _report(scene, found, stream)
+        _report(scene, found, _tried(scene), stream)
 
 
 def _rounded(values: Iterable[float]) -> list[float]:
     return [round(float(value), 4) for value in values]
 
 
-def _report(scene: Scene, found: Recovery, stream: Stream) -> None:
+def _tried(scene: Scene) -> Trials:
+    """Return how controllers are tried where a swarm broke; on fresh trials as kits are too."""
+    return trials_of(
+        scene.view.archive, scene.task, trials=TRIALS, seconds=scene.seconds, seed=SEED,
+        environment=scene.environment, watched=True,
+    )  # fmt: skip
+
+
+def _compared(scene: Scene, found: Recovery, how: Trials) -> list[dict[str, Any]]:
+    """Return what ran when robots broke, and what there is instead, on the same fresh trials."""
+    rows: dict[tuple[int, ...], dict[str, Any]] = {}
+
+    def add(role: str, cells: tuple[int, ...], healthy: float | None, broken: float) -> None:
+        new = {"cells": list(cells), "roles": [], "healthy": healthy, "broken": broken}
+        rows.setdefault(cells, new)["roles"].append(role)
+
+    normal = (found.normal_cell,)
+    if scene.cells == normal:
+        add("running", normal, found.normal, found.broken)
+    else:
+        running = [scene.view.row(cell) for cell in scene.cells]
+        tried = how.evaluate_fresh([(running, None), (running, scene.faults)])
+        add("running", scene.cells, *tried.mean(1).tolist())
+    add("normal", normal, found.normal, found.broken)
+    if found.one_for_all is not None:
+        add("single", (found.cell,), None, found.one_for_all)
+    add("recovery", found.cells, None, found.performance)
+    for row in rows.values():
+        row |= {name: row[name] and round(row[name], 4) for name in ("healthy", "broken")}
+    return list(rows.values())
+
+
+def _report(scene: Scene, found: Recovery, how: Trials, stream: Stream) -> None:
     """Report the end of a search."""
     cells = list(found.cells)
     names = ("normal", "broken", "performance", "error", "distance", "impact", "resilience")
@@ -138,7 +167,7 @@ def _report(scene: Scene, found: Recovery, stream: Stream) -> None:
             "kind": "found",
             "cells": cells,
             "normal_cell": found.normal_cell,
-            "kept": cells == [found.normal_cell],
+            "rows": _compared(scene, found, how),
             "origin": origin(scene.view.archive, cells[0]) if len(cells) == 1 else "",
             **{name: _finite(getattr(found, name)) for name in names},
         }

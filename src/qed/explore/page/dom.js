@@ -30,3 +30,6 @@ export function fill(select, options) {
     return option;
   }));
 }
+
+// What drives a swarm, in words.
+export const called = (cells) => (cells.length === 1 ? `cell ${cells[0]}` : "a team");

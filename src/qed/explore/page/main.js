@@ -1,6 +1,6 @@
 // The page: one state, what shows it, and what changes it.
 import * as api from "./api.js";
-import { $, fill, made, noted } from "./dom.js";
+import { $, called, fill, made, noted } from "./dom.js";
 import { Breaking } from "./break.js";
 import { Surroundings } from "./environment.js";
 import { Keeping } from "./keep.js";
@@ -176,13 +176,12 @@ class Page {
     this.map.marked = state.beside ? state.beside.map((cell) => this.map.rows.get(cell)) : [];
     this.map.draw();
     this.point(this.map.cursor);
-    const name = (cells) => (cells.length === 1 ? `cell ${cells[0]}` : "a team");
     document.body.classList.toggle("comparing", Boolean(state.beside));
     $("main-title").hidden = !state.beside;
-    $("main-title").textContent = `Broken: ${name(state.cells)}`;
-    $("beside-title").textContent = `Recovered: ${state.beside ? name(state.beside) : ""}`;
+    $("main-title").textContent = `Broken: ${called(state.cells)}`;
+    $("beside-title").textContent = `Recovered: ${state.beside ? called(state.beside) : ""}`;
     $("swarm-title").textContent = state.beside ? "The same start, twice"
-      : `${name(state.cells)[0].toUpperCase()}${name(state.cells).slice(1)}`;
+      : `${called(state.cells)[0].toUpperCase()}${called(state.cells).slice(1)}`;
     const where = swarm.native ? "In its own environment" : "In another environment";
     $("where").textContent = this.map.data.environments ? `${where}: ${swarm.words}` : swarm.words;
     $("task").value = swarm.task;

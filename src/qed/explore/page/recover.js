@@ -1,8 +1,11 @@
 // Recovery: a search that is watched on the map, and the recovered swarm beside the broken one.
 import * as api from "./api.js";
-import { $, made } from "./dom.js";
+import { $, called, made } from "./dom.js";
 import { asked } from "./state.js";
 
+const ROLES = {
+  running: "ran when it broke", normal: "normal best", single: "best single one", recovery: "found",
+};
 const PAUSE = 420; // ms between the trials of a kit's search: it is faster than one can follow
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -18,7 +21,10 @@ export class Recovering {
       Object.assign(page.state, { cells: beside, environment: page.stage.swarm.environment });
       page.load(0, true);
     });
-    $("dismiss").addEventListener("click", () => { this.forget(); page.load(0, true); });
+    $("dismiss").addEventListener("click", () => {
+      this.forget();
+      page.change({ events: this.before || page.state.events });
+    });
     for (const way of document.querySelectorAll("[name=way]"))
       way.addEventListener("change", () => this.ready());
   }
@@ -41,6 +47,7 @@ export class Recovering {
     }
     // A link that shows a recovery has its numbers no more, but its ways out.
     $("found").hidden = !this.page.state.beside;
+    $("after").hidden = false;
     $("numbers").replaceChildren();
     $("origin").textContent = "";
     this.ready();
@@ -181,35 +188,60 @@ export class Recovering {
     $("message").textContent = `${what} ${belief}`;
   }
 
+  // The swarm that broke is on the left, and what was found is measured against it.
   recovered(found, way) {
     const { page } = this, { state } = page, swarm = page.stage.swarm;
-    const faults = swarm.faultsAt(swarm.cycles);
-    const percent = (change) => {
-      if (change === null) return "";
-      const rounded = Math.round(100 * change), sign = rounded > 0 ? "+" : rounded < 0 ? "−" : "";
-      return `${sign}${Math.abs(rounded)} %`;
-    };
-    const name = found.cells.length === 1 ? `cell ${found.cells[0]}` : "the team";
-    $("message").textContent = found.kept ? "The normal best stays: nothing was clearly better."
-      : `Recovered with ${name}${way === "kit" ? ` after ${this.tried} trials` : ""}.`;
-    const rows = [[`normal best (cell ${found.normal_cell}), healthy`, found.normal, ""],
-      ["with these faults", found.broken, percent(found.impact)],
-      [`recovered (${name})`, found.performance, percent(found.resilience)]];
-    $("numbers").replaceChildren(...rows.map(([words, value, change]) => {
-      const row = made("tr"), head = made("th", words);
-      head.scope = "row";
-      row.append(head, made("td", value.toFixed(3)), made("td", change));
-      return row;
-    }));
+    const row = (role) => found.rows.find(({ roles }) => roles.includes(role));
+    const running = row("running"), recovery = row("recovery"), stays = running === recovery;
+    const [before, after] = [running, recovery].map(({ broken }) => broken.toFixed(3));
+    const tried = way === "kit" ? ` after ${this.tried} trials` : "";
+    const normal = recovery.roles.includes("normal") ? " It is the normal best: nothing else was clearly better." : "";
+    $("message").textContent = stays ? `${called(running.cells)} stays${tried}: nothing was clearly better.`
+      : recovery.broken > running.broken
+        ? `Recovered with ${called(recovery.cells)}${tried}: ${before} → ${after} with these faults.${normal}`
+        : `No recovery${tried}: ${called(recovery.cells)} was found, but gives ${after} where ` +
+          `${called(running.cells)} gives ${before}.`;
+    this.table(found.rows, running);
     const { origin } = found;
     const words = origin ? ` ${origin[0].toUpperCase()}${origin.slice(1)}.` : "";
-    $("origin").textContent = `Means of 50 fresh trials.${words}`;
+    $("origin").textContent = `Means of 50 fresh trials; the swarms in the picture are one.${words}`;
     $("found").hidden = false;
+    this.before = state.events;
+    state.way = way;
     // Both from the same start, with the faults from the beginning.
-    Object.assign(state, { events: [[0, faults]], beside: found.cells, way });
+    $("after").hidden = stays;
+    if (stays) { page.keeping.show(); return; }
+    Object.assign(state, { events: [[0, swarm.faultsAt(swarm.cycles)]], beside: found.cells });
     page.load(0, true);
     if (innerWidth < 1180) // the swarms are above
       $("swarm-title").scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
+  }
+
+  // A row for each controller that was measured: the name of one puts it on the left.
+  table(rows, running) {
+    const percent = (value) => {
+      const rounded = Math.round(100 * (value / running.healthy - 1));
+      if (!Number.isFinite(rounded)) return "";
+      return `${rounded > 0 ? "+" : rounded < 0 ? "−" : ""}${Math.abs(rounded)} %`;
+    };
+    $("numbers").replaceChildren(...rows.map(({ cells, roles, healthy, broken }) => {
+      const line = made("tr"), head = made("th"), show = made("button", called(cells));
+      head.scope = "row";
+      show.type = "button";
+      show.title = "Show it on the left";
+      show.addEventListener("click", () => this.showLeft(cells));
+      head.append(show, made("small", roles.map((role) => ROLES[role]).join(", ")));
+      line.append(head, made("td", healthy === null ? "" : healthy.toFixed(3)),
+        made("td", broken.toFixed(3)), made("td", percent(broken)));
+      return line;
+    }));
+    $("change").textContent = `against ${called(running.cells)} healthy`;
+  }
+
+  showLeft(cells) {
+    const { page } = this;
+    Object.assign(page.state, { cells, environment: page.stage.swarm.environment });
+    page.load(0, true);
   }
 
   async prepare() {
