@@ -2,18 +2,23 @@
 
 import csv
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 
 import commands
 import pytest
+from typer.testing import CliRunner
 
 import qed
+import qed.cli
 from qed import __version__
 from qed.cli.recover import chosen
 from qed.cli.recoveries import bias_words
 from qed.cli.show import duration
+from qed.errors import StoppedError
 from qed.study import paths
 from qed.study.plan import PRESETS, Name
 from qed.study.study import Study
@@ -123,6 +128,53 @@ def test_bench_refuses_at_once(wrong):
     assert done.returncode == 2
     assert wrong[0].removeprefix("--") in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_bench_on_a_full_disk_says_so_and_leaves_the_file_that_is_there(
+    tmp_path, small_disk, monkeypatch
+):
+    target = tmp_path / "speed.json"
+    target.write_text("old")
+    module = sys.modules["qed.cli.bench"]
+    found = {name: {1: 1e6} for name in module.cases()}
+    monkeypatch.setattr(module, "measure", lambda *_: found)
+    arguments = ["bench", "--threads", "1", "--json", str(target)]
+    with small_disk(100):
+        done = CliRunner().invoke(qed.cli.app, arguments)
+    assert isinstance(done.exception, StoppedError), done
+    assert "cannot write" in str(done.exception)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """A pipe, a device, and a file that has 100 GB and takes no room."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "huge").touch()
+    os.truncate(tmp_path / "huge", 100 << 30)
+    return {"pipe": tmp_path / "pipe", "device": "/dev/zero", "huge": tmp_path / "huge"}
+
+
+@pytest.mark.parametrize("verb", ["info", "map", "recover", "explore"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "huge"])
+def test_what_is_no_plain_file_is_refused_before_it_is_read(odd, verb, kind):
+    running = commands.Running(verb, odd[kind])
+    try:
+        assert running.wait(20) == 2
+    finally:
+        running.send_signal(signal.SIGKILL) if running.poll() is None else None
+    words = " ".join(running.done().stderr.split())
+    assert ("larger than the memory" if kind == "huge" else "is a device or a pipe") in words
+
+
+@pytest.mark.parametrize("given", [["map", "example:flocking", "--out"], ["bench", "--json"]])
+def test_a_pipe_is_not_replaced(tmp_path, given):
+    pipe = tmp_path / "pipe.png"
+    os.mkfifo(pipe)
+    done = commands.run(*given, pipe)
+    assert (done.returncode, "is a device or a pipe" in done.stderr) == (2, True), done
+    assert pipe.is_fifo()
 
 
 @pytest.mark.parametrize(

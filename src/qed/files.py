@@ -13,21 +13,29 @@ import glob
 import io
 import json
 import os
+import stat
 import time
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, ClassVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from qed.errors import InputError, StoppedError
 
+try:
+    import fcntl
+except ImportError:  # not on every system
+    fcntl = None  # type: ignore[assignment]
+
 HEADER = "header.json"
 KINDS = "biuf"  # of arrays: truth values, whole numbers, real numbers
 _DATE = (1980, 1, 1, 0, 0, 0)
 _LEFT_BEHIND = 3600.0  # age (s) at which an unfinished file belongs to nobody
+_PATIENCE = 2.0  # s for a process that is being killed to let a lock go
 
 
 @contextmanager
@@ -48,29 +56,31 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def user_file(out: str | Path) -> Iterator[Path]:
+def user_file(out: str | Path, name: str = "out") -> Iterator[Path]:
     """Do as ``atomic_write`` with a file that a user named; errors say what is wrong with it."""
     path = Path(out)
-    with _says_why(path), atomic_write(path) as fresh:
+    with _says_why(path, name), atomic_write(path) as fresh:
         yield fresh
 
 
-def can_write(out: str | Path) -> None:
+def can_write(out: str | Path, name: str = "out") -> None:
     """Raise an error now, before long work, if a file that a user named cannot be written."""
     path = Path(out)
-    with _says_why(path):
+    with _says_why(path, name):
         fresh = temporary(path)
         fresh.touch()
         fresh.unlink()
 
 
 @contextmanager
-def _says_why(path: Path) -> Iterator[None]:
+def _says_why(path: Path, name: str) -> Iterator[None]:
     try:
         if path.is_dir():
-            raise InputError(f"out: {path} is a folder")
+            raise InputError(f"{name}: {path} is a folder")
+        if path.exists() and not path.is_file():
+            raise InputError(f"{name}: {path} is a device or a pipe; name a file")
         if not path.parent.is_dir():
-            raise InputError(f"out: there is no folder {path.parent}")
+            raise InputError(f"{name}: there is no folder {path.parent}")
         yield
     except OSError as error:
         raise StoppedError(f"cannot write {path}: {error.strerror or error}") from error
@@ -101,6 +111,47 @@ def disk(
         yield
     except OSError as error:
         raise StoppedError(f"cannot write to {folder}: {error.strerror}; {then}") from error
+
+
+class Lock:
+    """Keeps other processes from a file for as long as this object is there.
+
+    It goes with its process, however that ends.  The same process may have it again, as where an
+    interrupted run is resumed in a notebook.  Where a system has no such locks, nobody is kept out.
+    """
+
+    _ours: ClassVar[WeakValueDictionary[tuple[int, int], "Lock"]] = WeakValueDictionary()
+
+    @classmethod
+    def of(cls, path: Path) -> "Lock":
+        """Return the lock of a file; BlockingIOError if another process has it."""
+        about = path.stat()
+        which = about.st_dev, about.st_ino
+        found = cls._ours.get(which)
+        if found is None:
+            found = cls._ours[which] = cls(path)
+        return found
+
+    def __init__(self, path: Path) -> None:
+        self._handle = -1
+        with suppress(OSError):
+            self._handle = os.open(path, os.O_RDWR)
+        until = time.monotonic() + _PATIENCE
+        while self._handle >= 0 and fcntl is not None:
+            try:
+                fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
+            except OSError:
+                return
+            else:
+                return
+
+    def __del__(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
 
 
 def _remove_left_behind(path: Path) -> None:
@@ -144,15 +195,33 @@ def read_arrays(
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a {format_name} file")
-    return parse_arrays(path.read_bytes(), path, format_name, newest)
+    about = path.stat()
+    # Before it is opened: a pipe would never end, and a huge file never fit.
+    if not stat.S_ISREG(about.st_mode):
+        raise InputError(f"{path} is a device or a pipe, not a {format_name} file")
+    if about.st_size > _memory():
+        raise InputError(
+            f"{path} is not a usable {format_name} file: it is larger than the memory of this "
+            f"machine ({about.st_size:,} bytes)"
+        )
+    with path.open("rb") as file:
+        return parse_arrays(file, path, format_name, newest)
+
+
+def _memory() -> float:
+    """Return the memory of this machine (bytes); infinite where it does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return float("inf")
 
 
 def parse_arrays(
-    content: bytes, source: str | Path, format_name: str, newest: int
+    file: BinaryIO, source: str | Path, format_name: str, newest: int
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return the header and arrays of a file's content; errors name its source."""
+    """Return the header and arrays of a file that is open; errors name its source."""
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as pack:
+        with zipfile.ZipFile(file) as pack:
             names = pack.namelist()
             if HEADER not in names:
                 raise ValueError(f"it has no {HEADER}")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -481,6 +482,37 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path, undisturbed
     assert (kept if kept.exists() else folder / PREVIOUS).read_bytes() == before
     assert not list(folder.glob("*.new*"))
     assert finish(folder, resume=True) == undisturbed
+
+
+def test_a_full_disk_before_the_first_checkpoint(
+    tmp_path: Path, small_disk: Callable[[int], Any]
+) -> None:
+    run = swarm_run("patrolling", folder=tmp_path / "run", **SMALL)
+    with (
+        small_disk(3000),
+        pytest.raises(StoppedError, match="there is no checkpoint yet, make room and resume"),
+    ):
+        list(run_side_by_side([run], every=0.0))
+
+
+def test_two_processes_do_not_evolve_one_run(tmp_path: Path, long: bytes) -> None:
+    folder = tmp_path / "run"
+    words = command(LONG, "--out", folder)
+    first = commands.Running(*words)
+    try:
+        while not (folder / CHECKPOINT).exists():
+            assert first.poll() is None
+        first.send_signal(signal.SIGSTOP)
+        second = commands.run(*words, "--resume")
+        assert second.returncode == 1
+        assert "another process is evolving the run" in " ".join(second.stderr.split())
+    finally:
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+    # The lock went with its process; and one process may take a run up again.
+    kept = swarm_run("patrolling", folder=folder, **LONG, resume=True)
+    assert finish(folder, LONG, resume=True) == long
+    assert not kept.search.finished
 
 
 def test_a_run_killed_while_it_wrote_its_first_file_can_begin_again(

@@ -2,6 +2,8 @@ import os
 import random
 import shutil
 import signal
+import subprocess
+import sys
 import time
 
 import commands
@@ -163,6 +165,29 @@ def test_the_authors_way_is_an_option(undisturbed, tmp_path):
     assert len(both) > 0
     assert (both["broken"] == both["broken_ours"]).all()
     assert (both["normal"] == both["normal_ours"]).all()
+
+
+HOLDER = (
+    "import fcntl; f = open({!r}, 'r+'); fcntl.flock(f, fcntl.LOCK_EX); "
+    "print(1, flush=True); input()"
+)
+
+
+def test_two_processes_do_not_work_on_one_study(tmp_path):
+    Study(tmp_path, TINY).claim()
+    settings = str(tmp_path / paths.SETTINGS)
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER.format(settings)], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as holder:  # fmt: skip
+        assert holder.stdout.read(1) == b"1"
+        for plan in (TINY, TINY.changed(beyond=2)):
+            with pytest.raises(StoppedError, match="another process is at work on the study"):
+                Study(tmp_path, plan).claim()
+        holder.kill()
+    more = Study(tmp_path, TINY.changed(beyond=2))
+    more.claim()
+    Study(tmp_path, more.plan).claim()  # one process may have it twice
 
 
 def test_a_finished_study_is_done_again_at_once(undisturbed):

@@ -56,6 +56,14 @@ def test_mp4_plays_in_browsers_and_shows_the_frames(tmp_path: Path) -> None:
     assert content.index(b"moov") < content.index(b"mdat")
 
 
+def test_a_full_disk_is_told_in_our_words() -> None:
+    whole = film.film_of(".mp4", [6.0], speed=4.0, fps=10, size=200)
+    stage = ReplayStage(watch(recovery(), seconds=6.0), 200, speed=4.0)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        whole._mp4(stage, Path("/dev/full"), None)
+    assert caught.value.strerror == "No space left on device"
+
+
 def test_gif_shows_the_frames_with_its_pauses(tmp_path: Path) -> None:
     out = replay(recovery(), tmp_path / "film.gif", **SMALL)
     with Image.open(out) as image:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import commands
 import numpy as np
@@ -14,6 +16,7 @@ from qed.archive.archive import Archive
 from qed.archive.cvt import Centroids
 from qed.archive.grid import Categories, Grid
 from qed.controller.variation import random_genomes
+from qed.errors import StoppedError
 from qed.view import maps
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -105,6 +108,19 @@ def test_a_picture_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> No
         assert done.returncode == code
         assert words in done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
+@pytest.mark.parametrize("largest", [0, 2000])
+def test_a_full_disk_leaves_the_picture_that_is_there(
+    tmp_path: Path, small_disk: Callable[[int], Any], ending: str, largest: int
+) -> None:
+    path = tmp_path / f"map.{ending}"
+    path.write_text("old")
+    with small_disk(largest), pytest.raises(StoppedError, match=r"cannot write .*File too large"):
+        qed.draw_map(filled(SPACES["grid"]), path)
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
 def test_a_saved_archive_gives_back_its_controllers(tmp_path: Path) -> None:

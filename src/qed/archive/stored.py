@@ -6,6 +6,7 @@ A file holds the elites in the order of their cells, and a header.
 from __future__ import annotations
 
 import gzip
+import io
 import math
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -79,7 +80,7 @@ def load(path: str | Path) -> Archive:
 
 def loads(content: bytes, source: str | Path) -> Archive:
     """Return the archive of a file's content; errors name its source."""
-    return _build(source, *files.parse_arrays(content, source, FORMAT, VERSION))
+    return _build(source, *files.parse_arrays(io.BytesIO(content), source, FORMAT, VERSION))
 
 
 def _build(source: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -34,14 +35,15 @@ def bench(
         typer.Option(min=0.01, max=600.0, help="How long to measure each case, in seconds."),
     ] = 1.5,
     output: Annotated[
-        typer.FileTextWrite | None,
-        typer.Option("--json", metavar="FILE", lazy=False, help="Save all numbers as JSON."),
+        Path | None, typer.Option("--json", metavar="FILE", help="Save all numbers as JSON.")
     ] = None,
 ) -> None:
     """Measure the simulator's speed here, and estimate how long a study would take."""
-    from qed import limits, speed
+    from qed import files, limits, speed
 
     limits.threads(threads)
+    if output is not None:
+        files.can_write(output, "json")
     counts = sorted({1, threads}) if threads else speed.thread_counts()
     found = measure(counts, seconds)
     machine = speed.machine()
@@ -56,7 +58,9 @@ def bench(
         "Swarms that evolved to cluster are slower: see tight cluster. Start one with qed study."
     )
     if output is not None:
-        output.write(json.dumps(record(machine, found, counts[-1]), indent=1) + "\n")
+        text = json.dumps(record(machine, found, counts[-1]), indent=1) + "\n"
+        with files.user_file(output, "json") as fresh:
+            fresh.write_text(text, encoding="utf-8", newline="\n")
 
 
 def cases() -> dict[Name, Case]:

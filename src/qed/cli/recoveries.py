@@ -73,14 +73,14 @@ def _print_table(
 def _print_chosen(found: Sequence[Recovery]) -> None:
     """Print what controllers of an archive recover."""
     columns = {
-        "impact": "{0.impact:+.2f}", "resilience": "{0.resilience:+.2f}",
+        "impact": "{0.impact:+z.2f}", "resilience": "{0.resilience:+z.2f}",
         "fitness": "{0.performance:.3f}", "distance": "{0.distance:.2f}", "cell": "{0.cell}",
     }  # fmt: skip
     _print_table(found, {name: form.format for name, form in columns.items()})
     screen = show.console()
     lost, kept = (median(getattr(one, name) for one in found) for name in ("impact", "resilience"))
     screen.print(
-        f"Median of {len(found)}: {lost:+.1%} when robots break, {kept:+.1%} after recovery."
+        f"Median of {len(found)}: {lost:+z.1%} when robots break, {kept:+z.1%} after recovery."
     )
     claimed = mean(one.claimed - one.claimed_broken for one in found)
     gained = mean(one.performance - one.broken for one in found)
@@ -109,8 +109,8 @@ def _print_teams(found: Sequence[Recovery]) -> None:
             table.add_row(show.words(fault), str(robots), f"{cell}{same}")
         screen.print(table)
     columns = {
-        "impact": "{0.impact:+.2f}", "one for all": "{0.one_for_all_resilience:+.2f}",
-        "team": "{0.resilience:+.2f}", "gain": "{0.gain:+z.3f}",
+        "impact": "{0.impact:+z.2f}", "one for all": "{0.one_for_all_resilience:+z.2f}",
+        "team": "{0.resilience:+z.2f}", "gain": "{0.gain:+z.3f}",
     }  # fmt: skip
     forms: dict[str, Callable[[Any], str]] = {name: form.format for name, form in columns.items()}
     forms["controllers"] = lambda one: str(len(set(one.cells)))
@@ -120,8 +120,8 @@ def _print_teams(found: Sequence[Recovery]) -> None:
         for name in ("impact", "one_for_all_resilience", "resilience")
     )
     screen.print(
-        f"Median of {len(found)}: {lost:+.1%} when robots break, {alone:+.1%} with one controller "
-        f"for all,\n{together:+.1%} with a team by fault."
+        f"Median of {len(found)}: {lost:+z.1%} when robots break, {alone:+z.1%} with one "
+        f"controller for all,\n{together:+z.1%} with a team by fault."
     )
     gain = mean(one.gain or 0.0 for one in found)
     screen.print(f"A team gains {gain:+z.3f} over one for all, on fresh trials.")

@@ -19,7 +19,7 @@ from typing import Any
 from qed.archive.archive import Archive
 from qed.errors import InputError, StoppedError, integer
 from qed.evolution.map_elites import MapElites
-from qed.files import disk, unfinished, write_text
+from qed.files import Lock, disk, unfinished, write_text
 from qed.streams import STREAMS
 from qed.text import made_by, toml
 
@@ -31,11 +31,13 @@ MADE_BY = "made_by"  # what began a run; the other tables must be the same to re
 Tables = Mapping[str, Mapping[str, Any]]
 
 
-def claim(folder: Path, tables: Tables, resume: bool, made_with: Mapping[str, str]) -> list[str]:
+def claim(
+    folder: Path, tables: Tables, resume: bool, made_with: Mapping[str, str]
+) -> tuple[Lock, list[str]]:
     """Claim a folder for the run of these tables, or raise InputError if it holds something else.
 
     ``made_with`` is written if the run is new; it may be resumed with something else.
-    Returns what a user should know.
+    Returns what keeps other processes from the run, and what a user should know.
     """
     config = folder / CONFIG
     notes = []
@@ -63,9 +65,13 @@ def claim(folder: Path, tables: Tables, resume: bool, made_with: Mapping[str, st
             write_text(
                 config, toml({**tables, MADE_BY: {**made_by(), **made_with, "streams": STREAMS}})
             )
+        return Lock.of(config), notes
+    except BlockingIOError as error:
+        raise StoppedError(
+            f"another process is evolving the run in {folder}; wait for it, or stop it"
+        ) from error
     except OSError as error:
         raise StoppedError(f"cannot use the folder {folder}: {error.strerror}") from error
-    return notes
 
 
 def _code_notes(there: Tables, here: Tables, made_with: Mapping[str, str]) -> list[str]:
@@ -231,7 +237,9 @@ def _history(path: Path) -> list[tuple[float, ...]]:
 @contextlib.contextmanager
 def _disk(folder: Path) -> Iterator[None]:
     """Say plainly if a file cannot be written; what was there before is still there."""
-    with disk(folder, "the last checkpoint is intact, make room and resume"):
+    there = any((folder / name).exists() for name in (CHECKPOINT, PREVIOUS))
+    kept = "the last checkpoint is intact" if there else "there is no checkpoint yet"
+    with disk(folder, f"{kept}, make room and resume"):
         try:
             yield
         except OSError:

@@ -17,6 +17,7 @@ from qed.errors import InputError
 from qed.evolution import folder as files
 from qed.evolution.domain import Batch, Domain, Evaluated, Record, record_of
 from qed.evolution.map_elites import MapElites
+from qed.files import Lock
 from qed.streams import STREAMS, search_stream
 
 
@@ -110,8 +111,10 @@ class Run:
         self.folder = None if folder is None else Path(folder)
         self.notes: list[str] = []
         self.saved = False
+        self._lock: Lock | None = None
         if self.folder is not None:  # before the cells, which may take minutes
-            self.notes += files.claim(self.folder, record.tables, resume, record.made_with)
+            self._lock, notes = files.claim(self.folder, record.tables, resume, record.made_with)
+            self.notes += notes
         space: Any = swarms.cells(sizes["evaluations"], progress) if swarms else cells
         self.search = MapElites(
             domain=domain,
@@ -167,3 +170,4 @@ class Run:
             self.saved = True
             self._saved_done = self.search.done
         files.remove_checkpoints(self.folder)
+        self._lock = None

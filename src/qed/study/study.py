@@ -27,7 +27,7 @@ from qed.definitions import defined
 from qed.errors import InputError, StoppedError
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.folder import remove_checkpoints
-from qed.files import disk, unfinished, write_text
+from qed.files import Lock, disk, unfinished, write_text
 from qed.study import beyond, paths, work
 from qed.study.plan import Name, Plan
 from qed.study.results import collect
@@ -77,6 +77,7 @@ class Study:
     preset: str = "own"
     failures: list[str] = field(default_factory=list)
     workload: Workload | None = field(default=None, init=False, repr=False)
+    _lock: Lock | None = field(default=None, init=False, repr=False)
     _handed: set[Part] = field(default_factory=set, init=False, repr=False)
 
     def begun(self) -> bool:
@@ -106,9 +107,18 @@ class Study:
         """Make the folder this study's, or raise an error if it is not free for it."""
         with _usable(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            # What goes beyond the paper is added to what is there.
-            if not self.begun() or _read_settings(self.folder)["beyond"] != self.plan.beyond:
-                write_text(self.folder / paths.SETTINGS, self._text())
+            settings, begun = self.folder / paths.SETTINGS, self.begun()
+            try:
+                self._lock = Lock.of(settings) if begun else None
+                # What goes beyond the paper is added to what is there.
+                if not begun or _read_settings(self.folder)["beyond"] != self.plan.beyond:
+                    write_text(settings, self._text())
+                    self._lock = Lock.of(settings)  # another file now
+            except BlockingIOError as error:
+                raise StoppedError(
+                    f"another process is at work on the study in {self.folder}; wait for it, or "
+                    "stop it"
+                ) from error
 
     def _text(self) -> str:
         return toml({**self._tables(), "made_by": made_by()})

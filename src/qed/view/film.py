@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -163,8 +165,7 @@ class Film:
             raise
         _, message = encoder.communicate()
         if encoder.returncode != 0:
-            lines = message.decode(errors="replace").strip().splitlines()
-            raise OSError(lines[-1] if lines else f"ffmpeg exit {encoder.returncode}")
+            raise _why(message.decode(errors="replace"), encoder.returncode)
 
     def _gif(self, scene: Scene, path: Path, progress: Progress | None) -> None:
         """Write a gif with one palette for all frames, so that what stays costs nothing."""
@@ -291,6 +292,15 @@ def _packed(image: Image.Image) -> np.ndarray:
 def _unpacked(colours: np.ndarray) -> np.ndarray:
     """Return red, green and blue of such numbers (n, 3)."""
     return np.stack([colours >> 16 & 255, colours >> 8 & 255, colours & 255], -1).astype(np.int64)
+
+
+def _why(message: str, status: int) -> OSError:
+    """Return why ffmpeg could not write a file, as the system says it."""
+    for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS, errno.EIO):
+        if os.strerror(code) in message:
+            return OSError(code, os.strerror(code))
+    lines = message.strip().splitlines()
+    return OSError(f"ffmpeg ended with status {status}{': ' if lines else ''}{''.join(lines[:1])}")
 
 
 def _encoding(scene: Scene, fps: int, path: Path) -> list[str]:

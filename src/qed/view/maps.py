@@ -5,6 +5,7 @@ What is on the axes is what the archive's file says, so archives of any domain h
 
 from __future__ import annotations
 
+import io
 import math
 import textwrap
 from collections.abc import Sequence
@@ -75,8 +76,10 @@ def draw_map(archive: Archive, path: str | Path, dpi: int = 150) -> Path:
     # Names are no formulas, whatever is in them.
     with matplotlib.rc_context({"text.parse_math": False}):
         figure = draw_figure(archive)
-        with user_file(path) as unfinished:
-            figure.savefig(unfinished, dpi=dpi, format=Path(path).suffix[1:] or "png")
+        drawn = io.BytesIO()  # what draws does not stop well where a file cannot be written
+        figure.savefig(drawn, dpi=dpi, format=Path(path).suffix[1:] or "png")
+    with user_file(path) as unfinished:
+        unfinished.write_bytes(drawn.getvalue())
     return Path(path)
 
 

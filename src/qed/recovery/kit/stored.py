@@ -103,8 +103,11 @@ def load(path: str | Path) -> Kit:
 
 def is_kit(path: str | Path) -> bool:
     """Tell whether a file says that it is a kit; whether it is a usable one, ``load`` tells."""
+    file = kit_file(path)
+    if not file.is_file():  # a pipe would never end
+        return False
     try:
-        with open(kit_file(path), "rb") as handle:
+        with file.open("rb") as handle:
             # The header is the first member, and its format the first thing in it.
             return f'"format": "{FORMAT}"'.encode() in handle.read(1024)
     except OSError:
