@@ -31,7 +31,7 @@ HELPS = [
     [*SCRIPT, "--help"],
     *(
         [*QED, verb, "--help"]
-        for verb in ("bench", "study", "recover", "evolve", "replay", "prepare")
+        for verb in ("bench", "study", "recover", "evolve", "replay", "prepare", "export")
     ),
 ]
 

@@ -20,6 +20,7 @@ import qed
 MODULES = ("qed", "qed.archive", "qed.evolution")
 RETURNED = {
     "qed.errors": ("InputError",),
+    "qed.programs.export": ("Export",),
     "qed.recovery.kit.play": ("Step",),
     "qed.recovery.kit.playbook": ("Play", "Playbook"),
     "qed.recovery.kit.prepare": ("Effort",),
@@ -28,7 +29,7 @@ RETURNED = {
     "qed.swarm.world": ("Readings",),
 }
 # Made by other functions of the package: their constructors are not for users.
-MADE = {"InputError", "Readings", "Search", "TeamSearch"}
+MADE = {"Export", "InputError", "Readings", "Search", "TeamSearch"}
 # For the package itself, though their names have no underscore: a summary is enough.
 INNER = {
     "Algorithm": {"condition", "described", "of_package", "over"},

@@ -18,6 +18,7 @@ load_example an evolved archive that comes with QED
 recover      find the controller of an archive that works when robots break: a Recovery
 replay       film a swarm before a fault, after it, and after recovery
 prepare      learn from simulated faults how to recover within ten trials;  Effort  how much
+export       a controller as a program for robots, compared with the simulator's
 Kit          what a swarm carries to recover by itself: ask and tell, no simulator
 InputError   an argument or a file is not valid
 """
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from qed.errors import InputError as InputError
     from qed.evolution.algorithms import Algorithm as Algorithm
     from qed.evolution.evolve import evolve as evolve
+    from qed.programs.export import export as export
     from qed.recovery.kit.kit import Kit as Kit
     from qed.recovery.kit.prepare import Effort as Effort
     from qed.recovery.kit.prepare import prepare as prepare
@@ -83,6 +85,7 @@ _HOMES = {
     "World": "qed.swarm.world",
     "draw_map": "qed.view.maps",
     "evolve": "qed.evolution.evolve",
+    "export": "qed.programs.export",
     "law": "qed.swarm.user_defined",
     "load_example": "qed.archive.stored",
     "parallel_env": "qed.swarm.parallel_env",

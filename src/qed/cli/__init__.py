@@ -12,6 +12,7 @@ from qed import __version__
 from qed.cli.bench import bench
 from qed.cli.evolve import evolve
 from qed.cli.explore import explore
+from qed.cli.export import export
 from qed.cli.info import info
 from qed.cli.map import map_
 from qed.cli.prepare import prepare
@@ -52,6 +53,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "prepare": prepare,
     "replay": replay,
     "explore": explore,
+    "export": export,
     "info": info,
     "map": map_,
     "bench": bench,

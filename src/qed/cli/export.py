@@ -1,0 +1,106 @@
+"""``qed export``: a controller or a team as a program for robots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qed.cli import options, show
+
+if TYPE_CHECKING:
+    from qed.archive.archive import Archive
+    from qed.controller.network import Controller
+    from qed.controller.team import Team
+
+
+def export(
+    path: Annotated[Path, typer.Argument(help=options.SOURCE)],
+    to: Annotated[str, typer.Option(help="Language: python or micropython.")],
+    out: Annotated[Path, typer.Option(help="Folder for the program; it is made.")],
+    cell: Annotated[
+        str | None,
+        typer.Option(
+            help="Cell of the controller; or a cell for each robot, separated by commas: a team."
+        ),
+    ] = None,
+    best: Annotated[
+        bool, typer.Option("--best", help="The controller with the highest fitness.")
+    ] = False,
+    task: options.Task = None,
+    trials: Annotated[int, typer.Option(help="Trials of the comparison.")] = 20,
+    seconds: options.Seconds = None,
+    seed: Annotated[int, options.SEED] = 1,
+    files: options.With = None,
+) -> None:
+    """Write a controller or a team as a program for robots, and compare it with the simulator's."""
+    from qed.archive.stored import open_archive
+    from qed.errors import InputError
+    from qed.programs.export import export as write
+    from qed.swarm.environment import Environment
+
+    archive, _, source = open_archive(path)
+    settings = archive.header["settings"]
+    wanted = task or settings.get("task")
+    if wanted is None:
+        raise InputError(f"task: {source} does not name its task; give one with --task")
+    what, name = _chosen(archive, cell, best)
+    robots = {"robots": len(what)} if not hasattr(what, "bias") else {}
+    length = settings.get("seconds", 400.0) if seconds is None else seconds
+    with show.waiting("comparing with the simulator") as progress:
+        made = write(
+            what, to, out, environment=Environment(**robots), task=wanted, trials=trials,
+            seconds=length, seed=seed, name=f"{wanted}, {name}", progress=progress,
+        )  # fmt: skip
+    print_parity(made.parity)
+    if made.contract["needs range and bearing"]:
+        typer.echo("It reads range and bearing, which a Thymio as sold does not have.")
+    typer.echo(f"{out}: {', '.join(sorted(file.name for file in out.iterdir()))}")
+
+
+def _chosen(archive: Archive, cell: str | None, best: bool) -> tuple[Controller | Team, str]:
+    """Return the controller or the team that a user names, and what to call it."""
+    from qed.controller.team import Team
+    from qed.errors import InputError, integer
+
+    if (cell is None) == (not best):
+        raise InputError("name a cell with --cell, or take the best controller with --best")
+    if cell is None:
+        number = archive.best.cell
+        return archive.controller(number), f"cell {number}"
+    words = cell.split(",")
+    cells = [
+        integer("cell", int(word) if word.strip().isdecimal() else word, 0, archive.cells - 1)
+        for word in words
+    ]
+    try:
+        found = [archive.controller(number) for number in cells]
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    if len(cells) == 1:
+        return found[0], f"cell {cells[0]}"
+    return Team(found), f"a team of {len(cells)}"
+
+
+def print_parity(parity: dict[str, Any]) -> None:
+    """Print how close programs are to the simulator's controller."""
+    screen = show.console()
+    columns = ("within", "same state", "running", "random", "fitness", "original")
+    table = show.table("program", right=columns)
+    for name, one in parity.items():
+        if isinstance(one, str):
+            screen.print(f"{name}: {one}", markup=False)
+            continue
+        kinds = (
+            "recorded, from the same state", "recorded, free-running", "random, free-running",
+        )  # fmt: skip
+        shares = [f"{100.0 * one[kind]['within']:.2f} %" for kind in kinds]
+        closed = one["closed loop"]
+        table.add_row(
+            show.words(name), f"{one['tolerance']:g}", *shares, f"{closed['fitness']:.4f}",
+            f"{closed['original']:.4f}",
+        )  # fmt: skip
+    if table.row_count:
+        screen.print("Outputs within a part of the top speed, and fitness in the world:")
+        screen.print(table)

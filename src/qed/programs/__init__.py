@@ -1,0 +1,1 @@
+"""Programs for robots: exported controllers, teams and kits, compared with the simulator."""

@@ -1,0 +1,144 @@
+"""What an exported program expects of the robot: contract.json, and README.md for people."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import qed
+from qed.controller.inputs import CONSTANT, FIRST_RAB, PROXIMITY, RAB, SENSED, WHEELS
+from qed.programs.network import Network
+from qed.swarm import robot
+from qed.swarm.environment import Environment
+
+FORMAT, VERSION = "qed-program", 1
+
+
+def plain(text: object) -> str:
+    """Return a text from elsewhere as one line that no language takes for anything but words."""
+    return re.sub(r"[^A-Za-z0-9 ._,+-]+", "?", str(text))[:80]
+
+
+def contract_of(
+    to: str,
+    nets: Sequence[Network],
+    of_robot: Sequence[int],
+    environment: Environment,
+    names: Sequence[str],
+) -> dict[str, Any]:
+    """Return what there is to know, as JSON can hold it."""
+    reads = [sorted({s for _, links in net for s, _ in links if s < CONSTANT}) for net in nets]
+    read = sorted({source for some in reads for source in some})
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "qed": qed.__version__,
+        "language": to,
+        "robot": "Thymio II",
+        "cycle": robot.CYCLE,
+        "top speed": environment.max_speed,
+        "inputs": [_proximity(k, environment) for k in range(len(PROXIMITY))]
+        + [_rab(k, environment) for k in range(len(RAB))],
+        "inputs read": [SENSED[k] for k in read],
+        "needs range and bearing": any(k >= FIRST_RAB for k in read),
+        "outputs": [{"name": name, "unit": "top speed", "range": [-1.0, 1.0]} for name in WHEELS],
+        "reset": "whenever a robot begins to run a controller: its hidden neurons are then 0",
+        "controllers": {
+            "names": [plain(name) for name in names],
+            "of robot": list(of_robot) if len(set(of_robot)) > 1 else [],
+            "hidden neurons": [len(net) - len(WHEELS) for net in nets],
+            "links": [sum(len(neuron.links) for neuron in net) for net in nets],
+            "reads": [[SENSED[k] for k in some] for some in reads],
+        },
+    }
+
+
+def _proximity(k: int, environment: Environment) -> dict[str, Any]:
+    x, y, angle = robot.PROXIMITY_SENSORS[k]
+    return {
+        "name": PROXIMITY[k],
+        "unit": "1",
+        "range": [-1.0, 1.0],
+        "place": {"x": x, "y": y, "direction": round(math.degrees(angle), 3)},
+        "from": (
+            f"1 - 2 r, where the reading r = 1 + 0.1 u - 1.1 u^2 of the distance "
+            f"u * {environment.proximity_range:g} m straight ahead of the sensor, 0 if u > 1"
+        ),
+        "raw": f"r = prox.horizontal[{k}] / {FULL_SCALE}, at most 1",
+    }
+
+
+def _rab(k: int, environment: Environment) -> dict[str, Any]:
+    return {
+        "name": RAB[k],
+        "unit": "1",
+        "range": [-1.0, 1.0],
+        "place": {"direction": 360 * k // len(RAB), "width": 360 // len(RAB)},
+        "from": (
+            f"2 min(d / {environment.rab_range:g} m, 1) - 1, where d is the distance of the "
+            "nearest robot whose centre lies in this sector; 1 if there is none"
+        ),
+        "raw": "a Thymio has no such sensor: measure it from outside, or choose a controller "
+        "that does not read it",
+    }
+
+
+FULL_SCALE = 4500  # of a Thymio's horizontal proximity sensors, close to something bright
+
+
+def text_of(contract: Mapping[str, Any]) -> str:
+    """Return the contract as a file holds it."""
+    return json.dumps(contract, indent=1) + "\n"
+
+
+def readme(contract: Mapping[str, Any], how_to: str, program: str) -> str:
+    """Return README.md."""
+    several = len(contract["controllers"]["names"])
+    what = contract["controllers"]["names"][0] if several == 1 else f"{several} controllers"
+    rows = []
+    for k, one in enumerate(contract["inputs"]):
+        place = one["place"]
+        where = f"{place['direction']:g}°"
+        if "x" in place:
+            where += f" at ({place['x']:g}, {place['y']:g}) m"
+        used = "yes" if one["name"] in contract["inputs read"] else "no"
+        rows.append(f"| {k} | {one['name']} | {where} | {used} | {one['from']} |")
+    needs = (
+        "It needs range and bearing, which a Thymio as sold does not have: somebody has to tell "
+        "each robot where its neighbours are."
+        if contract["needs range and bearing"]
+        else "It reads proximity sensors alone, which a Thymio has."
+    )
+    of_robot = contract["controllers"]["of robot"]
+    team = f"Robots 0, 1, ... run the controllers {of_robot}.\n\n" if of_robot else ""
+    how = how_to.format(
+        program=program, cycle=contract["cycle"], inputs=len(contract["inputs"]),
+        speed=contract["top speed"], number="number" if several > 1 else "",
+    )  # fmt: skip
+    return f"""\
+# {what}, for a {contract["robot"]}
+
+Written by `qed export` {contract["qed"]}; `contract.json` holds all of this for programs, and
+`parity.json` how far this program is from the simulator's controller.
+
+{needs}
+
+{team}{how}
+## Each cycle of {contract["cycle"]:g} s
+
+Read the sensors, make a step, set the wheels: the wheels turn at the outputs (-1 to 1) times
+{contract["top speed"]:g} m/s until the next cycle. Directions are counterclockwise from straight
+ahead, places x ahead and y to the left.
+
+| input | name | direction | is read | from what is measured |
+|---|---|---|---|---|
+{chr(10).join(rows)}
+
+On a Thymio II the reading of a proximity sensor is `prox.horizontal[k] / {FULL_SCALE}`, at most 1.
+How that follows the distance depends on what reflects: compare at a few distances.
+
+Begin anew (`reset`) {contract["reset"].removesuffix(": its hidden neurons are then 0")}.
+"""

@@ -1,0 +1,206 @@
+"""qed.export: controllers, teams and kits as programs for robots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qed import limits
+from qed.controller.network import Controller
+from qed.controller.team import Team
+from qed.definitions import defined
+from qed.errors import InputError, choice, integer
+from qed.files import disk, write_text
+from qed.programs import python, running
+from qed.programs.contract import contract_of, readme, text_of
+from qed.programs.network import networks
+from qed.programs.parity import compare, record
+from qed.swarm import robot
+from qed.swarm.environment import Environment
+from qed.swarm.tasks import Task
+
+if TYPE_CHECKING:
+    from qed.recovery.trials import Progress
+
+
+class Variant(NamedTuple):
+    """A program of a folder: how it is run here, and how close it is to the simulator's."""
+
+    start: Callable[[Path, int, Sequence[int]], running.Running]
+    lacks: Callable[[], str | None]  # what is not installed here
+    tolerance: float  # of an output, as a part of the wheel's range
+
+
+class Language(NamedTuple):
+    """How programs of a language are written and run."""
+
+    write: Callable[..., None]
+    program: str
+    how_to: str
+    variants: Mapping[str, Variant]
+
+
+def _nothing() -> None:
+    return None
+
+
+LANGUAGES = {
+    "python": Language(
+        python.write, running.PROGRAM, python.HOW_TO,
+        {"python": Variant(running.python, _nothing, 1e-5)},
+    ),
+    "micropython": Language(
+        python.write, running.PROGRAM, python.HOW_TO,
+        {"micropython": Variant(running.micropython, running.lacks_micropython, 1e-5)},
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Export:
+    """What was written for robots, and how close it is to the simulator's controller.
+
+    Attributes
+    ----------
+    folder : Path
+        Where the program lies, with contract.json, README.md and parity.json.
+    contract : dict
+        What the program expects of a robot.
+    parity : dict
+        For each variant of the program how far it is from the simulator's controller; a text
+        names what it needs to be compared if that is not here.
+
+    Examples
+    --------
+    >>> import qed
+    >>> still = qed.Controller([], bias=[0.0, 0.0])
+    >>> made = qed.export(still, "python", "robot", trials=1, seconds=2.0)
+    >>> made, made.contract["inputs read"]
+    (<Export: python in robot>, [])
+    """
+
+    folder: Path
+    contract: dict[str, Any]
+    parity: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<Export: {self.contract['language']} in {self.folder}>"
+
+
+def export(
+    what: Controller | Team,
+    to: str,
+    out: str | Path,
+    *,
+    environment: Environment | None = None,
+    task: str | Task = "patrolling",
+    trials: int = 20,
+    seconds: float = 400.0,
+    seed: int = 1,
+    name: str = "controller",
+    progress: Progress | None = None,
+) -> Export:
+    """Write a controller or a team as a program for robots, and compare it with the simulator's.
+
+    Parameters
+    ----------
+    what : Controller or Team
+        What robots shall run.
+    to : {"python", "micropython"}
+        The language of the program.
+    out : str or Path
+        The folder; it is made.
+    environment : Environment, optional
+        Where the robots work (default: the normal environment): their top speed, their ranges.
+    task : str or Task, default "patrolling"
+        What they do in the comparison.
+    trials : int, default 20
+        Trials of the comparison.
+    seconds : float, default 400.0
+        Simulated time of a trial (s).
+    seed : int, default 1
+        Decides start poses and noise of the comparison.
+    name : str, default "controller"
+        What the documents call it.
+    progress : callable, optional
+        Called with the cycles compared so far, and at most.
+
+    Returns
+    -------
+    Export
+        The folder, the contract, and how close the program is.
+
+    Examples
+    --------
+    >>> import qed
+    >>> made = qed.export(
+    ...     qed.Controller.random(seed=1), "python", "robot", trials=2, seconds=20.0
+    ... )
+    >>> sorted(path.name for path in made.folder.iterdir())
+    ['README.md', 'contract.json', 'controller.py', 'parity.json']
+    >>> made.parity["python"]["recorded, from the same state"]["within"]
+    1.0
+    """
+    language = LANGUAGES[choice("to", to, LANGUAGES)]
+    if not isinstance(what, Controller | Team):
+        raise InputError(f"what must be a qed.Controller or a qed.Team, got {type(what).__name__}")
+    environment = environment or Environment()
+    scored = defined("task", task, Task)
+    count = integer("trials", trials, 1, 1000)
+    length = limits.seconds(seconds)
+    if isinstance(what, Team):
+        parts = what.parts
+        different = list(dict.fromkeys(what.controllers))
+        if len(what) != environment.robots:
+            raise InputError(
+                f"what: a team of {len(what)} cannot drive {environment.robots} robots; name an "
+                "environment with as many robots"
+            )
+    else:
+        parts, different = (0,) * environment.robots, [what]
+    nets = networks(different)
+    names = [name] if len(nets) == 1 else [f"{name} {k}" for k in range(len(nets))]
+    contract = contract_of(to, nets, parts, environment, names)
+    folder = Path(out)
+    with disk(folder, "nothing else was changed"):
+        folder.mkdir(parents=True, exist_ok=True)
+        language.write(folder, nets, contract)
+        write_text(folder / "contract.json", text_of(contract))
+        write_text(folder / "README.md", readme(contract, language.how_to, language.program))
+    cycles = round(length / robot.CYCLE)
+    here = {key: one.lacks() for key, one in language.variants.items()}
+    total = cycles * (1 + 2 * sum(lacks is None for lacks in here.values()))
+    tick = _ticker(progress, total)
+    told = record(
+        nets, parts, environment, scored, trials=count, seconds=length,
+        seed=limits.seed(seed), tick=tick,
+    )  # fmt: skip
+    parity: dict[str, Any] = {}
+    for key, variant in language.variants.items():
+        lacks = here[key]
+        start = partial(variant.start, folder)
+        parity[key] = (
+            compare(start, nets, told, variant.tolerance, tick)
+            if lacks is None
+            else f"not compared here: it needs {lacks}"
+        )
+    with disk(folder, "nothing else was changed"):
+        write_text(folder / "parity.json", json.dumps(parity, indent=1) + "\n")
+    return Export(folder, contract, parity)
+
+
+def _ticker(progress: Progress | None, total: int) -> Callable[[], None]:
+    """Return a function that counts cycles for someone who watches."""
+    done = 0
+
+    def tick() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None and done % 10 == 0:
+            progress(done, total)
+
+    return tick

@@ -1,0 +1,167 @@
+"""An exported program beside the simulator's controller: output by output, and in the world."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from qed.controller.inputs import SENSED
+from qed.programs.network import Network, Reference
+from qed.programs.running import Running
+from qed.swarm import robot
+from qed.swarm.environment import Environment
+from qed.swarm.tasks import Task
+from qed.swarm.world import World
+
+RANDOM_CYCLES, RANDOM_ROBOTS = 100, 20
+LISTED = 10  # cycles that differ
+ALIKE = 0.01  # fitness
+Start = Callable[[int, Sequence[int]], Running]  # hidden values set before a step; networks
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """Trials driven by the simulator's arithmetic; lanes are the robots of all trials."""
+
+    environment: Environment
+    task: str | Task
+    seed: int
+    numbers: list[int]  # lanes: the network of each
+    inputs: np.ndarray  # (cycles, lanes, inputs), float32
+    hidden: np.ndarray  # (cycles, lanes, most hidden): before the cycle
+    wheels: np.ndarray  # (cycles, lanes, 2)
+    fitness: np.ndarray  # (trials,)
+
+
+def record(
+    nets: Sequence[Network],
+    parts: Sequence[int],
+    environment: Environment,
+    task: str | Task,
+    *,
+    trials: int,
+    seconds: float,
+    seed: int,
+    tick: Callable[[], None],
+) -> Recorded:
+    """Let the simulator's arithmetic drive some trials; ``parts`` are the robots' networks."""
+    numbers = list(parts) * trials
+    mind = Reference(nets, numbers)
+    rows: list[tuple[np.ndarray, ...]] = []
+
+    def step(inputs: np.ndarray) -> np.ndarray:
+        before = mind.hidden
+        wheels = mind.step(inputs)
+        rows.append((inputs, before, wheels))
+        return wheels
+
+    cycles = round(seconds / robot.CYCLE)
+    fitness = drive(step, environment, task, trials, cycles, seed, tick)
+    inputs, hidden, wheels = (np.array(column) for column in zip(*rows, strict=True))
+    return Recorded(environment, task, seed, numbers, inputs, hidden, wheels, fitness)
+
+
+def drive(
+    step: Callable[[np.ndarray], np.ndarray],
+    environment: Environment,
+    task: str | Task,
+    trials: int,
+    cycles: int,
+    seed: int,
+    tick: Callable[[], None],
+) -> np.ndarray:
+    """Return the fitness of trials whose robots a function drives: inputs in, wheels out."""
+    world = World(environment, task=task, seed=seed, worlds=trials)
+    shape = (trials, environment.robots, 2)
+    wheels = np.zeros(shape)
+    for _ in range(cycles):
+        readings = world.step(wheels)
+        inputs = np.concatenate([readings.proximity, readings.rab], axis=-1)
+        wheels = step(inputs.reshape(-1, inputs.shape[-1])).reshape(shape)
+        tick()
+    found: np.ndarray = world.score
+    return found
+
+
+def compare(
+    start: Start,
+    nets: Sequence[Network],
+    told: Recorded,
+    tolerance: float,
+    tick: Callable[[], None],
+) -> dict[str, Any]:
+    """Return how far a program's wheels are from the simulator's, as parts of the top speed."""
+    same, free = np.zeros_like(told.wheels[..., 0]), np.zeros_like(told.wheels[..., 0])
+    width = told.hidden.shape[-1]
+    with start(width, told.numbers) as given, start(0, told.numbers) as own:
+        for c, (inputs, hidden, wheels) in enumerate(
+            zip(told.inputs, told.hidden, told.wheels, strict=True)
+        ):
+            free[c] = _apart(own.step(inputs), wheels)
+            set_too = np.concatenate([inputs, hidden], axis=1)
+            same[c] = _apart(given.step(set_too), wheels) if width else free[c]
+            tick()
+    return {
+        "tolerance": tolerance,
+        "recorded, from the same state": _shares(same, tolerance),
+        "recorded, free-running": _shares(free, tolerance) | _exceptions(free, tolerance, told),
+        "random, free-running": _shares(_random(start, nets, told.seed), tolerance),
+        "closed loop": _closed(start, told, tick),
+    }
+
+
+def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the larger difference of the two wheels, robot by robot."""
+    found: np.ndarray = np.abs(one - other).max(axis=1)
+    return found
+
+
+def _shares(apart: np.ndarray, tolerance: float) -> dict[str, Any]:
+    return {
+        "cycles": int(apart.size),
+        "within": float((apart <= tolerance).mean()),
+        "largest": float(apart.max()),
+    }
+
+
+def _exceptions(apart: np.ndarray, tolerance: float, told: Recorded) -> dict[str, Any]:
+    """Return the first cycles beyond the tolerance: (trial, robot, cycle, difference)."""
+    robots = told.environment.robots
+    places = np.argwhere(apart > tolerance)[:LISTED].tolist()
+    listed = [[lane // robots, lane % robots, c, float(apart[c, lane])] for c, lane in places]
+    return {"beyond": listed}
+
+
+def _random(start: Start, nets: Sequence[Network], seed: int) -> np.ndarray:
+    """Return differences for random inputs, a quarter of them at an end, for each network."""
+    rng = np.random.default_rng(seed)
+    numbers = list(range(len(nets))) * -(-RANDOM_ROBOTS // len(nets))
+    mind = Reference(nets, numbers)
+    inputs = rng.uniform(-1.0, 1.0, (RANDOM_CYCLES, len(numbers), len(SENSED)))
+    ends = rng.uniform(size=inputs.shape) < 0.25
+    inputs = np.where(ends, np.sign(inputs), inputs).astype(np.float32)
+    with start(0, numbers) as own:
+        return np.array([_apart(own.step(one), mind.step(one)) for one in inputs])
+
+
+def _closed(start: Start, told: Recorded, tick: Callable[[], None]) -> dict[str, Any]:
+    """Return the fitness of trials that the program drives beside that of the original."""
+    trials, cycles = len(told.fitness), len(told.wheels)
+    with start(0, told.numbers) as own:
+        fitness = drive(own.step, told.environment, told.task, trials, cycles, told.seed, tick)
+    apart = fitness - told.fitness
+    error = float(apart.std(ddof=1) / math.sqrt(trials)) if trials > 1 else 0.0
+    return {
+        "trials": trials,
+        "seconds": cycles * robot.CYCLE,
+        "task": str(told.task),
+        "fitness": float(fitness.mean()),
+        "original": float(told.fitness.mean()),
+        "difference": float(apart.mean()),
+        "error": error,
+        "alike": bool(abs(apart.mean()) <= max(2.0 * error, ALIKE)),
+    }

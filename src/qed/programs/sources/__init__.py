@@ -1,0 +1,1 @@
+"""What exported programs are made of, and what runs them for a comparison."""
