@@ -18,6 +18,6 @@ def swarm_run(
     **settings: Any,
 ) -> Run:
     """Return a run; the sizes of the search are settings among those of the swarms."""
-    names = ("evaluations", "initial", "batch")
+    names = ("evaluations", "initial", "batch", "emitter")
     sizes = {name: settings.pop(name) for name in names if name in settings}
     return Run(folder, Swarms(task, algorithm, **settings), **sizes, resume=resume)

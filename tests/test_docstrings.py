@@ -17,7 +17,7 @@ import pytest
 import qed
 
 # What these modules list is public, and so is what those names return.
-MODULES = ("qed", "qed.archive", "qed.evolution")
+MODULES = ("qed", "qed.archive", "qed.emitters", "qed.evolution")
 RETURNED = {
     "qed.errors": ("InputError",),
     "qed.programs.export": ("Export",),
@@ -31,10 +31,12 @@ RETURNED = {
 # Made by other functions of the package: their constructors are not for users.
 MADE = {"Export", "InputError", "Readings", "Search", "TeamSearch"}
 # For the package itself, though their names have no underscore: a summary is enough.
+EMITTER = {"ask", "begin", "describe", "restore", "state", "tell"}  # Emitter describes them
 INNER = {
     "Algorithm": {"condition", "described", "of_package", "over"},
     "Archive": {"fill_cells", "set_container"},
     "Attributes": {"described"},
+    "Bandit": EMITTER,
     "Categories": {"describe"},
     "Centroids": {"arrays", "describe", "holds"},
     "Controller": {"network"},
@@ -54,6 +56,7 @@ INNER = {
     "Task": {"alike", "described", "fitness", "of_measure"},
     "Team": {"networks"},
     "TeamSearch": {"members"},
+    "Uniform": EMITTER,
     "_Box": {"arrays", "find", "holds"},
 }
 SECTION = re.compile(r"^(\w[\w ]*)\n(-+)\n", re.MULTILINE)

@@ -12,6 +12,7 @@ Start        start poses of your own
 Task         a task of your own, made of a law
 law          marks a function of a robot, or of a pair, in one cycle
 evolve       evolve an archive of controllers for a task
+emitters     what proposes the children of a search: the default, others, your own
 Algorithm    what a cell of the archive is, with laws of your own;  Grid, Centroids  its cells
 Archive      the best controller known for each cell;  draw_map  a picture of it
 load_example an evolved archive that comes with QED
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
+    from qed import emitters as emitters
     from qed.archive.archive import Archive as Archive
     from qed.archive.cvt import Centroids as Centroids
     from qed.archive.grid import Grid as Grid
@@ -100,6 +102,8 @@ __all__ = sorted(_HOMES)
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
+    if name == "emitters":
+        return import_module("qed.emitters")
     if name not in _HOMES:
         raise AttributeError(f"module 'qed' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
@@ -109,4 +113,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List the public names."""
-    return [*__all__, "__version__"]
+    return [*__all__, "emitters", "__version__"]

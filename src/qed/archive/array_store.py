@@ -111,8 +111,7 @@ class Columns:
 
     def set_container(self, solutions: Any) -> None:
         """Return solutions as these are from now on, or raise ValueError if they do not fit."""
-        count = len(next(iter(_items(solutions).values()), ()))
-        self.check(solutions, count)
+        self.check(solutions, count(solutions))
         self.container = _container(solutions)
 
     def put(self, rows: np.ndarray, batch: dict[str, np.ndarray]) -> None:
@@ -123,6 +122,11 @@ class Columns:
     def take(self, rows: np.ndarray | int) -> dict[str, np.ndarray]:
         """Return a copy of some rows, or of one."""
         return {name: np.array(table[rows]) for name, table in (self.tables or {}).items()}
+
+
+def count(solutions: Any) -> int:
+    """Return how many solutions a batch has."""
+    return len(next(iter(_items(solutions).values()), ()))
 
 
 def _container(solutions: Any) -> Callable[..., Any]:

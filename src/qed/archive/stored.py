@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "qed-archive", 2
 WITHOUT_RECIPE = 1  # the version of files whose space is all there, as it always was
-SOLUTION, SPACE = "solution.", "space."  # what names of arrays begin with
+SOLUTION, SPACE, MORE = "solution.", "space.", "more."  # what names of arrays begin with
 EXAMPLE = "example:"  # before the name of what comes with QED, where a path goes
 FOLDER = Path(__file__).with_name("examples")
 ENDING = ".npz.gz"
@@ -50,12 +51,15 @@ def elites_as_arrays(archive: Archive) -> dict[str, np.ndarray]:
     }
 
 
-def save(archive: Archive, path: str | Path) -> None:
-    """Write an archive to a file."""
+def save(
+    archive: Archive, path: str | Path, more: Mapping[str, np.ndarray] = MappingProxyType({})
+) -> None:
+    """Write an archive to a file, with more arrays if there are any."""
     arrays = elites_as_arrays(archive)
     columns = [name[len(SOLUTION) :] for name in arrays if name.startswith(SOLUTION)]
     described, cells = archive.space.describe(), arrays["cell"]
     arrays.update({SPACE + name: rows for name, rows in archive.space.arrays(cells).items()})
+    arrays.update({MORE + name: array for name, array in more.items()})
     header = {
         "format": FORMAT,
         "version": VERSION if "recipe" in described else WITHOUT_RECIPE,
@@ -76,6 +80,13 @@ def save(archive: Archive, path: str | Path) -> None:
 def load(path: str | Path) -> Archive:
     """Return the archive of a file, or raise ValueError that says what is wrong with it."""
     return _build(path, *files.read_arrays(path, FORMAT, VERSION))
+
+
+def load_with_more(path: str | Path) -> tuple[Archive, dict[str, np.ndarray]]:
+    """Return the archive of a file, and the other arrays that it was saved with."""
+    header, arrays = files.read_arrays(path, FORMAT, VERSION)
+    more = {name[len(MORE) :]: arrays.pop(name) for name in list(arrays) if name.startswith(MORE)}
+    return _build(path, header, arrays), more
 
 
 def loads(content: bytes, source: str | Path) -> Archive:

@@ -16,7 +16,13 @@ from qed.archive.cvt import digest
 from qed.archive.grid import Environments, Space
 from qed.errors import InputError
 
-Evaluated = tuple[np.ndarray, np.ndarray | None]  # objective, and measures if cells need them
+
+class Evaluated(NamedTuple):
+    """What became of a batch."""
+
+    objective: np.ndarray
+    measures: np.ndarray | None  # if cells need them
+    stopped: np.ndarray | None = None  # which were stopped early, if any could be
 
 
 class Domain(Protocol):
@@ -223,11 +229,11 @@ class Record(NamedTuple):
     environments: Sequence[int] | None  # options of each attribute, if the search draws them
 
 
-def record_of(domain: Domain, cells: Space | None, sizes: Mapping[str, int]) -> Record:
+def record_of(domain: Domain, cells: Space | None, sizes: Mapping[str, Any]) -> Record:
     """Return what makes a run of a user's domain, checked."""
     name = type(domain).__name__
     cells = _check_domain(name, domain, cells)
-    described = _description(name, domain)
+    described = description(name, domain)
     run = {"domain": name, **sizes}
     tables: dict[str, dict[str, Any]] = {"run": run, "domain": described, "cells": {}}
     if isinstance(cells, Environments):
@@ -279,8 +285,8 @@ def _code_digest(domain: Domain) -> dict[str, str]:
     return {"code": hashlib.sha256(text.encode()).hexdigest()[:16]}
 
 
-def _description(name: str, domain: Domain) -> dict[str, Any]:
-    """Return the parameters of a domain: its ``describe()``, or the fields of a dataclass."""
+def description(name: str, domain: Any) -> dict[str, Any]:
+    """Return the parameters of a domain or an emitter: ``describe()``, or a dataclass's fields."""
     parameters: Any = {}
     if hasattr(domain, "describe"):
         parameters = domain.describe()
@@ -307,5 +313,5 @@ def _plain(what: str, value: Any) -> Any:
         pass
     raise InputError(
         f"{what} must be text, a finite number or a list of them, to be stored with the run; "
-        f"got {value!r}; give the domain a describe() that returns such values"
+        f"got {value!r}; give it a describe() that returns such values"
     )

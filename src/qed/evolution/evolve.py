@@ -7,6 +7,7 @@ from typing import Any
 from qed import limits
 from qed.archive.archive import Archive
 from qed.definitions import defined
+from qed.emitters import Emitter
 from qed.errors import InputError, number
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.run import Run
@@ -29,6 +30,7 @@ def evolve(
     batch: int = 80,
     initial: int = 2_000,
     race: bool = False,
+    emitter: str | Emitter = "uniform",
     threads: int | None = None,
     out: str | Path | None = None,
     resume: bool = False,
@@ -64,6 +66,9 @@ def evolve(
         Stop children early that are three standard errors behind the incumbent of their cell,
         trial by trial: several times as fast, with another archive that is about as good; for
         algorithms whose cells are environments.  Those that cannot win are stopped in any case.
+    emitter : str or Emitter, default "uniform"
+        What proposes children: "uniform" (parents are drawn uniformly, as in the paper), "bandit"
+        (parents whose children won cells get more), or an object of ``qed.emitters`` or your own.
     threads : int, optional
         CPU threads (default: all cores).
     out : str or Path, optional
@@ -111,7 +116,10 @@ def evolve(
     every = number("checkpoint", checkpoint, 0.0, 1e9)
     threads = limits.threads(threads)
     swarms = Swarms(task, algorithm, trials, seconds, seed, race, threads, chosen(backend))
-    run = Run(out, swarms, evaluations=evaluations, initial=initial, batch=batch, resume=resume)
+    run = Run(
+        out, swarms, evaluations=evaluations, initial=initial, batch=batch, emitter=emitter,
+        resume=resume,
+    )  # fmt: skip
     for _ in run_side_by_side([run], every):
         if progress is not None:
             progress(run)

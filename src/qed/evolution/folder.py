@@ -3,7 +3,8 @@
     config.toml      everything that made it
     progress.csv     filled cells, best, mean and QD score over evaluations
     archive.npz      the archive, when the run is finished
-    checkpoint.npz   the archive so far; the one before it is kept too, until the run is finished
+    checkpoint.npz   the archive so far, and what the emitter has learnt; the one before it is kept
+                     too, until the run is finished
 
 Files are written to a temporary name, flushed and renamed, so that a kill or a full disk leaves
 the last good ones.  What is read back is compared and never executed.
@@ -16,6 +17,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from qed.archive import stored
 from qed.archive.archive import Archive
 from qed.errors import InputError, StoppedError, integer
 from qed.evolution.map_elites import MapElites
@@ -148,11 +152,11 @@ def restore(folder: Path, search: MapElites) -> tuple[bool, list[str]]:
         path = folder / name
         if path.exists():
             try:
-                archive = Archive.load(path)
+                archive, learnt = stored.load_with_more(path)
                 state = archive.header.pop("state")
                 done = integer("done", state["done"], 0, search.evaluations)
                 history = [_row(row) for row in state["history"]]
-                _resume(search, archive, path)
+                _resume(search, archive, path, learnt)
                 search.done, search.history = done, history
                 return False, notes
             except (ValueError, KeyError, TypeError) as error:
@@ -160,14 +164,16 @@ def restore(folder: Path, search: MapElites) -> tuple[bool, list[str]]:
     return False, [*notes, f"{folder} has no checkpoint yet; starting from the beginning"]
 
 
-def _resume(search: MapElites, archive: Archive, path: Path) -> None:
-    """Give a search the archive of a file, or raise ValueError if it belongs to another one."""
+def _resume(
+    search: MapElites, archive: Archive, path: Path, learnt: Mapping[str, np.ndarray] | None = None
+) -> None:
+    """Give a search what is in a file, or raise ValueError if it belongs to another one."""
     if archive.space.describe() != search.archive.space.describe():
         raise ValueError(f"{path} has other cells than this run")
     try:
-        search.resume_with(archive)
+        search.resume_with(archive, learnt)
     except ValueError as error:
-        raise ValueError(f"{path} has other solutions than this run: {error}") from error
+        raise ValueError(f"{path} has {error}") from error
 
 
 def _row(row: Any) -> tuple[float, ...]:
@@ -184,7 +190,7 @@ def save_checkpoint(folder: Path, search: MapElites) -> None:
     try:
         with _disk(folder):
             fresh = folder / f"{CHECKPOINT}.new.npz"
-            archive.save(fresh)
+            stored.save(archive, fresh, search.learnt)
             current = folder / CHECKPOINT
             if current.exists():
                 os.replace(current, folder / PREVIOUS)

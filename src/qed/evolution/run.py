@@ -1,8 +1,8 @@
 """A run: a search over any domain, and the folder it lives in, if any.
 
-Since everything random is a hash of the domain, the cells, the seed and a number, the archive and
-the number of evaluations are the whole state: a resumed run ends with the same archive, bit for
-bit, and runs evolve side by side without changing each other.
+Since everything random is a hash of the domain, the cells, the seed and a number, the archive, the
+number of evaluations and what the emitter has learnt are the whole state: a resumed run ends with
+the same archive, bit for bit, and runs evolve side by side without changing each other.
 """
 
 import time
@@ -13,9 +13,10 @@ from typing import Any
 from qed import limits
 from qed.archive.archive import Archive
 from qed.archive.grid import Space
+from qed.emitters import Emitter, Uniform, checked
 from qed.errors import InputError
 from qed.evolution import folder as files
-from qed.evolution.domain import Batch, Domain, Evaluated, Record, record_of
+from qed.evolution.domain import Batch, Domain, Evaluated, Record, description, record_of
 from qed.evolution.map_elites import MapElites
 from qed.files import Lock
 from qed.streams import STREAMS, search_stream
@@ -42,6 +43,8 @@ class Run:
     seed : int, default 1
         With the domain and the kind of cells it decides everything random.  Robot swarms have
         their own.
+    emitter : str or Emitter, default "uniform"
+        What proposes children: "uniform" or "bandit", or an object of ``qed.emitters`` or your own.
     resume : bool, default False
         Resume the run in the folder.
     progress : callable, optional
@@ -95,16 +98,25 @@ class Run:
         initial: int = 2_000,
         batch: int = 80,
         seed: int = 1,
+        emitter: str | Emitter = "uniform",
         resume: bool = False,
         progress: Callable[[int, int], Any] | None = None,
     ) -> None:
         swarms: Any = domain if cells is None and hasattr(domain, "record") else None
-        sizes = {
+        emitter = checked(emitter)
+        sizes: dict[str, Any] = {
             "evaluations": limits.evaluations(evaluations),
             "initial": limits.evaluations(initial, "initial"),
             "batch": limits.batch(batch),
             "seed": limits.seed(swarms.seed if swarms else seed),
         }
+        if type(emitter) is not Uniform:
+            sizes["emitter"] = _described(emitter)
+        if swarms and swarms.race and emitter.full:
+            raise InputError(
+                f"race stops children early, but {sizes['emitter']} needs full evaluations; give "
+                "another emitter, or no race"
+            )
         record: Record = swarms.record(sizes) if swarms else record_of(domain, cells, sizes)
         if resume and folder is None:
             raise InputError("resume needs folder=, the folder of the run to resume")
@@ -124,6 +136,7 @@ class Run:
             initial=sizes["initial"],
             batch=sizes["batch"],
             environments=record.environments,
+            emitter=emitter,
         )
         if self.search.evaluations <= self.search.initial:
             self.notes.append(
@@ -171,3 +184,10 @@ class Run:
             self._saved_done = self.search.done
         files.remove_checkpoints(self.folder)
         self._lock = None
+
+
+def _described(emitter: Emitter) -> str:
+    """Return an emitter with its parameters, as the settings of a run keep it."""
+    name = type(emitter).__name__
+    parameters = description(name, emitter)
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})"

@@ -171,7 +171,7 @@ def _evaluate(domain: Domain, batch: Batch) -> Evaluated:
         )
     if measures is None and batch.environments is None:
         raise InputError(f"{what} must return measures, by which the cells are found; got None")
-    return objective, measures
+    return Evaluated(objective, measures)
 
 
 def watch(runs: Sequence[Run], every: float = 30.0) -> None:

@@ -84,14 +84,14 @@ class Swarms:
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return mean fitness over trials, and behaviour if cells are behaviours."""
         [result] = self.begin([self], [Batch(solutions, environments)]).results()
-        return result
+        return result.objective, result.measures
 
     def cells(self, evaluations: int, progress: Callable[[int, int], Any] | None = None) -> Space:
         """Return the cells for so many evaluations; progress is called while centroids are made."""
         space: Space = self.algorithm.space(evaluations, progress)
         return space
 
-    def record(self, sizes: Mapping[str, int]) -> Record:
+    def record(self, sizes: Mapping[str, Any]) -> Record:
         """Return what makes a run of these swarms."""
         settings = {
             "task": self.task.name,
@@ -101,6 +101,7 @@ class Swarms:
             "seconds": self.seconds,
             "seed": self.seed,
             **({"race": True} if self.race else {}),
+            **({"emitter": sizes["emitter"]} if "emitter" in sizes else {}),
         }
         tables: dict[str, dict[str, Any]] = {"run": settings}
         header: dict[str, Any] = {"settings": settings}
@@ -329,7 +330,9 @@ class Evaluation:
             if not self._finished:
                 self._begin_round()
         objective = self.bounds.copy()
+        stopped = np.ones(len(objective), bool)
         if self.done == self.trials:
+            stopped[self.active] = False
             objective[self.active] = self.fitness[self.active].mean(1)
             self._remember_trials(objective)
         found = []
@@ -337,5 +340,5 @@ class Evaluation:
             describe = domain.algorithm.describe
             # Where there are behaviours to describe, nobody is stopped.
             behaviour = None if describe is None else describe(self.outcome.part(here), some)
-            found.append((objective[here], behaviour))
+            found.append(Evaluated(objective[here], behaviour, stopped[here]))
         return found
