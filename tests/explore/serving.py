@@ -11,8 +11,9 @@ from pathlib import Path
 class Served:
     """A server that was started by the command, and its address."""
 
-    def __init__(self, *sources: Path | str) -> None:
-        command = [sys.executable, "-m", "qed", "explore", "--no-browser", *map(str, sources)]
+    def __init__(self, *sources: Path | str, browser: bool = False) -> None:
+        how = "--browser" if browser else "--no-browser"
+        command = [sys.executable, "-m", "qed", "explore", how, *map(str, sources)]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )

@@ -166,6 +166,19 @@ def test_a_link_that_cannot_be_shown_begins_anew(browser: Browser, served: Serve
         assert not browser.evaluate("location.hash.includes('FOO')")
 
 
+def test_a_link_to_an_archive_that_is_not_here_shows_no_other(
+    browser: Browser, served: Served
+) -> None:
+    for wrong in ("99", "-1", "0.5", "one"):
+        opened(browser, f"{served.address}#archive={wrong}&cells=9&seed=7")
+        said = browser.evaluate("document.getElementById('busy').textContent")
+        assert "The link cannot be shown: archive must be 0 to 0" in said
+        assert browser.evaluate("[explorer.state.seed, explorer.state.cells[0] === 9]") == [
+            1,
+            False,
+        ]
+
+
 @pytest.mark.parametrize("width", [360, 768, 1440])
 def test_it_fits_and_every_control_has_a_name(browser: Browser, served: Served, width: int) -> None:
     for dark in (False, True):

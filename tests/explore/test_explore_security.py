@@ -107,8 +107,6 @@ def malformed(count: int) -> Iterator[tuple[Any, ...]]:
                 table["archive"] = 9
             if name in ("seconds", "seed") and value == 0.5:
                 table["seed"] = 0.5
-            if (name, value) == ("seconds", True):
-                table["seconds"] = -1
             body = json.dumps({"state": table}).encode()
             yield "POST", post, body, usual(body)
         elif kind == 6:
@@ -145,6 +143,21 @@ def test_a_thousand_malformed_requests_are_refused(both: tuple[ASGIApp, Explorer
         )
     assert not explorer.queues.streams
     assert asked(guarded, "GET", HOME)[0] == 200
+
+
+def test_others_may_lead_to_the_page_but_to_nothing_behind_it(guarded: ASGIApp) -> None:
+    def status(path: str, **sent: bytes) -> int:
+        fetch = [(b"sec-fetch-" + name.encode(), value) for name, value in sent.items()]
+        headers = [one for one in usual() if one[0] not in (b"origin", b"sec-fetch-site")]
+        return asked(guarded, "GET", path, b"", [*headers, *fetch])[0]
+
+    for site in (b"cross-site", b"same-site"):
+        assert status(HOME, site=site, dest=b"document") == 200
+        assert status(HOME, site=site, dest=b"iframe") == 403
+        assert status(HOME, site=site) == 403
+        assert status(f"{HOME}api/start", site=site, dest=b"document") == 403
+        assert status(f"{HOME}main.js", site=site, dest=b"script") == 403
+        assert status("/0/", site=site, dest=b"document") == 403
 
 
 def test_no_websocket_and_no_long_query(guarded: ASGIApp) -> None:

@@ -84,8 +84,7 @@ class Guard:
         if any(origin.lower() != b"http://" + hosts[0].lower() for origin in origins):
             raise RefusedError(403, "requests from other pages are refused")
         site = headers.get(b"sec-fetch-site", [b"same-origin"])[0]
-        if site not in (b"same-origin", b"none"):
-            raise RefusedError(403, "requests from other pages are refused")
+        elsewhere = site not in (b"same-origin", b"none")
         raw = scope.get("raw_path") or scope["path"].encode("utf-8", "replace")
         path = raw.partition(b"?")[0]
         if not PLAIN.fullmatch(path) or b".." in path or b"//" in path:
@@ -93,6 +92,10 @@ class Guard:
         first, slash, rest = path[1:].partition(b"/")
         if not slash or not compare_digest(first, self.token):
             raise RefusedError(403, "wrong token; use the address that 'qed explore' printed")
+        # Others may only lead to the page itself, as the file does that a browser is started with.
+        opened = headers.get(b"sec-fetch-dest") == [b"document"] and scope["method"] == "GET"
+        if elsewhere and (rest or not opened):
+            raise RefusedError(403, "requests from other pages are refused")
         if scope["method"] == "POST":
             self._check_body(headers, origins)
         elif scope["method"] != "GET":

@@ -13,7 +13,7 @@ import numpy as np
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.definitions import defined
-from qed.errors import InputError, choice, integer, number
+from qed.errors import InputError, choice, integer, real
 from qed.explore.sources import LONGEST, ArchiveView
 from qed.swarm import robot
 from qed.swarm.environment import Environment
@@ -104,7 +104,7 @@ def checked(given: Any, views: Sequence[ArchiveView]) -> Scene:
             f"cells must hold one cell, or one for each of the {environment.robots} robots; got "
             f"{len(cells)}"
         )
-    seconds = number("seconds", table.get("seconds", one.seconds), robot.CYCLE, LONGEST)
+    seconds = real("seconds", table.get("seconds", one.seconds), robot.CYCLE, LONGEST)
     task = table.get("task")
     return Scene(
         view=one,
@@ -122,7 +122,10 @@ def checked(given: Any, views: Sequence[ArchiveView]) -> Scene:
 def _environment(given: Any, one: ArchiveView, home: int) -> Environment:
     if given is None:
         return one.environment(home)
-    return Environment(**_table("environment", given, ATTRIBUTES))
+    table = _table("environment", given, ATTRIBUTES)
+    for name, value in table.items():
+        real(name, value, -math.inf, math.inf)  # no text and no truth value
+    return Environment(**dict(table))
 
 
 def _events(given: Any, robots: int, cycles: int) -> tuple[tuple[int, Faults], ...]:
@@ -132,7 +135,7 @@ def _events(given: Any, robots: int, cycles: int) -> tuple[tuple[int, Faults], .
     for event in _listed("events", given, MOST_EVENTS):
         if not isinstance(event, list) or len(event) != 2:
             raise InputError("events must be pairs of a time and a fault for each robot")
-        time = number("events: time", event[0], 0.0, LONGEST)
+        time = real("events: time", event[0], 0.0, LONGEST)
         names = [_text("events: fault", name) for name in _listed("events: faults", event[1], 64)]
         cycle = round(time / robot.CYCLE)
         if cycle < before:

@@ -17,7 +17,7 @@ class Page {
   async begin() {
     this.state = fromLink(location.hash);
     this.config = await api.get("start");
-    this.state.archive = Math.min(Math.max(this.state.archive | 0, 0), this.config.archives.length - 1);
+    this.state = this.possible(this.state);
     this.map = new MapView($("map"), this.config.viridis, {
       chosen: (cell) => this.run(cell),
       pointed: (row) => this.point(row),
@@ -93,12 +93,22 @@ class Page {
     await this.load(state.time, !still.matches);
   }
 
+  // A link that names an archive that is not here shows none, rather than another one's cells.
+  possible(state) {
+    const count = this.config.archives.length;
+    if (this.config.archives[state.archive]) return state;
+    $("busy").textContent = `The link cannot be shown: archive must be 0 to ${count - 1}, got ${state.archive}`;
+    $("busy").hidden = false;
+    history.replaceState(null, "", location.pathname);
+    return fromLink("");
+  }
+
   // The link was changed by hand, or by going back.
   follow() {
     const wanted = fromLink(location.hash);
     if (toLink(wanted) === toLink(this.state)) return;
     this.recovering.stop();
-    this.state = wanted;
+    this.state = this.possible(wanted);
     this.openArchive();
   }
 
