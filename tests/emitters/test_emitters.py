@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import commands
 import numpy as np
 import pytest
 from swarm_runs import swarm_run
@@ -177,6 +178,21 @@ def test_swarms_evolve_and_resume_with_it(tmp_path: Path, make: Any) -> None:
     )
     assert resumed.search.done == 260
     assert through(resumed).archive.equal(going.archive)
+
+
+def test_the_command_takes_its_name(tmp_path: Path) -> None:
+    words = ["--evaluations=200", "--initial=100", "--batch=40", "--trials=2", "--seconds=6"]
+    how = ["evolve", "patrolling", *words, "--checkpoint=0", "--emitter=bandit"]
+    assert commands.run(*how, "--replicates=2", f"--out={tmp_path / 'r'}").returncode == 0
+    sizes = {"evaluations": 200, "initial": 100, "batch": 40, "trials": 2, "seconds": 6.0}
+    for seed in (1, 2):
+        archive = Archive.load(tmp_path / "r" / f"seed-{seed}" / ARCHIVE)
+        assert archive.equal(qed.evolve("patrolling", emitter="bandit", seed=seed, **sizes))
+    assert "Bandit(among=" in commands.run("info", tmp_path / "r" / "seed-1").stdout
+    done = commands.run(*how[:-1], "--emitter=bandid", f"--out={tmp_path / 's'}")
+    assert done.returncode == 2
+    assert "did you mean 'bandit'?" in " ".join(done.stderr.split())
+    assert not (tmp_path / "s").exists()
 
 
 @pytest.mark.parametrize("make", OF_SWARMS.values(), ids=OF_SWARMS)

@@ -34,6 +34,13 @@ def evolve(
     batch: Annotated[int, typer.Option(help="Children per generation.")] = 80,
     initial: Annotated[int, options.INITIAL] = 2_000,
     race: Annotated[bool, options.RACE] = False,
+    emitter: Annotated[
+        str,
+        typer.Option(
+            help="What proposes children: uniform (parents drawn uniformly) or bandit (parents "
+            "whose children won cells get more)."
+        ),
+    ] = "uniform",
     threads: options.Threads = None,
     backend: options.Backend = "auto",
     out: Annotated[
@@ -72,7 +79,7 @@ def evolve(
         with show.waiting("making the archive's cells, once") as progress:
             run = Run(
                 folder, swarms, evaluations=evaluations, initial=initial, batch=batch,
-                resume=resume, progress=progress,
+                emitter=emitter, resume=resume, progress=progress,
             )  # fmt: skip
             runs.append(run)
     typer.echo(f"qed: simulating on {described(engine, threads or cores())}", err=True)
