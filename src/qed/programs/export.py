@@ -15,9 +15,9 @@ from qed.controller.team import Team
 from qed.definitions import defined
 from qed.errors import InputError, choice, integer
 from qed.files import disk, write_text
-from qed.programs import python, running
+from qed.programs import c, python, running
 from qed.programs.contract import contract_of, readme, text_of
-from qed.programs.network import networks
+from qed.programs.network import Network, networks
 from qed.programs.parity import compare, record
 from qed.swarm import robot
 from qed.swarm.environment import Environment
@@ -38,7 +38,7 @@ class Variant(NamedTuple):
 class Language(NamedTuple):
     """How programs of a language are written and run."""
 
-    write: Callable[..., None]
+    files: Callable[[Sequence[Network], Mapping[str, Any]], dict[str, str]]
     program: str
     how_to: str
     variants: Mapping[str, Variant]
@@ -50,12 +50,19 @@ def _nothing() -> None:
 
 LANGUAGES = {
     "python": Language(
-        python.write, running.PROGRAM, python.HOW_TO,
+        python.files, running.PROGRAM, python.HOW_TO,
         {"python": Variant(running.python, _nothing, 1e-5)},
     ),
     "micropython": Language(
-        python.write, running.PROGRAM, python.HOW_TO,
+        python.files, running.PROGRAM, python.HOW_TO,
         {"micropython": Variant(running.micropython, running.lacks_micropython, 1e-5)},
+    ),
+    "c": Language(
+        c.files, "controller.c", c.HOW_TO,
+        {
+            "c, single precision": Variant(c.single, c.lacks, 1e-5),
+            "c, whole numbers": Variant(c.whole, c.lacks, 0.02),
+        },
     ),
 }  # fmt: skip
 
@@ -110,7 +117,7 @@ def export(
     ----------
     what : Controller or Team
         What robots shall run.
-    to : {"python", "micropython"}
+    to : {"python", "micropython", "c"}
         The language of the program.
     out : str or Path
         The folder; it is made.
@@ -166,11 +173,14 @@ def export(
     names = [name] if len(nets) == 1 else [f"{name} {k}" for k in range(len(nets))]
     contract = contract_of(to, nets, parts, environment, names)
     folder = Path(out)
-    with disk(folder, "nothing else was changed"):
+    files = language.files(nets, contract) | {
+        "contract.json": text_of(contract),
+        "README.md": readme(contract, language.how_to, language.program),
+    }
+    with disk(folder, "make room and export again"):
         folder.mkdir(parents=True, exist_ok=True)
-        language.write(folder, nets, contract)
-        write_text(folder / "contract.json", text_of(contract))
-        write_text(folder / "README.md", readme(contract, language.how_to, language.program))
+        for file, text in files.items():
+            write_text(folder / file, text)
     cycles = round(length / robot.CYCLE)
     here = {key: one.lacks() for key, one in language.variants.items()}
     total = cycles * (1 + 2 * sum(lacks is None for lacks in here.values()))
@@ -188,7 +198,7 @@ def export(
             if lacks is None
             else f"not compared here: it needs {lacks}"
         )
-    with disk(folder, "nothing else was changed"):
+    with disk(folder, "make room and export again"):
         write_text(folder / "parity.json", json.dumps(parity, indent=1) + "\n")
     return Export(folder, contract, parity)
 

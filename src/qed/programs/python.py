@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from qed.files import write_text
 from qed.programs.network import Network
 from qed.programs.running import PROGRAM, SOURCES
 
@@ -28,8 +26,8 @@ while True:
 """
 
 
-def write(folder: Path, nets: Sequence[Network], contract: Mapping[str, Any]) -> None:
-    """Write the program of some networks to a folder."""
+def files(nets: Sequence[Network], contract: Mapping[str, Any]) -> dict[str, str]:
+    """Return the program of some networks, by the name of its file."""
     team = contract["controllers"]["of robot"]
     data = {
         "INPUTS = 0\n": f"INPUTS = {len(contract['inputs'])}\n",
@@ -37,7 +35,7 @@ def write(folder: Path, nets: Sequence[Network], contract: Mapping[str, Any]) ->
         "TEAM: tuple[int, ...] = ()": f"TEAM = {tuple(team)!r}",
         f"NETWORKS: {_type('NETWORKS')} = ()": f"NETWORKS = {_literal(nets)}",
     }
-    write_text(folder / PROGRAM, filled("controller.py", data))
+    return {PROGRAM: filled("controller.py", data)}
 
 
 def filled(source: str, data: Mapping[str, str]) -> str:

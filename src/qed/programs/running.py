@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 
 import numpy as np
@@ -21,8 +22,13 @@ PROGRAM = "controller.py"
 class Running:
     """A program that drives robots; ``hidden`` values are set before each step (0: its own)."""
 
-    def __init__(self, command: Sequence[str], robots: int) -> None:
-        self.robots = robots
+    def __init__(
+        self,
+        command: Sequence[str],
+        robots: int,
+        scratch: TemporaryDirectory[str] | None = None,  # removed with it
+    ) -> None:
+        self.robots, self._scratch = robots, scratch
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(list(command), stdin=pipe, stdout=pipe, stderr=pipe)
 
@@ -53,6 +59,8 @@ class Running:
     ) -> None:
         self._process.kill()
         self._process.communicate()
+        if self._scratch is not None:
+            self._scratch.cleanup()
 
 
 def python(folder: Path, hidden: int, numbers: Sequence[int]) -> Running:
