@@ -25,7 +25,7 @@ ONE = 4096
 STEP_BITS = 9  # of a between points of the table
 LIMIT = 4 * ONE - 1
 COARSE = 8  # further bits that Aseba drops at first
-TABLE: list[int] = [round(ONE * math.tanh(k * 2**STEP_BITS / ONE)) for k in range(33)]
+TABLE: list[int] = [round(ONE * math.tanh(k * (1 << STEP_BITS) / ONE)) for k in range(33)]
 LARGEST_16, LARGEST_32 = 2**15 - 1, 2**31 - 1
 MOST_BITS = 14
 LARGEST_SUM = (LARGEST_16 - 1) / 2 ** (12 - COARSE)  # of 5 * weighted sum + bias
@@ -79,7 +79,7 @@ def fits(neuron: FixedNeuron) -> bool:
 def tanh(a: int) -> int:
     """Return the hyperbolic tangent by the table, both in units of 1 / 4096."""
     size = min(abs(a), LIMIT)
-    k, part = size >> STEP_BITS, size & (2**STEP_BITS - 1)
+    k, part = size >> STEP_BITS, size & ((1 << STEP_BITS) - 1)
     y = TABLE[k] + ((TABLE[k + 1] - TABLE[k]) * part >> STEP_BITS)
     return y if a >= 0 else -y
 
