@@ -46,7 +46,7 @@ def test_the_page_loads_whole_and_without_complaint(
         assert browser.evaluate(rows) == len(table.frame)
         shown = browser.evaluate(f"document.querySelector('#{table.name} table').innerText")
         assert str(results.algorithms[1].upper()) in shown or (
-            table.name in ("fault-kinds", "least-lost")
+            table.name in ("fault-kinds", "recovery-cells")
         )
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import publish_study
 import pytest
 
+from qed.errors import InputError
 from qed.paper.statements import judged
 from qed.paper.verdicts import sentence
 from qed.study import figures
@@ -32,10 +33,28 @@ def test_all_that_is_linked_is_there(page: Path) -> None:
     links = re.findall(r"\]\(([^)]+)\)", text)
     assert len(links) > len(FIGURES) + 8
     assert all((page.parent / link).is_file() for link in links)
-    assert {path.suffix for path in (page.parent / "study").iterdir()} == {".csv", ".png"}
+    assert {path.suffix for path in (page.parent / "study").iterdir()} == {
+        ".csv",
+        ".png",
+        ".toml",
+    }
     assert sum(path.stat().st_size for path in (page.parent / "study").iterdir()) < 3e6
     for chart in FIGURES:
         assert f"![{chart.title}](study/{chart.name}.png)" in text
+
+
+def test_what_was_published_is_published_again(page: Path, tmp_path: Path) -> None:
+    again = publish(page.parent / "study", tmp_path)  # of numbers with seven digits
+    text = again.read_text(encoding="utf-8")
+    assert publish(tmp_path / "study", tmp_path).read_text(encoding="utf-8") == text
+    (tmp_path / "study" / "progress.csv").unlink()
+    without = publish(tmp_path / "study", tmp_path).read_text(encoding="utf-8")
+    assert "progress.csv was not kept" in without
+    assert "Cells filled during evolution" not in without
+    assert "Growth of best" not in without
+    (tmp_path / "study" / "runs.csv").unlink()
+    with pytest.raises(InputError, match="holds no finished study"):
+        publish(tmp_path / "study", tmp_path)
 
 
 def test_every_row_of_a_table_has_all_its_cells(page: Path) -> None:

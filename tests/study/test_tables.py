@@ -9,9 +9,11 @@ import statistics as plain
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pandas as pd
 import pytest
 from made_up import results as made_up
+from scipy import stats
 
 from qed.study.blocks import DASH, MINUS, Key, Part, Table, rounded
 from qed.study.plan import PRESETS
@@ -20,6 +22,10 @@ from qed.study.results import PROGRESS, RECOVERIES, RUNS, Results
 from qed.study.selection_bias import bias
 
 NAMES = [
+    "by-map",
+    "qed-by-map",
+    "mechanism",
+    "recovery-cells",
     "table-s1",
     "table-s2",
     "table-s3a",
@@ -32,7 +38,6 @@ NAMES = [
     "slopes",
     "fault-kinds",
     "fault-correlations",
-    "least-lost",
     "table-beyond",
 ]
 nan = math.nan
@@ -87,12 +92,17 @@ def table(results: Results, name: str) -> Table:
 
 
 def only(results: Results, name: str, **where) -> dict:
-    """Return the one row of a table, read from its CSV, that has these values."""
+    """Return the one row of a table, read from its CSV, that has these values; but not limits."""
     frame = pd.read_csv(io.StringIO(table(results, name).csv()), keep_default_na=False)
+    frame = frame[[column for column in frame if not is_limit(column)]]
     for column, value in where.items():
         frame = frame[frame[column] == value]
     (row,) = frame.to_dict("records")
     return row
+
+
+def is_limit(column: str) -> bool:
+    return column.endswith(("_low", "_high")) and not column.startswith("paper_")
 
 
 def column(name: str, k: int) -> list[float]:
@@ -307,7 +317,7 @@ def test_impact_by_kind_of_fault():
     got = [tuple(row) for row in frame.itertuples(index=False)]
     assert [row[:3] for row in got] == [row[:3] for row in expected]
     for row, other in zip(got, expected, strict=True):
-        assert row[3:] == pytest.approx(other[3:])
+        assert row[3:5] == pytest.approx(other[3:])
 
 
 def test_correlation_of_impact_with_faults():
@@ -409,7 +419,7 @@ def test_numbers_are_shown_as_in_the_paper():
     assert table(SMALL, "table-s1").markdown().count("Dispersion") == 1
     # The paper prints the spreads of S3 with one decimal; a second would be made up.
     assert f"paper {MINUS}0.11 ± 0.0</span>" in table(SMALL, "table-s3a").html()
-    assert "4048 ± 68 (paper 4094 ± 2)" in table(SMALL, "maps").markdown()
+    assert "4048 ± 68 [3438, 4658] (paper 4094 ± 2)" in table(SMALL, "maps").markdown()
 
 
 # What is well formed, whatever the study.
@@ -492,7 +502,7 @@ def test_csv_gives_the_frame_back(study):
         assert list(back.columns) == list(table.frame.columns)
         assert len(back) == len(table.frame)
         words = {"task", "algorithm", "baseline", "stars", "paper_stars", "effect", "paper_effect",
-                 "of", "kind", "best_other", "better_than", "worse_than"}  # fmt: skip
+                 "of", "kind", "against", "measure"}  # fmt: skip
         for name in set(back.columns) - words:
             assert back[name].to_list() == pytest.approx(table.frame[name].to_list(), nan_ok=True)
 
@@ -506,9 +516,27 @@ def test_which_tables_there_are(study):
 def test_without_qed_nothing_is_compared_with_it():
     made = tables(STUDIES["without qed"])
     assert [table.name for table in made] == [
-        n for n in NAMES if not n.startswith(("table-s3", "least-lost"))
+        n for n in NAMES if not n.startswith(("table-s3", "qed-by-map", "recovery-cells"))
     ]
-    assert list(made[1].frame["algorithm"]) == ["spirit", "sdbc"]
+    assert list(made[3].frame["algorithm"]) == ["spirit", "sdbc"]
+
+
+def test_limits_are_those_of_the_number_of_each_replicate():
+    results = STUDIES["all tasks"]
+    data = results.recoveries[results.recoveries["algorithm"] == "hbd"]
+    each = data.groupby("replicate")
+    for name, algorithm, stem, numbers in (
+        ("table-s2", "hbd", "impact", each["impact"].median()),
+        ("table-s2-claimed", "hbd", "resilience", each["claimed_resilience"].median()),
+        ("fault-correlations", "hbd", "wheel",
+         [plain.correlation(own["wheel_faults"], own["impact"]) for _, own in each]),
+    ):  # fmt: skip
+        frame = table(results, name).frame.set_index("algorithm")
+        limits = stats.t(len(numbers) - 1, np.mean(numbers), stats.sem(numbers)).interval(0.95)
+        found = frame.loc[algorithm, [f"{stem}_low", f"{stem}_high"]].tolist()
+        assert found == pytest.approx(limits)
+    words = table(results, "table-s2").markdown()
+    assert re.search(r"0\.\d\d ± 0\.\d\d \[.0\.\d\d, .0\.\d\d\] \(paper", words)
 
 
 def test_of_one_replicate_the_deviation_is_a_dash():

@@ -4,7 +4,7 @@ Here is what the paper prints, from numbers.csv, to put beside what a study find
 
 statements    what it says, from statements.csv, and the verdict on each in a study
 checks        how a statement is checked           measures   the numbers of a study it is about
-verdicts      the verdicts in a report             least      who loses least after recovery
+verdicts      the verdicts in a report
 tables        tables S1 to S3, and what the text says of maps and slopes, beside the paper's numbers
 signatures    its figures of impact, resilience and diversity
 

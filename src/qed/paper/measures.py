@@ -14,7 +14,6 @@ import pandas as pd
 
 from qed.paper import BASELINES, QED
 from qed.study import statistics
-from qed.study.blocks import ALL
 from qed.study.results import Results
 from qed.study.work import KINDS
 
@@ -135,16 +134,15 @@ def growth(results: Results, column: str, algorithm: str, task: str = "") -> flo
 
 
 @remembered
-def comparisons(results: Results, column: str, together: bool = False) -> pd.DataFrame:
-    """Compare QED with each other algorithm in each task, or in all tasks together.
+def comparisons(results: Results, column: str) -> pd.DataFrame:
+    """Compare QED with each other algorithm in each task, as the paper does.
 
     Stars are of Bonferroni's correction for all comparisons that could be made; delta is Cliff's,
     positive where QED is better.
     """
     found: list[dict[str, Any]] = []
-    for task in [ALL] if together else results.tasks:
-        of_task = rows(results, "recoveries", "" if together else task)
-        there = dict(results.by_algorithm(of_task))
+    for task in results.tasks:
+        there = dict(results.by_algorithm(rows(results, "recoveries", task)))
         ours = there.pop(QED)[column] if QED in there else []
         for name, theirs in there.items() if len(ours) else ():
             qed, other = (statistics.median_iqr(given) for given in (ours, theirs[column]))

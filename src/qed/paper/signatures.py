@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from qed import paper
 from qed.paper.measures import STRONGEST, in_signatures
 from qed.study import statistics
+from qed.study.by_map import over_replicates, slopes
 from qed.study.results import Results
 
 GRID = 100  # cells of the density along each axis
@@ -118,7 +119,7 @@ def _row(results: Results, x: str, y: str, window: Window, slope: str = "") -> F
         image = _panel(axes, own[x], own[y], window, masses[name], most) or image
         title = [f"n = {len(own):,}, {left_out:,} left out"]
         if slope:
-            title.append(_slope(own[x], own[y], slope, name))
+            title += _slope(own, y, slope, name)
         hidden = window.hidden(own[x].to_numpy(), own[y].to_numpy())
         if hidden:
             title.append(f"{hidden:,} outside the axes")
@@ -132,13 +133,15 @@ def _row(results: Results, x: str, y: str, window: Window, slope: str = "") -> F
     return figure
 
 
-def _slope(x: pd.Series, y: pd.Series, metric: str, algorithm: str) -> str:
-    """Return the regression's slope, with the paper's."""
-    ours = statistics.fit(x, y).slope
-    told = "slope unknown" if math.isnan(ours) else f"slope {ours:.2f}"
+def _slope(own: pd.DataFrame, column: str, metric: str, algorithm: str) -> list[str]:
+    """Return the slope of a column on impact, with its interval, and the paper's."""
+    ours = slopes(column)(own)
+    told = ["slope unknown" if math.isnan(ours) else f"slope {ours:.2f}"]
+    found = over_replicates(own, slopes(column))
+    told[0] += f" [{found.low:.2f}, {found.high:.2f}]" if found.known else ""
     theirs = paper.value(metric, algorithm=algorithm)
-    told += f" (paper {theirs[0]:.2f})" if theirs else ""
-    return told.replace("-", "\N{MINUS SIGN}")
+    told += [f"(paper {theirs[0]:.2f})"] if theirs else []
+    return [line.replace("-", "\N{MINUS SIGN}") for line in told]
 
 
 def _panel(

@@ -2,7 +2,7 @@
 
 Columns that start with ``paper_`` are the paper's.  Tables S2 and S3 exist twice: from fresh trials
 of the selected controllers, and, with "-claimed" in their names, as in the paper from the trials
-that selected them.
+that selected them.  Brackets are 95% intervals over replicates, of the number of each alone.
 """
 
 import math
@@ -15,8 +15,9 @@ from qed.paper import QED
 from qed.paper.measures import STRONGEST, comparisons
 from qed.study import blocks
 from qed.study.blocks import Column, Key, Part, Row, Table, counted, known, plain, rounded, spread
+from qed.study.by_map import limits, means, medians, over_replicates, slopes
 from qed.study.results import Results
-from qed.study.statistics import LARGE, fit, mean_sd, median_iqr
+from qed.study.statistics import LARGE, fit, interval, mean_sd, median_iqr
 
 FRESH, CLAIMED = "", "claimed_"  # what columns of the results begin with
 ON = {
@@ -24,6 +25,9 @@ ON = {
     CLAIMED: "Measured on the selection trials, as in the paper; this overestimates the selected "
     "solutions.",
 }
+BRACKETS = (
+    "In brackets: 95% interval of Student's t over replicates, each alone; none for one replicate. "
+)
 PART = "Performance is a fraction of the task's empirical maximum, the best fitness in this study."
 
 
@@ -94,11 +98,13 @@ def maps_table(results: Results) -> Table:
                 row |= beside(
                     stem, "sd", mean_sd(values), paper.value(heading.lower(), task, algorithm)
                 )
+                row |= limits(stem, interval((values, 0)))
             rows.append(row)
     return Table(
         "table-s1",
         "Table S1: maps in the normal environment",
-        f"Mean ± SD over {counted('replicate', rows)} (paper: 5). {PART} Best is the normal "
+        f"Mean ± SD over {counted('replicate', rows)} (paper: 5). {BRACKETS}{PART} Best is the "
+        "normal "
         "best's performance on fresh trials, average the mean over a map's solutions, coverage the "
         "fraction of its cells that are filled.",
         pd.DataFrame(rows),
@@ -137,11 +143,13 @@ def _recovery(results: Results, trials: str) -> Table:
         for stem, heading in shown.items():
             found = paper.value(heading.lower(), algorithm=algorithm)
             row |= beside(stem, "iqr", median_iqr(recoveries[trials + stem]), found)
+            row |= limits(stem, over_replicates(recoveries, medians(trials + stem)))
         rows.append(row)
     return Table(
         *_named("s2", "impact of faults, and recovery", trials),
         f"Median ± IQR over all tasks and faults: {counted('recovery', rows)} per algorithm "
-        f"(paper: 1250). Impact and resilience are relative changes of performance, before and "
+        f"(paper: 1250). {BRACKETS}Impact and resilience are relative changes of performance, "
+        "before and "
         f"after recovery. {PART} {ON[trials]}",
         pd.DataFrame(rows),
         (blocks.ALGORITHM,),
@@ -157,11 +165,18 @@ def _comparison(results: Results, number: str, metric: str, stem: str, trials: s
     return Table(
         *_named(number, f"{metric}, QED against the others", trials),
         f"Median ± IQR over {counted('recovery', sizes)} per task and algorithm (paper: 250). "
-        f"Significance: Wilcoxon rank-sum test; * and ** mark p below 0.05/{made} and "
-        f"0.001/{made}, Bonferroni's correction for all comparisons (paper: 15). "
-        "The effect is Cliff's δ, positive where QED is better, bold where large. "
+        f"{BRACKETS}Significance as published: Wilcoxon rank-sum test, which takes the recoveries "
+        f"of a map for independent, though they are not; * and ** mark p below 0.05/{made} and "
+        f"0.001/{made}, Bonferroni's correction for all comparisons (paper: 15). The table of QED "
+        "less the other algorithms has tests by map. The effect is Cliff's δ, positive where QED "
+        "is better, bold where large. "
         f"{PART + ' ' if stem == 'relative_performance' else ''}{ON[trials]}",
-        pd.DataFrame([_beside_paper(one, metric, stem) for one in found]),
+        pd.DataFrame(
+            [
+                _beside_paper(one, metric, stem) | _limits(results, one, stem, trials + stem)
+                for one in found
+            ]
+        ),
         (blocks.TASK, Key("Against", "baseline", str.upper)),
         (
             spread(f"QED's {metric}", f"qed_{stem}", "iqr", printed=1),
@@ -170,6 +185,18 @@ def _comparison(results: Results, number: str, metric: str, stem: str, trials: s
             effects("Effect"),
         ),
     )
+
+
+def _limits(results: Results, one: Row, stem: str, column: str) -> Row:
+    """Return the limits of both medians of a row of table S3."""
+    own = results.recoveries[results.recoveries["task"] == one["task"]]
+    return {
+        name: limit
+        for label, algorithm in ((f"qed_{stem}", QED), (stem, one["baseline"]))
+        for name, limit in limits(
+            label, over_replicates(own[own["algorithm"] == algorithm], medians(column))
+        ).items()
+    }
 
 
 def _beside_paper(one: Row, metric: str, stem: str) -> Row:
@@ -207,8 +234,10 @@ def coverage_table(results: Results) -> Table:
         for stem, heading in shown.items():
             found = paper.value(heading.lower(), algorithm=algorithm)
             row |= beside(stem, "sd", mean_sd(runs[stem]), found)
+            row |= limits(stem, over_replicates(runs, means(stem)))
         for stem in diverse:
             row[stem], row[f"{stem}_sd"] = mean_sd(runs[stem])
+            row |= limits(stem, over_replicates(runs, means(stem)))
             if stem == "solution_diversity":
                 row[f"paper_{stem}_low"], row[f"paper_{stem}_high"] = min(ends), max(ends)
         rows.append(row)
@@ -216,7 +245,8 @@ def coverage_table(results: Results) -> Table:
         "maps",
         "Coverage and diversity of the maps",
         f"Mean ± SD over the maps of all tasks: {counted('map', rows)} per algorithm (paper: 25). "
-        "Coverage is the number of filled cells of a map; projected coverage the number of "
+        f"{BRACKETS}Coverage is the number of filled cells of a map; projected coverage the number "
+        "of "
         "SPIRIT's cells that its solutions fill. Diversity is the mean distance, 0 to 1, between "
         "the centroids of these cells, and between the best solutions in them.",
         pd.DataFrame(rows),
@@ -248,6 +278,7 @@ def slopes_table(results: Results) -> Table:
                     "n": line.n,
                     "left_out": int((recoveries["impact"] < STRONGEST).sum()),
                     "slope": line.slope,
+                    **limits("slope", over_replicates(kept, slopes(column))),
                     "paper_slope": found[0] if found else math.nan,
                     "intercept": line.intercept,
                     "r": line.r,
@@ -257,7 +288,8 @@ def slopes_table(results: Results) -> Table:
         "slopes",
         "Slopes of resilience and diversity on impact",
         f"Least-squares lines over the recoveries of all tasks, {counted('point', rows)} each "
-        "(paper: about 1000); r is the Pearson correlation. Faults that cost more than half the "
+        f"(paper: about 1000). {BRACKETS}r is the Pearson correlation. Faults that cost more than "
+        "half the "
         "performance are left out, as in the paper. Diversity is the distance between the "
         "behaviours before and after recovery, 0 to 1.",
         pd.DataFrame(rows),

@@ -195,14 +195,16 @@ class Part(NamedTuple):
         if self.large:
             number = f'<strong class="large">{number}</strong>'
         raised = f"<sup>{escape(self.stars)}</sup>" if self.stars else ""
-        return f"{number}{raised} {escape(self.word)}".rstrip()
+        word = escape(self.word).replace("-", MINUS)
+        return f"{number}{raised} {word}".rstrip()
 
     def markdown(self) -> str:
         """Return this for a cell of a Markdown table."""
         number = self.number.replace("-", MINUS)
         if self.large:
             number = f"**{number}**"
-        return f"{number}{self.stars.replace('*', '&ast;')} {self.word}".rstrip()
+        word = self.word.replace("-", MINUS)
+        return f"{number}{self.stars.replace('*', '&ast;')} {word}".rstrip()
 
 
 def known(value: Any) -> bool:
@@ -213,6 +215,12 @@ def known(value: Any) -> bool:
 def rounded(value: float, digits: int) -> str:
     """Return a number with so many decimals, a dash if it is not known."""
     return f"{value:z.{digits}f}" if known(value) else DASH
+
+
+def limits(row: Row, stem: str, digits: int) -> str:
+    """Return the interval of a number, "[low, high]", where its row has one."""
+    low, high = (row.get(f"{stem}_{end}", math.nan) for end in ("low", "high"))
+    return f"[{rounded(low, digits)}, {rounded(high, digits)}]" if known(low) else ""
 
 
 class Column(NamedTuple):
@@ -229,7 +237,8 @@ def spread(heading: str, stem: str, suffix: str, digits: int = 2, printed: int =
     def ours(row: Row) -> Part:
         value = rounded(row[stem], digits)
         return Part(
-            value if value == DASH else f"{value} ± {rounded(row[f'{stem}_{suffix}'], digits)}"
+            value if value == DASH else f"{value} ± {rounded(row[f'{stem}_{suffix}'], digits)}",
+            word=limits(row, stem, digits),
         )
 
     def paper(row: Row) -> Part | None:
@@ -246,7 +255,7 @@ def plain(heading: str, stem: str, digits: int = 2, *, paper: bool = False) -> C
     """Return a column of a number alone, with the paper's if it has it."""
 
     def ours(row: Row) -> Part:
-        return Part(rounded(row[stem], digits))
+        return Part(rounded(row[stem], digits), word=limits(row, stem, digits))
 
     def theirs(row: Row) -> Part | None:
         value = row[f"paper_{stem}"]

@@ -9,9 +9,20 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter
+from scipy.stats import t
 
 from qed import paper
 from qed.study import statistics
+from qed.study.blocks import ALL
+from qed.study.by_map import (
+    ENDPOINTS,
+    OUTCOMES,
+    differences,
+    means,
+    medians,
+    over_replicates,
+    paired,
+)
 from qed.study.results import Results
 from qed.study.selection_bias import gains, measured
 from qed.study.work import KINDS
@@ -51,8 +62,7 @@ def coverage(results: Results) -> Figure:
     for name in results.algorithms:
         runs = curves(results.progress, name, "filled")
         mean = runs.mean(axis=1)
-        # Of one replicate there is no SD; then there is no band.
-        spread = runs.T.groupby(level="task").std(ddof=1).mean()
+        spread = _half(runs.T.groupby(level="replicate").mean().T)
         axes.plot(mean.index, mean, color=COLOURS[name], lw=2.4)
         axes.fill_between(
             mean.index, (mean - spread).clip(lower=0.9), mean + spread, color=COLOURS[name],
@@ -68,6 +78,20 @@ def coverage(results: Results) -> Figure:
     axes.xaxis.set_major_formatter(_count)
     _legend(figure, results, [Line2D([], [], color="0.3", lw=3, label="paper, final")])
     return figure
+
+
+def _half(runs: pd.DataFrame) -> pd.Series:
+    """Return half of the interval of each row's mean; of one replicate there is none."""
+    several = runs.shape[1]
+    factor = t.ppf((1 + statistics.LEVEL) / 2, several - 1) if several > 1 else np.nan
+    return factor * runs.std(axis=1, ddof=1) / np.sqrt(several)
+
+
+def _limits(axes: Axes, found: statistics.Interval, place: float) -> None:
+    """Draw the interval of a mean beside its box; of one replicate there is none."""
+    if found.known:
+        ends = [found.low, found.mean, found.high]
+        axes.plot([place] * 3, ends, "_-", color="black", ms=6, lw=1.3, zorder=5)
 
 
 def _marks_at_the_right(axes: Axes, ends: dict[str, float]) -> None:
@@ -115,6 +139,7 @@ def best_performance(results: Results) -> Figure:
         own = results.runs[results.runs["algorithm"] == name]
         values = own["best_relative_performance"].dropna()
         _box(axes, values, place, 0.55, COLOURS[name], dots=True)
+        _limits(axes, over_replicates(own, means("best_relative_performance")), place + 0.36)
         for task, marker in zip(results.tasks, _markers(results.tasks), strict=True):
             dots = own.loc[own["task"] == task, "best_relative_performance"]
             axes.scatter(
@@ -148,7 +173,7 @@ def evolution(results: Results) -> Figure:
                 runs = curves(results.progress, name, metric, task)
                 if runs.empty:
                     continue
-                mean, spread = runs.mean(axis=1), runs.std(axis=1, ddof=1)
+                mean, spread = runs.mean(axis=1), _half(runs)
                 lower = (mean - spread).clip(lower=0.9) if metric == "filled" else mean - spread
                 axes.plot(mean.index, mean, color=COLOURS[name], lw=1.9)
                 axes.fill_between(mean.index, lower, mean + spread, color=COLOURS[name],
@@ -167,6 +192,33 @@ def evolution(results: Results) -> Figure:
     return figure
 
 
+def by_map(results: Results) -> Figure:
+    """Draw how QED differs from each other algorithm in the same faults, map by map."""
+    frame, there = differences(results), [ALL, *results.tasks]
+    figure = Figure(figsize=(9.2, 1.0 + 0.75 * len(there)), layout="constrained")
+    grid = figure.subplots(1, 2, sharey=True)
+    others = list(dict.fromkeys(frame["against"]))
+    for axes, name in zip(grid, ENDPOINTS, strict=True):
+        for row in frame.to_dict("records"):
+            shift = 0.24 * (others.index(row["against"]) - (len(others) - 1) / 2)
+            place, colour = there.index(row["task"]) + shift, COLOURS[row["against"]]
+            if row["task"] != ALL:
+                pairs = paired(results, row["against"], name)
+                dots = pairs.loc[pairs["task"] == row["task"], "difference"]
+                axes.plot(dots, [place] * len(dots), "o", ms=4, mec=colour, mfc="white", zorder=3)
+            axes.plot(row[name], place, "|", ms=9, mew=2, color=colour)
+            if np.isfinite(row[f"{name}_low"]):
+                axes.plot([row[f"{name}_low"], row[f"{name}_high"]], [place] * 2, lw=1.8,
+                          color=colour)  # fmt: skip
+        axes.axvline(0, color="0.6", lw=0.8, zorder=0)
+        _dress(axes, OUTCOMES[name].lower() + ",\nQED less the other", "")
+    grid[0].set_yticks(range(len(there)), ["all tasks", *there[1:]], fontsize=LABEL)
+    grid[0].invert_yaxis()
+    handles = [Patch(color=COLOURS[name], label=f"against {name.upper()}") for name in others]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False, fontsize=12)
+    return figure
+
+
 def faults(results: Results) -> Figure:
     """Draw impact against the number of robots with each kind of fault."""
     figure = Figure(figsize=(11.0, 4.4), layout="constrained")
@@ -175,16 +227,18 @@ def faults(results: Results) -> Figure:
     for axes, (kind, column) in zip(grid, KINDS.items(), strict=True):
         data = results.recoveries.dropna(subset=["impact"])
         for k, name in enumerate(names):
-            impacts = data[data["algorithm"] == name].groupby(column)["impact"]
-            low, middle, high = (impacts.quantile(part) for part in (0.25, 0.5, 0.75))
-            places = middle.index.to_numpy(float) + 0.17 * (k - (len(names) - 1) / 2)
-            axes.errorbar(places, middle, (middle - low, high - middle), color=COLOURS[name],
-                          fmt="o", ms=5.5, lw=1.8)  # fmt: skip
+            for count, own in data[data["algorithm"] == name].groupby(column):
+                place = float(count) + 0.17 * (k - (len(names) - 1) / 2)
+                axes.plot(place, own["impact"].median(), "o", ms=5.5, color=COLOURS[name])
+                found = over_replicates(own, medians("impact"))
+                if found.known:
+                    axes.plot([place] * 2, found[1:3], color=COLOURS[name], lw=1.8)
         axes.axhline(0, color="0.6", lw=0.8, zorder=0)
         _dress(axes, "", "")
         most = int(data[column].max()) if len(data) else 0
         axes.set_xticks(range(most + 1))
         axes.set_xlim(-0.6, most + 0.6)
+        axes.set_ylim(-1.05, 0.15)  # where impacts are; intervals of few replicates go beyond
         axes.set_title(f"{kind} faults\n{_relation(data[column], data['impact'])}", fontsize=12)
     grid[0].set_ylabel(f"impact\n{PART}", fontsize=LABEL)
     figure.supxlabel("robots with a fault of this kind (of ten)", fontsize=LABEL)
@@ -220,6 +274,8 @@ def tasks(results: Results) -> Figure:
                 if dots:
                     axes.scatter(place + rng.uniform(-0.3, 0.3, len(values)) * width, values,
                                  s=12, color=COLOURS[name], alpha=0.7, lw=0, zorder=3)  # fmt: skip
+                rows = data[(data["task"] == task) & (data["algorithm"] == name)]
+                _limits(axes, over_replicates(rows, medians(metric)), place + 0.7 * width)
                 theirs = paper.value("resilience", task, name) if metric == "resilience" else None
                 if theirs:
                     axes.plot(place, theirs[0], marker="D", ms=6, mfc="white", mec="black",
@@ -249,6 +305,7 @@ def selection_bias(results: Results) -> Figure:
             if len(own):
                 place = column + width * (k - (len(names) - 1) / 2)
                 _box(axes, own["fresh"].dropna(), place, 0.7 * width, COLOURS[name], dots=False)
+                _limits(axes, over_replicates(own, medians("fresh")), place + 0.45 * width)
                 axes.plot(place, own["claimed"].median(), marker="D", ms=6, mfc="white",
                           mec="black", zorder=4)  # fmt: skip
     axes.axhline(0, color="0.6", lw=0.8, zorder=0)

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from qed.paper import signatures
 from qed.study import beyond_report, charts
 from qed.study.blocks import Link, Picture
+from qed.study.by_map import differences
 from qed.study.paths import FIGURES as FOLDER
 from qed.study.results import Results
 
@@ -69,7 +70,22 @@ _SIGNATURE = (
     "impact below -0.5, as in the paper, or without a measurement are left out. {points} "
     "recoveries in all. "
 )
+
+
+def _limits(number: str) -> str:
+    return (
+        f"black bar beside it: mean over replicates of each one's {number}, with the 95% interval "
+        "of Student's t. "
+    )
+
+
 _AS_BEFORE = "Panels, colours, dots and n as in the figure of impact and resilience. "
+
+
+def _with_progress(results: Results) -> bool:
+    return len(results.progress) > 0
+
+
 FIGURES: list[Chart] = [
     Chart(
         "coverage",
@@ -77,9 +93,11 @@ FIGURES: list[Chart] = [
         charts.coverage,
         "Number of filled cells in each algorithm's own map, on a logarithmic axis, against "
         "evaluations. Line: mean over all maps of the algorithm ({maps} maps in all). Band: "
-        "standard deviation over the {replicates} replicates, averaged over tasks; none for a "
-        "single replicate. Marks at the right edge: the paper's final numbers. A curve that still "
+        "95% interval of Student's t over the {replicates} replicates, of their means over tasks; "
+        "none for a single replicate. Marks at the right edge: the paper's final numbers. A curve "
+        "that still "
         "rises at the end would go higher with more evaluations.",
+        _with_progress,
     ),
     Chart(
         "best-performance",
@@ -87,17 +105,29 @@ FIGURES: list[Chart] = [
         charts.best_performance,
         "Performance of each map's normal best on fresh trials, as a fraction of the task's "
         "empirical maximum. Each point is a map ({maps} in all); its shape is the task. Box: "
-        "quartiles and median; whiskers: last data within 1.5 interquartile ranges of the box. "
-        "Higher is better.",
+        "quartiles and median; whiskers: last data within 1.5 interquartile ranges of the box; "
+        + _limits("mean")
+        + "Higher is better.",
     ),
     Chart(
         "evolution",
         "Evolution by task",
         charts.evolution,
         "Best fitness, mean fitness and filled cells during evolution, one column per task. Line "
-        "and band: mean ± standard deviation over {replicates} replicates. QED's fitness is over "
+        "and band: mean and 95% interval over {replicates} replicates. QED's fitness is over "
         "many environments, some of them easier than the normal one, so it is not comparable with "
         "the others'.",
+        _with_progress,
+    ),
+    Chart(
+        "by-map",
+        "QED less the other algorithms, map by map",
+        charts.by_map,
+        "Difference in the same combined fault, mean over faults. Dots: pairs of maps of one "
+        "replicate; tick and bar: their mean with the 95% interval of Student's t; over all tasks, "
+        "tasks count alike. Left: recovered performance, a fraction of the empirical maximum; "
+        "right: resilience. Above 0 QED is better.",
+        lambda results: len(differences(results)) > 0,
     ),
     Chart(
         "impact-resilience",
@@ -126,7 +156,9 @@ FIGURES: list[Chart] = [
         "Impact and kind of fault",
         charts.faults,
         "Impact against the number of robots, of ten, with a fault of one kind. Point: median; "
-        "bar: interquartile range; algorithms are shifted sideways for legibility. {points} "
+        "bar: 95% interval over replicates, where there are several, cut off at the axes; "
+        "algorithms are shifted "
+        "sideways for legibility. {points} "
         "recoveries from {faults} pairs of a task and a combined fault. Above each panel: Pearson "
         "correlation over all of them. The paper finds no direct relation.",
     ),
@@ -136,7 +168,9 @@ FIGURES: list[Chart] = [
         charts.tasks,
         "Impact of faults, and resilience after recovery, by task and algorithm, on fresh trials; "
         "{points} recoveries in all. Boxes as in the figure of best performance; points if there "
-        "are at most 60. Grey: the paper's range of impact for the task; diamonds: the paper's "
+        "are at most 60; "
+        + _limits("median")
+        + "Grey: the paper's range of impact for the task; diamonds: the paper's "
         "median resilience. Nearer to 0 is better.",
     ),
     Chart(
@@ -144,7 +178,9 @@ FIGURES: list[Chart] = [
         "Selection bias in the gain of recovery",
         charts.selection_bias,
         "Gain of the recovery solution over the normal best, both with the fault. Boxes: fresh "
-        "trials, drawn as in the figure of best performance. Diamonds: median on the selection "
+        "trials, drawn as in the figure of best performance; "
+        + _limits("median")
+        + "Diamonds: median on the selection "
         "trials, as in the paper. The height of a diamond above its box's median line is selection "
         "bias. {points} recoveries in all.",
     ),

@@ -14,17 +14,26 @@ import pandas as pd
 
 import qed
 from qed.files import write_text
-from qed.paper import least, verdicts
 from qed.paper import tables as paper_tables
+from qed.paper import verdicts
 from qed.paper.statements import Judged, judged
-from qed.study import beyond_report, blocks, paths, selection_bias, statistics, summary, work
-from qed.study.blocks import Block, Key, Link, Picture, Table, Text, many, plain
+from qed.study import (
+    beyond_report,
+    blocks,
+    by_map,
+    paths,
+    selection_bias,
+    statistics,
+    summary,
+    work,
+)
+from qed.study.blocks import Block, Key, Link, Picture, Row, Table, Text, many, plain
 from qed.study.figures import DPI, draw
 from qed.study.plan import Name
 from qed.study.results import TABLES, Results
+from qed.text import toml
 
 STUDY = "study"  # name of a published page, and of the folder beside it
-RAW = ("runs", "recoveries")  # published; progress.csv is long, and only figures need it
 DEFINITIONS = {
     "Normal best": "The solution of a map with the highest fitness when all solutions are "
     "re-evaluated in the normal environment: ten healthy robots.",
@@ -65,6 +74,7 @@ class Section(NamedTuple):
 def tables(results: Results) -> list[Table]:
     """Return the tables that the results suffice for, in the order of the report."""
     made = [
+        *by_map.tables(results),
         paper_tables.maps_table(results),
         *paper_tables.recovery_tables(results, paper_tables.FRESH),
         selection_bias.bias_table(results),
@@ -73,7 +83,6 @@ def tables(results: Results) -> list[Table]:
         paper_tables.slopes_table(results),
         _fault_kinds(results),
         _fault_correlations(results),
-        least.table(results),
         beyond_report.table(results),
     ]
     return [table for table in made if table is not None and len(table.frame)]
@@ -81,16 +90,21 @@ def tables(results: Results) -> list[Table]:
 
 def _fault_kinds(results: Results) -> Table:
     """Impact against the number of robots with each kind of fault."""
-    recoveries = results.recoveries
+    recoveries, impact = results.recoveries, by_map.medians("impact")
     rows = [
         {"kind": kind, "robots": robots, "n": n, "impact": median, "impact_iqr": iqr}
+        | by_map.limits(
+            "impact",
+            by_map.over_replicates(recoveries[recoveries[column] == robots], impact),
+        )
         for kind, column in work.KINDS_AND_ANY.items()
         for robots, n, median, iqr in statistics.by_count(recoveries[column], recoveries["impact"])
     ]
     return Table(
         "fault-kinds",
         "Impact by number of robots with each kind of fault",
-        "Median ± IQR over all tasks and algorithms. The paper finds no direct relation.",
+        f"Median ± IQR over all tasks and algorithms. {paper_tables.BRACKETS}The paper finds no "
+        "direct relation.",
         pd.DataFrame(rows),
         (Key("Fault", "kind", str.capitalize), Key("Robots", "robots")),
         (blocks.spread("Impact", "impact", "iqr")._replace(paper=None), plain("n", "n", 0)),
@@ -100,19 +114,21 @@ def _fault_kinds(results: Results) -> Table:
 def _fault_correlations(results: Results) -> Table:
     """Correlation of impact with the number of robots with each kind of fault."""
     groups = [*results.by_algorithm(results.recoveries), (blocks.ALL, results.recoveries)]
-    rows = [
-        {"algorithm": algorithm, "n": len(recoveries)}
-        | {
-            kind: statistics.pearson(recoveries[column], recoveries["impact"])
-            for kind, column in work.KINDS_AND_ANY.items()
-        }
-        for algorithm, recoveries in groups
-        if len(recoveries)
-    ]
+    rows: list[Row] = []
+    for algorithm, recoveries in groups:
+        if recoveries.empty:
+            continue
+        row: Row = {"algorithm": algorithm, "n": len(recoveries)}
+        for kind, column in work.KINDS_AND_ANY.items():
+            number = by_map.correlations(column, "impact")
+            row |= {kind: number(recoveries)}
+            row |= by_map.limits(kind, by_map.over_replicates(recoveries, number))
+        rows.append(row)
     return Table(
         "fault-correlations",
         "Correlation of impact with the number of robots with each kind of fault",
-        "Pearson correlation over all tasks. Below 0, more such faults cost more performance.",
+        f"Pearson correlation over all tasks. {paper_tables.BRACKETS}Below 0, more such faults "
+        "cost more performance.",
         pd.DataFrame(rows),
         (blocks.ALGORITHM,),
         (*(plain(kind.capitalize(), kind) for kind in work.KINDS_AND_ANY), plain("n", "n", 0)),
@@ -142,24 +158,27 @@ def write(folder: Path, results: Results | None = None) -> Path:
 def publish(study: Path, target: Path, results: Results | None = None, name: str = STUDY) -> Path:
     """Write a finished study as Markdown into a folder, its CSV files and figures beside it.
 
-    ``study`` is the study's folder, ``target`` gets NAME.md and a folder NAME/; returns the page.
+    ``study`` is the study's folder, or one that this wrote; ``target`` gets NAME.md and a folder
+    NAME/; returns the page.
     """
     results = results or Results.load(study)
     beside = target / name
     beside.mkdir(parents=True, exist_ok=True)
     made, found = tables(results), judged(results)
     shown = _written(made, found, beside, name)
-    for raw in RAW:
+    for raw in _raw(results):
         text = getattr(results, raw).to_csv(index=False, lineterminator="\n", float_format="%.7g")
         write_text(beside / f"{raw}.csv", text)
+    write_text(beside / paths.SETTINGS, toml({"study": results.settings}))
     figures = []
     for each in draw(results, beside, dpi=DPI // 2, pdf=False):
         png = Path(shutil.move(each.path, beside / each.path.name))
         figures.append(each._replace(path=png, files=(Link("PNG", f"{name}/{png.name}"),)))
     (beside / paths.FIGURES).rmdir()
     told = summary.sentences(results, {table.name: table.frame for table in made})
-    parts = [f"# A study: {len(results.runs)} maps, {len(results.recoveries):,} recoveries", *told]
-    files_used = Section("files", "Files", _files(name))
+    title = f"# A study: {len(results.runs)} maps, {len(results.recoveries):,} recoveries"
+    parts = [title, *map(blocks.minus, told)]
+    files_used = Section("files", "Files", _files(results, name))
     for section in [*_sections(results, shown, found, figures, name), files_used]:
         if section.blocks:
             parts += [f"## {section.title}", *(block.markdown() for block in section.blocks)]
@@ -186,10 +205,19 @@ def _sections(
     checked = [*verdicts.blocks(found, results), Text("All statements:", all_)] if found else []
     beyond: list[Block] = [Text(words) for words in beyond_report.sentences(results)]
     theirs = (beyond_report.TABLE, beyond_report.FIGURE)
+    elsewhere = (*theirs, *by_map.TABLES)
     beyond += [table for table in made if table.name in theirs]
     beyond += [figure for figure in figures if figure.name in theirs]
     return [
         Section("scale", "Scale and protocol", summary.scale(results)),
+        Section(
+            "by-map",
+            "The map as the unit",
+            [
+                *(figure for figure in figures if figure.name in by_map.TABLES),
+                *(table for table in made if table.name in by_map.TABLES),
+            ],
+        ),
         Section("verdicts", "The paper's statements, checked", checked),
         Section(
             "selection-bias",
@@ -197,8 +225,8 @@ def _sections(
             [Text(words) for words in selection_bias.sentences(results)],
         ),
         Section("beyond", "Beyond the paper: few trials, playbooks, teams", beyond),
-        Section("tables", "Tables", [t for t in made if t.name not in theirs]),
-        Section("figures", "Figures", [f for f in figures if f.name not in theirs]),
+        Section("tables", "Tables", [t for t in made if t.name not in elsewhere]),
+        Section("figures", "Figures", [f for f in figures if f.name not in elsewhere]),
     ]
 
 
@@ -248,17 +276,24 @@ def _methods(results: Results) -> list[Block]:
     ]
 
 
-def _files(beside: str) -> list[Block]:
-    left = ", ".join(f"{name}.csv" for name in TABLES if name not in RAW)
-    links = tuple(Link(f"{name}.csv", f"{beside}/{name}.csv") for name in (*RAW, "statements"))
-    return [
-        Text(
-            f"All numbers are computed from the study's {', '.join(RAW)} and {left}. "
-            "statements.csv has, for each statement, how it was measured, both numbers, the "
-            "tolerance and the verdict. `benchmarks/publish_study.py` wrote this page. Files:",
-            links,
-        )
-    ]
+def _raw(results: Results) -> list[str]:
+    """Return the tables of measurements that a study has."""
+    return [name for name in (*TABLES, "beyond") if len(getattr(results, name))]
+
+
+def _files(results: Results, beside: str) -> list[Block]:
+    there = _raw(results)
+    links = tuple(Link(f"{name}.csv", f"{beside}/{name}.csv") for name in (*there, "statements"))
+    lost = [f"{name}.csv" for name in TABLES if name not in there]
+    told = (
+        f"All numbers are computed from {', '.join(f'{name}.csv' for name in there)} and "
+        "study.toml, the settings, by `benchmarks/publish_study.py`, which reads what it wrote as "
+        "well as a study's folder. statements.csv has, for each statement, how it was measured, "
+        "both numbers, the tolerance and the verdict."
+    )
+    if lost:
+        told += f" Of this study {', '.join(lost)} was not kept; what needs it is left out."
+    return [Text(f"{told} Files:", (Link("study.toml", f"{beside}/study.toml"), *links))]
 
 
 def _page(results: Results, sections: list[Section], told: list[str], found: list[Judged]) -> str:
@@ -291,7 +326,7 @@ recovers the swarm.</p>
 <nav aria-label="Contents"><ul>{links}</ul></nav>
 </header>
 <div class="summary">
-{verdicts.strip(found) if found else ""}{"".join(Text(words).html() for words in told)}</div>
+{"".join(Text(words).html() for words in told)}{verdicts.strip(found) if found else ""}</div>
 {_failures(results.failures)}{body}<footer>Made by qed {escape(qed.__version__)}.</footer>
 </main>
 </body>

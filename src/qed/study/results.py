@@ -119,14 +119,18 @@ class Results:
 
     @classmethod
     def load(cls, folder: Path) -> Results:
-        """Return the results of a study's folder."""
+        """Return the results of a study's folder, or of one that it was published in."""
         try:
             settings = tomllib.loads((folder / paths.SETTINGS).read_text(encoding="utf-8"))["study"]
+            published = not paths.tables(folder).exists()  # then tables lie beside the settings
+            place = folder if published else paths.tables(folder)
+            optional = ("beyond", "progress") if published else ("beyond",)
             tables = {
-                name: with_new_names(pd.read_csv(paths.table(folder, name))) for name in TABLES
+                name: with_new_names(pd.read_csv(place / f"{name}.csv"))
+                for name in (*TABLES, "beyond")
+                if name not in optional or (place / f"{name}.csv").exists()
             }
-            if paths.table(folder, "beyond").exists():
-                tables["beyond"] = pd.read_csv(paths.table(folder, "beyond"))
+            tables.setdefault("progress", pd.DataFrame(columns=list(PROGRESS)))
         except (OSError, KeyError, ValueError) as error:
             raise InputError(f"{folder} holds no finished study: {error}") from error
         wanted = {**TABLES, **({"beyond": BEYOND} if "beyond" in tables else {})}
