@@ -260,7 +260,7 @@ def test_the_summary_says_what_the_numbers_say() -> None:
     )
     assert "mean resilience, less that of the others: 0.040 (HBD)" in text
     assert "By task, QED has the highest mean resilience in 1 of 1 (dispersion" in text
-    assert "By them QED is more resilient in 1 of 1 comparison (" in text
+    assert "By the sign of that delta QED is more resilient in 1 of 1 comparison (" in text
     assert "4,000 with QED (paper: 4,094) and 1,000 with HBD (paper: 1,091)." in text
 
 
@@ -274,6 +274,18 @@ def test_the_summary_does_not_flatter_qed() -> None:
     assert "less that of the others: -0.100 (HBD) and -0.050 (SDBC)" in text
     assert "QED has the highest mean resilience in 0 of 1. " in text
     assert "in 0 of 2 comparisons (0 significant) and less in 2" in text
+
+
+def test_the_scale_comes_before_all_verdicts(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert text.index("robot-steps (1/") < text.index('class="counts"')
+
+
+def test_nothing_is_minus_zero() -> None:
+    text = told(study({"qed": -0.001}, {"qed": -0.002}, {"qed": 1}))
+    assert "by a median of 0%; after recovery the median loss is 0% (QED)." in text
+    text = told(study({"qed": -0.001}, {"qed": 0.001, "hbd": -0.001}, {"qed": 1, "hbd": 1}))
+    assert "by a median of +0%; after recovery the median change is +0% (QED)" in text
 
 
 def test_gains_and_lone_algorithms_are_told_too() -> None:

@@ -65,15 +65,15 @@ def _losses(results: Results) -> list[str]:
     best, worst = ranked[0], ranked[-1]
     if max(after.values()) > 0 or impact.median() > 0:  # odd, so plain numbers with signs
         told = (
-            f"Faults change performance by a median of {impact.median():+.0%}; after "
-            f"recovery the median change is {after[best]:+.0%} ({best.upper()})"
+            f"Faults change performance by a median of {impact.median():+z.0%}; after "
+            f"recovery the median change is {after[best]:+z.0%} ({best.upper()})"
         )
         return [
-            f"{told} to {after[worst]:+.0%} ({worst.upper()})." if best != worst else f"{told}."
+            f"{told} to {after[worst]:+z.0%} ({worst.upper()})." if best != worst else f"{told}."
         ]
-    told = f"Faults reduce performance by a median of {-impact.median():.0%}; after recovery the "
-    told += f"median loss is {-after[best]:.0%} ({best.upper()})"
-    return [f"{told} to {-after[worst]:.0%} ({worst.upper()})." if best != worst else f"{told}."]
+    told = f"Faults reduce performance by a median of {-impact.median():z.0%}; after recovery the "
+    told += f"median loss is {-after[best]:z.0%} ({best.upper()})"
+    return [f"{told} to {-after[worst]:z.0%} ({worst.upper()})." if best != worst else f"{told}."]
 
 
 def _significance(frame: pd.DataFrame | None) -> list[str]:
@@ -85,7 +85,8 @@ def _significance(frame: pd.DataFrame | None) -> list[str]:
     theirs = frame[frame["paper_delta"] > 0]
     theirs_sure = (theirs["paper_stars"] != "").sum()
     return [
-        "The paper's own tests take the recoveries of a map for independent. By them QED is more "
+        "The paper's own tests (Cliff's delta and rank sums of single recoveries) take the "
+        "recoveries of a map for independent. By the sign of that delta QED is more "
         f"resilient in {len(better)} of {many(len(frame), 'comparison')} ({sure} significant) and "
         f"less in {len(worse)} ({against} significant); in the paper it is more resilient in "
         f"{len(theirs)} of the same comparisons ({theirs_sure} significant)."
