@@ -112,9 +112,9 @@ class Browser:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
-    def until(self, expression: str) -> None:
+    def until(self, expression: str, patience: float = PATIENCE) -> None:
         """Wait until a JavaScript expression is true in the page."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience
         while not self.evaluate(expression):
             assert time.monotonic() < deadline, f"never true: {expression}"
             time.sleep(0.05)

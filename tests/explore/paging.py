@@ -14,7 +14,7 @@ def opened(browser: Browser, address: str, width: int = 1440, **how: Any) -> Non
     """Open the page anew, and wait until a swarm is there."""
     browser.open("about:blank", width)
     browser.open(address, width, **how)
-    browser.until(READY)
+    browser.until(READY, 180.0)  # the simulator may have to be compiled first
 
 
 def value(browser: Browser, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,12 +12,15 @@ from pathlib import Path
 class Served:
     """A server that was started by the command, and its address."""
 
-    def __init__(self, *sources: Path | str, browser: bool = False) -> None:
+    def __init__(
+        self, *sources: Path | str, browser: bool = False, cache: Path | None = None
+    ) -> None:
         how = "--browser" if browser else "--no-browser"
         command = [sys.executable, "-m", "qed", "explore", how, *map(str, sources)]
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=os.environ | ({"QED_CACHE": str(cache)} if cache else {}),
+        )  # fmt: skip
         assert self.process.stdout is not None
         told = [self.process.stdout.readline().strip() for _ in range(2)]
         assert told[1].startswith("http://127.0.0.1:"), (told, self.process.poll())

@@ -5,6 +5,7 @@ maps      an archive and its map as data: where cells are drawn, and what they a
 state     what is seen, as a link holds it, checked; where robots begin
 swarms    what is seen, simulated while robots break: for the page, and as a film
 searches  recoveries, reported step by step while they go on; small kits
+ready     the simulator made ready: loaded, or compiled by a process of its own
 lines     what is seen, as Python
 queues    work for a page: one simulation at a time, the rest in a queue, stopped when it leaves
 security  who may ask, and how much

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import secrets
-import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -25,6 +24,7 @@ from qed.definitions import known
 from qed.errors import InputError, StoppedError, choice, integer
 from qed.explore import maps, state
 from qed.explore.queues import Busy, PageQueues, Stream
+from qed.explore.ready import Simulator
 from qed.explore.security import PATIENCE, Guard, RefusedError, parsed, refusal
 from qed.explore.sources import ArchiveView
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 # What simulates is imported when it is first needed: the map is there before the compiler is.
 PAGE = re.compile(r"[0-9a-f]{16}")
 KEPT_FILMS = 8
+SOON = 0.2  # s that a page waits for the simulator before it asks again
 TYPES = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -66,25 +67,28 @@ class Explorer:
         self.queues = PageQueues()
         self.parts = parts()
         self.maps: dict[int, bytes] = {}
-        self._warm = False
+        self.simulator = Simulator(self._simulate)
         self.films: OrderedDict[str, tuple[bytes, str]] = OrderedDict()
 
-    def warm(self) -> None:
-        """Load or make the machine code before somebody waits for it, once."""
-        if self._warm:
-            return
-        self._warm = True
+    def _simulate(self) -> None:
+        """Simulate a moment, which loads the machine code before somebody waits for it."""
         from qed.swarm.world import World
 
         one = self.views[0]
         cell = one.normal_cell
         World(one.environment(cell), one.task).trace(one.controller(cell), 0.4)
 
+    def end(self) -> None:
+        """Stop all that is under way, for good."""
+        self.simulator.stop()
+        self.queues.stop()
+
     def routes(self) -> list[Route]:
         """Return all addresses."""
         get = {
             "start": self.start,
             "look": self.look,
+            "ready": self.ready,
             "map/{number}": self.map,
             "film/{name}": self.made,
         }
@@ -120,8 +124,13 @@ class Explorer:
     async def look(self, request: Request) -> Response:
         """Answer with how swarms are drawn."""
         found = await to_thread.run_sync(_drawing)
-        threading.Thread(target=self.warm, daemon=True).start()
         return JSONResponse(found)
+
+    async def ready(self, request: Request) -> Response:
+        """Answer whether the simulator can be used, or how much of it is compiled."""
+        self.simulator.begin()
+        done = await to_thread.run_sync(self.simulator.done.wait, SOON)
+        return JSONResponse({"ready": done, "compiled": self.simulator.share})
 
     async def map(self, request: Request) -> Response:
         """Answer with a map."""
@@ -169,6 +178,7 @@ class Explorer:
     async def prepare(self, request: Request) -> Response:
         """Prepare a small kit for an archive, and report how far it is."""
         asked = await _asked(request)
+        self._check_compiled()
         k = integer("archive", asked.get("archive", 0), 0, len(self.views) - 1)
 
         def work(stream: Stream) -> None:
@@ -219,7 +229,12 @@ class Explorer:
         return Response(content, media_type=kind, headers=headers)
 
     def _scene(self, asked: dict[str, Any], name: str = "state") -> state.Scene:
+        self._check_compiled()
         return state.checked(asked.get(name), self.views)
+
+    def _check_compiled(self) -> None:
+        if self.simulator.compiling:
+            raise RefusedError(503, "the simulator is being compiled; ask again in a moment")
 
     def _streamed(self, request: Request, work: Callable[[Stream], None], kind: str) -> Response:
         """Begin a piece of work, and answer with its lines; it stops when the page leaves."""
@@ -276,7 +291,7 @@ def app(views: Sequence[ArchiveView], token: str, hosts: Sequence[str]) -> tuple
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
         yield
-        explorer.queues.stop()
+        explorer.end()
 
     refused = dict.fromkeys(
         (RefusedError, InputError, StoppedError, Busy, ClientDisconnect), _refused

@@ -87,8 +87,8 @@ class _Server(uvicorn.Server):
     opened: Callable[[], None] | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop searches, so that their answers end too."""
-        self.explorer.queues.stop()
+        """Stop searches and the compiler, so that their answers end too."""
+        self.explorer.end()
         super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -127,7 +127,7 @@ def serve(
     def opened() -> None:
         say(address)
         # The map comes first: two threads of Python are in each other's way.
-        timer = threading.Timer(PATIENCE, explorer.warm)
+        timer = threading.Timer(PATIENCE, explorer.simulator.begin)
         timer.daemon = True
         timer.start()
         if browser:

@@ -22,35 +22,52 @@ class Page {
       chosen: (cell) => this.run(cell),
       pointed: (row) => this.point(row),
     });
-    // The map is there first: to draw swarms, the server has to load more.
-    const data = await api.get(`map/${this.state.archive}`);
-    this.map.show(data);
-    noted("map drawn");
-    Object.assign(this.config, await api.get("look"));
-    this.stage = new Stage(this.config, { moved: () => this.linked(), picked: (k) => this.pick(k) });
     this.filters = new Filters(this);
+    this.choose();
+    // The map is there first: to draw swarms, the server has to load more, or to compile it.
+    await this.openArchive();
+    noted("map drawn");
+    const [look] = await Promise.all([api.get("look"), this.compiled()]);
+    Object.assign(this.config, look);
+    this.stage = new Stage(this.config, { moved: () => this.linked(), picked: (k) => this.pick(k) });
     this.breaking = new Breaking(this);
     this.surroundings = new Surroundings(this);
     this.recovering = new Recovering(this);
     this.keeping = new Keeping(this);
     this.listen();
-    await this.openArchive(data);
+    this.ready = true;
+    await this.begun();
     addEventListener("hashchange", () => this.follow());
+  }
+
+  // Wait for the simulator; where it has to be compiled, say how far it is and what to read.
+  async compiled() {
+    for (;;) {
+      const { ready, compiled } = await api.get("ready");
+      if (ready) return;
+      if (compiled === null) continue;
+      $("starting").hidden = false;
+      $("starting-progress").value = compiled;
+    }
   }
 
   get archive() { return this.config.archives[this.state.archive]; }
   get task() { return this.state.task || this.archive.task; }
 
-  listen() {
+  choose() {
     fill($("archive"), this.config.archives.map((one, k) => [k, one.name]));
-    fill($("speed"), SPEEDS.map((speed) => [speed, `${speed}×`]));
-    fill($("task"), this.config.tasks.map(({ name, words }) => [name, name, words]));
     $("archive").addEventListener("change", () => {
       const { speed, trails, sensors, badges } = this.state;
-      this.recovering.stop();
+      this.recovering?.forget();
       this.state = { ...fromLink(""), archive: Number($("archive").value), speed, trails, sensors, badges };
       this.openArchive();
     });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.map.paint());
+  }
+
+  listen() {
+    fill($("speed"), SPEEDS.map((speed) => [speed, `${speed}×`]));
+    fill($("task"), this.config.tasks.map(({ name, words }) => [name, name, words]));
     $("task").addEventListener("change", () => {
       const wanted = $("task").value;
       this.recovering.forget();
@@ -72,24 +89,31 @@ class Page {
         this.linked();
       });
     document.addEventListener("keydown", (event) => this.key(event));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.map.paint());
     addEventListener("beforeunload", () => this.recovering.stop());
   }
 
-  async openArchive(known) {
-    const { state } = this;
-    const data = known || await api.get(`map/${state.archive}`);
-    if (data !== this.map.data) this.map.show(data);
+  async openArchive() {
+    const { state } = this, data = await api.get(`map/${state.archive}`);
+    if (state !== this.state) return; // another one was chosen meanwhile
+    this.map.show(data);
     this.filters.show(data);
     this.scaled();
     const cells = state.cells?.filter((cell) => this.map.rows.has(cell));
     state.cells = cells?.length ? cells : [data.normal];
+    this.map.selected = state.cells;
+    this.map.draw();
     $("archive").value = state.archive;
     $("summary").textContent = data.title.replace(/^[^:]*: /, "");
+    this.point(-1);
+    if (this.ready) await this.begun();
+  }
+
+  // There is a map, and what simulates its cells.
+  async begun() {
+    const { state } = this;
     $("speed").value = state.speed;
     for (const id of ["trails", "sensors", "badges"]) $(id).checked = state[id];
     this.recovering.show();
-    this.point(-1);
     await this.load(state.time, !still.matches);
   }
 
@@ -115,9 +139,14 @@ class Page {
   run(cell) {
     const { state } = this;
     noted("cell clicked");
-    if (!this.keeping) { state.cells = [cell]; return; } // the rest of the page is still to come
-    this.recovering.forget();
+    this.recovering?.forget();
     state.cells = [cell];
+    if (!this.ready) { // the simulator is still to come
+      this.map.selected = state.cells;
+      this.map.draw();
+      this.point(-1);
+      return;
+    }
     // Its own environment may have another number of robots, and faults go with robots.
     if (!state.environment) state.events = this.surroundings.fitting(cell);
     this.load(0, true);
@@ -149,8 +178,7 @@ class Page {
   async simulate(time, play) {
     const { state } = this;
     const slow = setTimeout(() => {
-      $("busy").textContent = "Simulating… " +
-        "(the first time on a machine the simulator is compiled: half a minute)";
+      $("busy").textContent = "Simulating…";
       $("busy").hidden = false;
     }, 1200);
     try {
@@ -181,6 +209,8 @@ class Page {
   // Write what is shown now, wherever it is written.
   shown() {
     const { state, stage } = this, { swarm } = stage;
+    for (const part of document.querySelectorAll("[inert]")) part.inert = false;
+    $("starting").hidden = true;
     state.seconds = swarm.seconds === this.archive.seconds ? null : swarm.seconds;
     this.map.selected = state.cells.length === 1 ? state.cells : [...new Set(state.cells)];
     this.map.marked = state.beside ? state.beside.map((cell) => this.map.rows.get(cell)) : [];
@@ -249,7 +279,8 @@ class Page {
 
   point(row) {
     const at = row >= 0 ? row : this.map.rows.get(this.state.cells?.[0]);
-    $("cell").textContent = at === undefined ? "" : this.map.words(at);
+    const later = this.ready ? "" : ". It will run as soon as the simulator is ready.";
+    $("cell").textContent = at === undefined ? "" : this.map.words(at) + later;
   }
 
   scaled() {
@@ -260,7 +291,7 @@ class Page {
 
   key(event) {
     const control = event.target.closest("button, select, input, pre, summary"); // they use keys themselves
-    if (event.ctrlKey || event.altKey || event.metaKey || control && control.id !== "time") return;
+    if (!this.stage.swarm || event.ctrlKey || event.altKey || event.metaKey || control && control.id !== "time") return;
     if (event.target === $("map")) return;
     if (event.target === $("arena") && event.key.startsWith("Arrow")) {
       const step = ["ArrowRight", "ArrowUp"].includes(event.key) ? 1 : -1, { robots } = this.stage.swarm;
@@ -284,5 +315,6 @@ window.explorer = page; // for those who look from the console, and for tests
 page.begin().catch((error) => {
   $("busy").textContent = `The explorer could not begin: ${error.message}`;
   $("busy").hidden = false;
+  $("starting").hidden = true;
   document.body.dataset.state = "failed";
 });

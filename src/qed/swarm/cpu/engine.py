@@ -148,10 +148,15 @@ def ready(block: Block) -> None:
     results(block, [], 0)
 
 
+def compiled() -> bool:
+    """Return whether the user's cache has the machine code."""
+    return any(code_cache().glob("**/cycle.run*.nbc"))
+
+
 def announce_compilation() -> None:
     """Tell the user once if the machine code has to be made first."""
     if not getattr(announce_compilation, "done", False):
-        if not any(code_cache().glob("**/cycle.run*.nbc")):
+        if not compiled():
             print(
                 "qed: compiling the simulator for this machine (once, about half a minute) ...",
                 file=sys.stderr,
