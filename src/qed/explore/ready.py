@@ -56,7 +56,8 @@ class Simulator:
             if not self._stopped:
                 self.load()
         finally:
-            self.done.set()
+            if not self._stopped:  # who asks meanwhile must not begin to compile
+                self.done.set()
 
     def _compile(self) -> None:
         # In a session of its own: Ctrl-C in the terminal is for who started it, who ends it.
