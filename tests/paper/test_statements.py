@@ -22,6 +22,7 @@ from qed.paper.statements import (
     STATEMENTS,
     UNCHECKED,
     Judged,
+    by_chance,
     count,
     judge,
     judged,
@@ -370,7 +371,7 @@ def test_the_papers_way_has_its_own_maximum() -> None:
 
 
 def test_a_place_that_no_test_tells_apart_is_undecided() -> None:
-    results = like_paper()
+    results = made_up.like_paper(PRESETS["paper"].changed(faults=4))
     recoveries = results.recoveries
     qed = recoveries["algorithm"] == "qed"
     hbd = (recoveries["algorithm"] == "hbd").to_numpy()
@@ -379,22 +380,42 @@ def test_a_place_that_no_test_tells_apart_is_undecided() -> None:
     near = replace(results, recoveries=recoveries.assign(resilience=values))
     [found] = judge(near, [BY_ID["least-lost-dispersion"]])
     assert found.verdict == DIFFERS
-    assert any("the difference between QED and HBD" in reason for reason in found.reasons)
+    assert any("that QED and HBD differ" in reason for reason in found.reasons)
     values[hbd] += 0.5
     far = replace(results, recoveries=recoveries.assign(resilience=values))
     [found] = judge(far, [BY_ID["least-lost-dispersion"]])
-    assert not any(reason.startswith("Not significant") for reason in found.reasons)
+    assert not any(reason.startswith("Not shown") for reason in found.reasons)
 
 
-def test_replicates_that_agree_alone_are_told() -> None:
+def test_replicates_are_a_reason_if_most_agree_alone() -> None:
+    results = made_up.like_paper(PRESETS["paper"].changed(replicates=3, faults=4))
+    for odd, reason in ((3, True), (2, False)):
+        few = results.runs["replicate"] >= odd
+        runs = results.runs.assign(filled=results.runs["filled"].where(~few, 1.0))
+        [found] = judge(replace(results, runs=runs), [BY_ID["coverage-hbd"]])
+        assert (found.verdict, found.agreeing) == (DIFFERS, (odd - 1, 3))
+        words = "Replicates: 2 of 3, taken alone, agree with the paper."
+        assert (words in found.reasons) == reason
+
+
+def test_chance_keeps_what_names_do_not_matter_for() -> None:
+    """Where algorithms are alike, names at random change little; where not, statements fail."""
     results = like_paper()
-    first = results.runs["replicate"] == 1
-    runs = results.runs.assign(
-        filled=results.runs["filled"].where(first, 0.5 * results.runs["filled"])
-    )
-    [found] = judge(replace(results, runs=runs), [BY_ID["coverage-hbd"]])
-    assert (found.verdict, found.agreeing) == (DIFFERS, (1, 2))
-    assert "Replicates: 1 of 2, taken alone, agrees with the paper." in found.reasons
+    held = {kind: sum(j.verdict == HOLDS for j in judge(results, STATEMENTS)
+                      if (j.statement.group in IN_WORDS) == (kind == "words"))
+            for kind in ("words", "tables")}  # fmt: skip
+    chance = by_chance(results, 2)
+    assert chance == by_chance(results, 2)
+    assert all(0.2 * held[kind] < chance[kind] < 0.9 * held[kind] for kind in held)
+    alone = replace(results, settings={**results.settings, "algorithms": ["qed"]})
+    alone = replace(
+        alone,
+        **{name: table[table["algorithm"] == "qed"] for name, table in
+           (("runs", results.runs), ("recoveries", results.recoveries),
+            ("progress", results.progress))},
+    )  # fmt: skip
+    kept = sum(j.verdict == HOLDS for j in judge(alone, STATEMENTS))
+    assert sum(by_chance(alone, 1).values()) == kept  # a name alone cannot be exchanged
 
 
 def test_diversity_is_that_of_solutions() -> None:

@@ -6,12 +6,22 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from qed.paper.statements import DIFFERS, HOLDS, IN_TABLES, IN_WORDS, UNCHECKED, Judged, count
+from qed.paper.statements import (
+    DIFFERS,
+    HOLDS,
+    IN_TABLES,
+    IN_WORDS,
+    UNCHECKED,
+    Judged,
+    by_chance,
+    count,
+)
 from qed.study.blocks import Block, Folded, Heading, Text, many, markdown_row, minus
 from qed.study.plan import PRESETS
 from qed.study.results import Results
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
+SHUFFLES = 5  # of the names of algorithms, to tell what chance scores
 COLUMNS = ("Statement", "This study", "Paper", "Verdict")
 KINDS = {"in words": IN_WORDS, "numbers and tests of its tables": IN_TABLES}
 CLASSES = {HOLDS: "same", DIFFERS: "differs", UNCHECKED: "unchecked"}
@@ -64,15 +74,23 @@ def _counted(found: dict[str, int]) -> str:
     return f"{hold} here, {differ} and {found[UNCHECKED]} cannot be checked"
 
 
-def notes(results: Results) -> list[str]:
-    """Return how to read the verdicts."""
+def notes(results: Results, chance: dict[str, float]) -> list[str]:
+    """Return how to read the verdicts; ``chance`` is what `statements.by_chance` found."""
     told = [
         "Verdicts are based on fresh trials. Where the selection trials, which the paper uses, "
         "give other numbers, these are shown as well. A reason for a difference is given only if a "
         "measurement of this study supports it: the statement holds on the selection trials; the "
-        "number is below the paper's and still grew at the end of evolution; a test finds no "
-        "significant difference between two algorithms; or single replicates agree with the paper."
+        "number is below the paper's and still grew at the end of evolution, which tells the "
+        "direction, not that more evaluations would suffice; maps do not show that two algorithms "
+        "differ; or most of the replicates agree with the paper."
     ]
+    if chance:
+        told.append(
+            "Many statements say only who is ahead, or allow a wide range. Where the maps of a "
+            "task and replicate exchange the names of their algorithms at random, "
+            f"{chance['words']:.0f} of those in words and {chance['tables']:.0f} of the numbers "
+            f"and tests still hold (mean of {SHUFFLES} shuffles)."
+        )
     tasks = PRESETS["paper"].tasks
     if len(results.tasks) < len(tasks):
         told.append(
@@ -85,7 +103,8 @@ def notes(results: Results) -> list[str]:
 
 def blocks(judged: list[Judged], results: Results) -> list[Block]:
     """Return the verdicts, group by group, for a report."""
-    found: list[Block] = [Text(sentence(judged)), *map(Text, notes(results)), _Filter()]
+    chance = by_chance(results, SHUFFLES) if len(results.algorithms) > 1 else {}
+    found: list[Block] = [Text(sentence(judged)), *map(Text, notes(results, chance)), _Filter()]
     for groups in KINDS.values():
         for name, title in groups.items():
             own = [each for each in judged if each.statement.group == name]
