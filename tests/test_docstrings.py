@@ -19,6 +19,7 @@ import qed
 # What these modules list is public, and so is what those names return.
 MODULES = ("qed", "qed.archive", "qed.emitters", "qed.evolution")
 RETURNED = {
+    "qed.controller.dense": ("Dense",),
     "qed.errors": ("InputError",),
     "qed.programs.export": ("Export",),
     "qed.recovery.kit.play": ("Step",),
@@ -38,6 +39,7 @@ INNER = {
     "Attributes": {"described"},
     "Bandit": EMITTER,
     "Categories": {"describe"},
+    "Dense": {"genomes", "random", "vary", "vectors"},
     "Centroids": {"arrays", "describe", "holds"},
     "Controller": {"network"},
     "Definition": {"described"},
@@ -48,6 +50,7 @@ INNER = {
     "MapElites": {"resume_with", "statistics"},
     "Outcome": {"part"},
     "Playbook": {"described", "from_described"},
+    "Ribs": {*EMITTER, "full"},
     "Run": {"checkpoint", "finish", "tell"},
     "Search": {"members", "resume", "row"},
     "SideBySide": {"begin", "together"},

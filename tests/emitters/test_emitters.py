@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import commands
 import numpy as np
@@ -14,7 +15,7 @@ from swarm_runs import swarm_run
 
 import qed
 from qed.archive import Archive, Environments, Grid, stored
-from qed.emitters import Bandit, Emitter, Stream, Uniform
+from qed.emitters import Bandit, Emitter, Ribs, Stream, Uniform
 from qed.emitters.emitter import PARENT, VARIATION
 from qed.errors import InputError
 from qed.evolution import MapElites, Run, run_side_by_side
@@ -79,10 +80,17 @@ ALL: dict[str, Callable[[], Emitter]] = {
     "bandit of two": lambda: Bandit(among=2, inherited=1.0),
     "recording": Recording,
     "a user's own": Walk,
+    "cma-me": lambda: Ribs(emitters=3),
+    "cma-me, directed": lambda: Ribs(ranker="2rd", es="sep_cma_es", x0=[0.5] * 4, sigma0=0.1),
+    "iso-line": lambda: Ribs("IsoLineEmitter", emitters=1),
+    "gaussian": lambda: Ribs("GaussianEmitter", lower_bounds=[0.0] * 4, upper_bounds=[1.0] * 4),
+    "genetic": lambda: Ribs(
+        "GeneticAlgorithmEmitter", operator="gaussian", operator_kwargs={"sigma": 0.1}
+    ),
 }
 CELLS = {"behaviours": Grid((6, 6)), "environments": LOADS}
-# A child of a genome needs its domain's variation; numbers may come from anywhere.
-OF_SWARMS = {name: make for name, make in ALL.items() if name != "a user's own"}
+OF_SWARMS = {name: ALL[name] for name in ("uniform", "bandit", "recording", "cma-me", "iso-line")}
+DENSE = qed.Controller.dense(hidden=3)
 
 
 def begun(make: Callable[[], Emitter], cells: str = "behaviours", **more: Any) -> Run:
@@ -93,6 +101,15 @@ def through(run: Run, generations: int = 1000) -> Run:
     for _, _ in zip(range(generations), run_side_by_side([run]), strict=False):
         pass
     return run
+
+
+def evolved(make: Callable[[], Emitter], generations: int) -> MapElites:
+    """Return a search between two generations."""
+    one = begun(make).search
+    for _ in range(generations):
+        batch = one.ask()
+        one.tell(batch, *one.domain.evaluate(batch.solutions, None))
+    return one
 
 
 def bits(solutions: Any) -> list[bytes]:
@@ -114,7 +131,7 @@ def test_it_fills_an_archive_and_the_seed_decides_everything(make: Any, cells: s
 
 @pytest.mark.parametrize("make", ALL.values(), ids=ALL)
 def test_asking_changes_no_archive_and_no_state_that_counts(make: Any) -> None:
-    one = through(begun(make), generations=5).search
+    one = evolved(make, 5)
     before, state = one.archive.qd_score, {k: v.copy() for k, v in one.learnt.items()}
     asked = one.ask().solutions
     assert one.archive.qd_score == before
@@ -126,7 +143,7 @@ def test_asking_changes_no_archive_and_no_state_that_counts(make: Any) -> None:
 
 @pytest.mark.parametrize("make", ALL.values(), ids=ALL)
 def test_its_state_goes_through_a_file(tmp_path: Path, make: Any) -> None:
-    one = through(begun(make), generations=6).search
+    one = evolved(make, 6)
     stored.save(one.archive, tmp_path / "state.npz", one.learnt)
     archive, learnt = stored.load_with_more(tmp_path / "state.npz")
     assert list(learnt) == list(one.learnt)
@@ -169,39 +186,44 @@ def test_killed_at_any_checkpoint_it_ends_with_the_same_archive(
 
 @pytest.mark.parametrize("make", OF_SWARMS.values(), ids=OF_SWARMS)
 def test_swarms_evolve_and_resume_with_it(tmp_path: Path, make: Any) -> None:
-    going = swarm_run("patrolling", folder=tmp_path / "going", emitter=make(), **SWARMS)
+    how = {**SWARMS, "controller": DENSE if isinstance(make(), Ribs) else None}
+    going = swarm_run("patrolling", folder=tmp_path / "going", emitter=make(), **how)
     for number, _ in enumerate(run_side_by_side([going], every=0.0)):
         if number == 6:
             shutil.copytree(tmp_path / "going", tmp_path / "left")
-    resumed = swarm_run(
-        "patrolling", folder=tmp_path / "left", emitter=make(), resume=True, **SWARMS
-    )
+    resumed = swarm_run("patrolling", folder=tmp_path / "left", emitter=make(), resume=True, **how)
     assert resumed.search.done == 260
     assert through(resumed).archive.equal(going.archive)
 
 
 def test_the_command_takes_its_name(tmp_path: Path) -> None:
     words = ["--evaluations=200", "--initial=100", "--batch=40", "--trials=2", "--seconds=6"]
-    how = ["evolve", "patrolling", *words, "--checkpoint=0", "--emitter=bandit"]
+    how = ["evolve", "patrolling", *words, "--checkpoint=0", "--hidden=3", "--emitter=cma-me"]
     assert commands.run(*how, "--replicates=2", f"--out={tmp_path / 'r'}").returncode == 0
     sizes = {"evaluations": 200, "initial": 100, "batch": 40, "trials": 2, "seconds": 6.0}
     for seed in (1, 2):
         archive = Archive.load(tmp_path / "r" / f"seed-{seed}" / ARCHIVE)
-        assert archive.equal(qed.evolve("patrolling", emitter="bandit", seed=seed, **sizes))
-    assert "Bandit(among=" in commands.run("info", tmp_path / "r" / "seed-1").stdout
-    done = commands.run(*how[:-1], "--emitter=bandid", f"--out={tmp_path / 's'}")
-    assert done.returncode == 2
-    assert "did you mean 'bandit'?" in " ".join(done.stderr.split())
+        one = qed.evolve("patrolling", emitter="cma-me", controller=DENSE, seed=seed, **sizes)
+        assert archive.equal(one)
+    told = commands.run("info", tmp_path / "r" / "seed-1").stdout
+    assert "Ribs(kind='EvolutionStrategyEmitter'" in told
+    assert re.search(r"hidden +3 ", told)
+    for wrong, words in (("bandid", "did you mean 'bandit'?"), ("cma-me", "--hidden 8")):
+        done = commands.run(*how[:-2], f"--emitter={wrong}", f"--out={tmp_path / 's'}")
+        assert done.returncode == 2
+        assert words in " ".join(done.stderr.split())
     assert not (tmp_path / "s").exists()
 
 
 @pytest.mark.parametrize("make", OF_SWARMS.values(), ids=OF_SWARMS)
 def test_side_by_side_is_what_it_is_alone(make: Any) -> None:
+    dense = DENSE if isinstance(make(), Ribs) else None
+
     def runs() -> list[Run]:
-        emitters = (make(), Uniform(), make())
+        emitters = {make(): dense, Uniform(): None, make(): dense}
         return [
-            swarm_run("patrolling", emitter=emitter, seed=seed, **SWARMS)
-            for seed, emitter in enumerate(emitters)
+            swarm_run("patrolling", emitter=emitter, seed=seed, controller=controller, **SWARMS)
+            for seed, (emitter, controller) in enumerate(emitters.items())
         ]
 
     together = runs()
@@ -215,7 +237,7 @@ def test_the_default_is_what_map_elites_always_did() -> None:
     """Parents and keys as they were before there were emitters."""
     from qed.chance import fold
 
-    one = through(begun(Uniform), generations=5).search
+    one = evolved(Uniform, 5)
     numbers = np.arange(one.done, one.done + 40)
     elites = one.archive.occupied
     draws = fold(one.seed, PARENT, numbers).astype(np.uint64)
@@ -290,7 +312,7 @@ def test_settings_name_the_emitter_and_another_one_is_refused(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("emitter", "words"),
     [
-        ("bandits", "emitter must be one of uniform, bandit.*did you mean 'bandit'"),
+        ("bandits", "emitter must be one of uniform, bandit, cma-me.*did you mean 'bandit'"),
         (Bandit, "got a class: make one of it"),
         (object(), "has no ask and no tell and no state and no restore"),
         (Recording(full=1), "full of Recording must be True"),  # type: ignore[arg-type]
@@ -383,3 +405,72 @@ def test_a_child_of_the_bandit_inherits() -> None:
     assert records[1].tolist() == [2.0, 6.0]
     assert records[5].tolist() == [0.5, 1.5]
     assert records.sum() == 10.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "words"),
+    [
+        ("BayesianOptimizationEmitter", {}, "kind must be one of EvolutionStrategyEmitter"),
+        ("EvolutionStrategyEmitter", {"emitters": 0}, "emitters must be"),
+        ("EvolutionStrategyEmitter", {"emitters": 21}, "at most half of the batch, which is 40"),
+        ("EvolutionStrategyEmitter", {"sigma": 0.1}, "pyribs refuses the settings: .*sigma"),
+        ("EvolutionStrategyEmitter", {"ranker": "3imp"}, "pyribs refuses the settings"),
+        ("IsoLineEmitter", {"x0": [0.5] * 3}, "x0 must hold 4 numbers"),
+    ],
+)
+def test_bad_settings_of_ribs(kind: str, settings: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        through(begun(lambda: Ribs(kind, **settings)))
+
+
+def test_ribs_learns_what_improved_the_archive() -> None:
+    """Told of what it proposed, CMA-ES goes where the objective is larger."""
+    sphere = Plane()
+    sphere.evaluate = (
+        lambda solutions, _: (  # type: ignore[method-assign]
+            -((solutions - 0.7) ** 2).sum(1),
+            np.clip(solutions[:, :2], 0.0, 1.0),
+        )
+    )
+    run = Run(
+        None, sphere, Grid((1, 1)), emitter=Ribs(sigma0=0.1), **{**SIZES, "evaluations": 3100}
+    )
+    through(run)
+    assert run.archive.take([0])[0] == pytest.approx([0.7] * 4, abs=0.03)
+    default = through(Run(None, sphere, Grid((1, 1)), **{**SIZES, "evaluations": 3100}))
+    assert run.archive.best.fitness > default.archive.best.fitness
+
+
+class Pair(NamedTuple):
+    x: np.ndarray
+    y: np.ndarray
+
+
+class Columns(Plane):
+    """The same in columns of different shapes and types."""
+
+    def random(self, keys: np.ndarray) -> Any:
+        drawn = super().random(keys)
+        return Pair(drawn[:, 0].astype(np.float32), drawn[:, 1:])
+
+    def evaluate(self, solutions: Any, environments: Any) -> tuple[Any, Any]:
+        assert solutions.x.dtype == np.float32
+        assert solutions.y.shape[1:] == (3,)
+        return super().evaluate(np.column_stack([solutions.x, solutions.y]), environments)
+
+
+class Counts(Columns):
+    def random(self, keys: np.ndarray) -> Any:
+        return {"x": np.zeros(len(keys)), "n": np.ones(len(keys), np.int32)}
+
+
+def test_ribs_takes_columns_of_real_numbers_and_no_others() -> None:
+    run = through(Run(None, Columns(), CELLS["behaviours"], emitter=Ribs(), **SIZES))
+    assert isinstance(run.archive.take(run.archive.occupied), Pair)
+    assert len(run.archive) > 8
+    with pytest.raises(InputError, match=r"real numbers, but n of Counts holds int32; give .*to_v"):
+        Run(None, Counts(), CELLS["behaviours"], emitter=Ribs(), **SIZES)
+    with pytest.raises(InputError, match=r"give controller=qed\.Controller\.dense"):
+        swarm_run("patrolling", emitter=Ribs(), **SWARMS)
+    with pytest.raises(InputError, match=r"controller must be qed\.Controller\.dense"):
+        qed.evolve("patrolling", controller=8)  # type: ignore[arg-type]

@@ -69,7 +69,7 @@ class Columns:
 
     def check(self, solutions: Any, count: int) -> dict[str, np.ndarray]:
         """Return so many solutions as arrays that fit the columns, or raise ValueError."""
-        batch = {name: np.asarray(column) for name, column in _items(solutions).items()}
+        batch = {name: np.asarray(column) for name, column in items(solutions).items()}
         for name, column in batch.items():
             if column.dtype.kind not in KINDS:
                 raise ValueError(f"solutions: {name} must hold numbers, got {column.dtype}")
@@ -99,7 +99,7 @@ class Columns:
     def make_room(self, solutions: Any, batch: dict[str, np.ndarray]) -> None:
         """Make the columns, or widen them, so that each row of a checked batch fits."""
         if self.tables is None:
-            self.container = _container(solutions)
+            self.container = container_of(solutions)
             self.tables = {
                 name: np.zeros((self.height, *column.shape[1:]), column.dtype)
                 for name, column in batch.items()
@@ -112,7 +112,7 @@ class Columns:
     def set_container(self, solutions: Any) -> None:
         """Return solutions as these are from now on, or raise ValueError if they do not fit."""
         self.check(solutions, count(solutions))
-        self.container = _container(solutions)
+        self.container = container_of(solutions)
 
     def put(self, rows: np.ndarray, batch: dict[str, np.ndarray]) -> None:
         """Set rows; there must be room."""
@@ -126,10 +126,10 @@ class Columns:
 
 def count(solutions: Any) -> int:
     """Return how many solutions a batch has."""
-    return len(next(iter(_items(solutions).values()), ()))
+    return len(next(iter(items(solutions).values()), ()))
 
 
-def _container(solutions: Any) -> Callable[..., Any]:
+def container_of(solutions: Any) -> Callable[..., Any]:
     """Return what makes a batch like this one from its columns."""
     if isinstance(solutions, np.ndarray):
         return _alone
@@ -140,7 +140,7 @@ def _alone(solution: np.ndarray) -> np.ndarray:
     return solution
 
 
-def _items(solutions: Any) -> Mapping[str, Any]:
+def items(solutions: Any) -> Mapping[str, Any]:
     """Return a batch as a mapping of columns."""
     if isinstance(solutions, np.ndarray):
         return {"solution": solutions}

@@ -37,10 +37,16 @@ def evolve(
     emitter: Annotated[
         str,
         typer.Option(
-            help="What proposes children: uniform (parents drawn uniformly) or bandit (parents "
-            "whose children won cells get more)."
+            help="What proposes children: uniform (parents drawn uniformly), bandit (parents whose "
+            "children won cells get more), or cma-me (pyribs; needs --hidden)."
         ),
     ] = "uniform",
+    hidden: Annotated[
+        int | None,
+        typer.Option(
+            help="Dense networks of so many hidden neurons (default: the topology evolves)."
+        ),
+    ] = None,
     threads: options.Threads = None,
     backend: options.Backend = "auto",
     out: Annotated[
@@ -54,6 +60,7 @@ def evolve(
 ) -> None:
     """Evolve an archive of controllers for a task."""
     from qed import limits
+    from qed.controller.network import Controller
     from qed.definitions import defined
     from qed.errors import number
     from qed.evolution.algorithms import Algorithm
@@ -70,9 +77,12 @@ def evolve(
     every = number("checkpoint", checkpoint, 0.0, 1e9)
     limits.threads(threads)
     engine = chosen(backend)
+    controller = None if hidden is None else Controller.dense(hidden)
     runs: list[Run] = []
     for each in range(seed, seed + replicates):
-        swarms = Swarms(task, chosen_algorithm, trials, seconds, each, race, threads, engine)
+        swarms = Swarms(
+            task, chosen_algorithm, trials, seconds, each, race, controller, threads, engine
+        )
         folder = out or Path("runs") / f"{swarms.task}-{swarms.algorithm}-{seed}"
         if replicates > 1:
             folder = folder / f"seed-{each}"

@@ -7,12 +7,15 @@ neurons are updated at once, from the inputs of this cycle and the neurons' valu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qed.controller.inputs import CONSTANT, FIRST_HIDDEN, LEFT, RIGHT, WHEELS
 from qed.errors import InputError
+
+if TYPE_CHECKING:
+    from qed.controller.dense import Dense
 
 GAIN = 5.0
 LARGEST = 1e6  # weight or bias, either way: their sums stay finite in single precision
@@ -124,6 +127,33 @@ class Controller:
             for link, weight in zip(links.tolist(), weights.tolist(), strict=False)
         ]
         return cls(connections, rng.uniform(-2.0, 2.0, 2 + hidden).tolist())
+
+    @staticmethod
+    def dense(hidden: int) -> Dense:
+        """Return networks of one topology, of which a vector of weights makes one.
+
+        Each neuron reads all that is sensed and all hidden neurons.  Emitters that search among
+        vectors, such as CMA-ME, need them: ``qed.evolve(task, controller=...)``.
+
+        Parameters
+        ----------
+        hidden : int
+            Hidden neurons, 0 to 32.
+
+        Returns
+        -------
+        Dense
+            With ``size``, the length of a vector, and ``controller(vector)``.
+
+        Examples
+        --------
+        >>> import qed
+        >>> qed.Controller.dense(hidden=8).size
+        240
+        """
+        from qed.controller.dense import Dense
+
+        return Dense(hidden)
 
     def pruned(self) -> Controller:
         """Return the same behaviour without the hidden neurons that reach no wheel.

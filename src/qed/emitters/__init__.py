@@ -2,17 +2,19 @@
 
 emitter     Emitter: ask and tell; Uniform: uniform parents, as in the paper, the default
 bandit      Bandit: parents whose children win cells get more of them
+ribs        Ribs: the emitters of pyribs, among them CMA-ME
 """
 
 from typing import Any
 
 from qed.emitters.bandit import Bandit
 from qed.emitters.emitter import Emitter, Stream, Uniform
+from qed.emitters.ribs import Ribs
 from qed.errors import InputError, choice
 
-__all__ = ["Bandit", "Emitter", "Stream", "Uniform"]
+__all__ = ["Bandit", "Emitter", "Ribs", "Stream", "Uniform"]
 
-NAMED = {"uniform": Uniform, "bandit": Bandit}  # with their defaults
+NAMED = {"uniform": Uniform, "bandit": Bandit, "cma-me": Ribs}  # with their defaults
 VERBS = ("ask", "tell", "state", "restore")
 
 

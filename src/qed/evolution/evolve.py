@@ -6,6 +6,7 @@ from typing import Any
 
 from qed import limits
 from qed.archive.archive import Archive
+from qed.controller.dense import Dense
 from qed.definitions import defined
 from qed.emitters import Emitter
 from qed.errors import InputError, number
@@ -31,6 +32,7 @@ def evolve(
     initial: int = 2_000,
     race: bool = False,
     emitter: str | Emitter = "uniform",
+    controller: Dense | None = None,
     threads: int | None = None,
     out: str | Path | None = None,
     resume: bool = False,
@@ -68,7 +70,11 @@ def evolve(
         algorithms whose cells are environments.  Those that cannot win are stopped in any case.
     emitter : str or Emitter, default "uniform"
         What proposes children: "uniform" (parents are drawn uniformly, as in the paper), "bandit"
-        (parents whose children won cells get more), or an object of ``qed.emitters`` or your own.
+        (parents whose children won cells get more), "cma-me" (of pyribs, for a dense
+        ``controller``), or an object of ``qed.emitters`` or your own.
+    controller : Dense, optional
+        ``qed.Controller.dense(hidden=...)``: networks of one topology, as emitters of vectors need
+        them (default: the topology evolves, as in the paper).
     threads : int, optional
         CPU threads (default: all cores).
     out : str or Path, optional
@@ -115,7 +121,9 @@ def evolve(
         raise InputError("resume needs out=, the folder of the run to resume")
     every = number("checkpoint", checkpoint, 0.0, 1e9)
     threads = limits.threads(threads)
-    swarms = Swarms(task, algorithm, trials, seconds, seed, race, threads, chosen(backend))
+    swarms = Swarms(
+        task, algorithm, trials, seconds, seed, race, controller, threads, chosen(backend)
+    )
     run = Run(
         out, swarms, evaluations=evaluations, initial=initial, batch=batch, emitter=emitter,
         resume=resume,

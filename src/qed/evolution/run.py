@@ -44,7 +44,8 @@ class Run:
         With the domain and the kind of cells it decides everything random.  Robot swarms have
         their own.
     emitter : str or Emitter, default "uniform"
-        What proposes children: "uniform" or "bandit", or an object of ``qed.emitters`` or your own.
+        What proposes children: "uniform", "bandit" or "cma-me", or an object of ``qed.emitters`` or
+        your own.
     resume : bool, default False
         Resume the run in the folder.
     progress : callable, optional
@@ -110,6 +111,8 @@ class Run:
             "batch": limits.batch(batch),
             "seed": limits.seed(swarms.seed if swarms else seed),
         }
+        if hasattr(emitter, "begin"):  # refuses what it cannot propose before a folder is claimed
+            emitter.begin(domain)
         if type(emitter) is not Uniform:
             sizes["emitter"] = _described(emitter)
         if swarms and swarms.race and emitter.full:

@@ -10,6 +10,7 @@ import numpy as np
 
 from qed import limits
 from qed.archive.grid import Space
+from qed.controller.dense import Dense
 from qed.controller.genome import Genomes
 from qed.controller.networks import Networks
 from qed.controller.variation import random_genomes, vary
@@ -47,6 +48,7 @@ class Swarms:
     seconds: float = 400.0  # simulated time of a trial (s)
     seed: int = 1  # with task and algorithm it decides everything random
     race: bool = False  # children that fall behind their incumbents are stopped early
+    controller: Dense | None = None  # one topology for all, not one that evolves
     threads: int | None = field(default=None, compare=False)
     backend: str = field(default="cpu", compare=False)  # or "cuda"
     incumbents: IncumbentTrials = field(
@@ -63,6 +65,11 @@ class Swarms:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        if not isinstance(self.controller, Dense | None):
+            raise InputError(
+                "controller must be qed.Controller.dense(hidden=...), or None for networks whose "
+                f"topology evolves; got {self.controller!r}"
+            )
         if not isinstance(self.race, bool):
             raise InputError(f"race must be True or False, got {self.race!r}")
         if self.race and self.algorithm.environments is None:
@@ -73,11 +80,28 @@ class Swarms:
 
     def random(self, keys: np.ndarray) -> Genomes:
         """Return random genomes."""
-        return random_genomes(keys)
+        return random_genomes(keys) if self.controller is None else self.controller.random(keys)
 
     def vary(self, parents: Genomes, keys: np.ndarray) -> Genomes:
         """Return mutated genomes."""
-        return vary(parents, keys)
+        return (vary if self.controller is None else self.controller.vary)(parents, keys)
+
+    def to_vectors(self, solutions: Genomes) -> np.ndarray:
+        """Return dense networks as vectors."""
+        return self._dense.vectors(solutions)
+
+    def from_vectors(self, vectors: np.ndarray) -> Genomes:
+        """Return vectors as dense networks."""
+        return self._dense.genomes(vectors)
+
+    @property
+    def _dense(self) -> Dense:
+        if self.controller is None:
+            raise InputError(
+                "this emitter searches among vectors, and networks whose topology evolves are "
+                "none; give controller=qed.Controller.dense(hidden=8) (--hidden 8)"
+            )
+        return self.controller
 
     def evaluate(
         self, solutions: Genomes, environments: np.ndarray | None
@@ -101,6 +125,7 @@ class Swarms:
             "seconds": self.seconds,
             "seed": self.seed,
             **({"race": True} if self.race else {}),
+            **({"hidden": self.controller.hidden} if self.controller else {}),
             **({"emitter": sizes["emitter"]} if "emitter" in sizes else {}),
         }
         tables: dict[str, dict[str, Any]] = {"run": settings}
