@@ -1,9 +1,9 @@
-"""Write README's three numbers from what was measured: fidelity, speed, recovery.
+"""Write what README tells of measurements: fidelity, speed, recovery, environments or size.
 
     python benchmarks/readme.py
 
-Reads fidelity.json, throughput.json and recovery.json in benchmarks/results, and writes the part of
-README.md between the lines <!-- numbers --> and <!-- /numbers -->.
+Reads fidelity.json, throughput.json, recovery.json and why.json in benchmarks/results, and writes
+the part of README.md between the lines <!-- numbers --> and <!-- /numbers -->.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import why_page
 from fidelity_table import small
 from recordings import TASKS
 
@@ -81,7 +82,14 @@ def numbers() -> list[str]:
         json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
         for name in ("fidelity", "throughput", "recovery")
     )
-    items = (fidelity(found), speed(throughput, found), recovery(searches))
+    why = json.loads((RESULTS / "why.json").read_text("utf-8"))
+    items = (
+        fidelity(found),
+        speed(throughput, found),
+        recovery(searches),
+        f"**Environments or size?** {why_page.verdict(why, why_page.rows(why))} "
+        "([why](docs/results/why.md))",
+    )
     return [
         line
         for item in items

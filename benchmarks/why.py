@@ -3,7 +3,7 @@
     python benchmarks/why.py plan                          # what is compared, before anything runs
     python benchmarks/why.py evolve FOLDER --replicate 1 [--minutes 9]
     python benchmarks/why.py judge FOLDER [--minutes 9]
-    python benchmarks/why.py gather FOLDER [FOLDER ...]
+    python benchmarks/why.py gather FOLDER [FOLDER ...]    # then why_page.py writes the page
 
 Does an archive recover a swarm because of its environments, or because of its size?  ``plan``
 writes benchmarks/results/why-plan.json: tasks, arms, sizes of runs, combined faults and changed
