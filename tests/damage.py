@@ -5,11 +5,18 @@ from __future__ import annotations
 import io
 import json
 import random
+import tomllib
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from typer.testing import CliRunner
+
+from qed.cli import app
+from qed.errors import InputError, StoppedError
+from qed.text import toml
 
 ODD: tuple[Any, ...] = (
     None, True, -1, 0, 1, 2**31, 2**63, 10**30, 1e308, -1e308, 5e-324, 0.5, "", "x", "\x1b[2J\r\n",
@@ -93,3 +100,24 @@ def damaged(content: bytes, seed: int) -> bytes:
     """Return a file of arrays, damaged in a way that a seed draws."""
     draw = random.Random(seed)
     return draw.choice(HOW)(content, draw)
+
+
+def text_of(content: bytes, draw: random.Random) -> bytes:
+    """Damage a file of settings, or change what it says."""
+    if draw.random() < 0.3:
+        return bytes_of(content, draw)
+    try:
+        return toml(table_of(tomllib.loads(content.decode()), draw)).encode()
+    except (AttributeError, TypeError):  # TOML cannot say that
+        return bytes_of(content, draw)
+
+
+def told(*words: str | Path) -> tuple[bool, str]:
+    """Return whether a command took what it was given, and what it said, which must be harmless."""
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    if done.exception and not isinstance(done.exception, InputError | StoppedError | SystemExit):
+        raise done.exception
+    said = str(done.exception) if done.exception else done.output
+    assert said.replace("\n", "").isprintable(), said
+    assert done.exception is None or len(said) < 600, said
+    return done.exception is None, said

@@ -25,6 +25,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from qed.errors import InputError, StoppedError
+from qed.text import short
 
 try:
     import fcntl
@@ -230,7 +231,7 @@ def parse_arrays(
             return header, {name[:-4]: _from_bytes(_stored(pack, name)) for name in members}
     except Exception as error:  # damage makes zipfile raise almost anything
         raise InputError(
-            f"{source} is not a usable {format_name} file: {_reason(error)}"
+            f"{source} is not a usable {format_name} file: {short(_reason(error))}"
         ) from error
 
 

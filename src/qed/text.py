@@ -57,6 +57,16 @@ def printable(value: object) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in str(value))
 
 
+def short(value: object, most: int = 300) -> str:
+    """Return a value as printable text of few characters: what a file says can be of any length.
+
+    >>> short("long" * 9, 12)
+    'longlongl...'
+    """
+    text = printable(value)
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
     """Return tables of strings, numbers and lists of them as TOML."""
     blocks = []

@@ -23,6 +23,7 @@ from qed.archive.grid import Categories, Environments, Grid, Space
 from qed.controller.genome import Genomes
 from qed.controller.inputs import FIRST_HIDDEN, INPUTS, LEFT, renumbered
 from qed.errors import InputError, choice
+from qed.text import short
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
@@ -98,8 +99,8 @@ def _build(source: str | Path, header: dict[str, Any], arrays: dict[str, np.ndar
     try:
         return _rebuild(header, arrays)
     except (ValueError, TypeError, KeyError) as error:
-        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"{source} is not a usable {FORMAT} file: {what}") from error
+        what = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise ValueError(f"{source} is not a usable {FORMAT} file: {short(what)}") from error
 
 
 def _rebuild(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:

@@ -34,8 +34,9 @@ def info(
     for name, value in {**settings, **_read(archive.header, "domain", dict)}.items():
         made.add_row(*map(show.words, (name, value)))
     own = _read(archive.header, "definitions", dict)
-    if settings.get("algorithm") in ALGORITHMS and "algorithm" not in own:
-        made.add_row("cells", ALGORITHMS[settings["algorithm"]].meaning)
+    algorithm = str(settings.get("algorithm"))
+    if algorithm in ALGORITHMS and "algorithm" not in own:
+        made.add_row("cells", ALGORITHMS[algorithm].meaning)
     elif "domain" in settings or "algorithm" in own:
         made.add_row("cells", show.words(_cells(archive)))
     screen.print(made)

@@ -25,7 +25,7 @@ from qed.errors import InputError, StoppedError, integer
 from qed.evolution.map_elites import MapElites
 from qed.files import Lock, disk, unfinished, write_text
 from qed.streams import STREAMS
-from qed.text import made_by, toml
+from qed.text import made_by, short, toml
 
 CONFIG, PROGRESS, ARCHIVE = "config.toml", "progress.csv", "archive.npz"
 CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
@@ -94,10 +94,10 @@ def _read(config: Path) -> dict[str, dict[str, Any]]:
     try:
         tables = tomllib.loads(config.read_text(encoding="utf-8"))
         by = tables[MADE_BY]
-        same, version = by.get("streams") == STREAMS, by["qed"]
+        same, version = by.get("streams") == STREAMS, short(by["qed"], 40)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise StoppedError(f"{config} is damaged: {what}") from error
+        raise StoppedError(f"{config} is damaged: {short(what)}") from error
     if not same:
         raise InputError(
             f"folder {config.parent} was started by an older qed ({version}) with other random "
@@ -119,16 +119,11 @@ def _differences(there: Mapping[str, Any], here: Tables, config: Path) -> list[s
             if name not in old:
                 found.append(f"{name} is missing there, {new[name]!r} here")
             elif name not in new:
-                found.append(f"{name} is {_short(old[name])} there, missing here")
+                found.append(f"{name} is {short(repr(old[name]), 60)} there, missing here")
             elif old[name] != new[name]:
-                found.append(f"{name} is {_short(old[name])} there, {_short(new[name])} here")
+                both = (short(repr(value), 60) for value in (old[name], new[name]))
+                found.append("{} is {} there, {} here".format(name, *both))
     return found
-
-
-def _short(value: Any) -> str:
-    """Return a value in few words."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def restore(folder: Path, search: MapElites) -> tuple[bool, list[str]]:

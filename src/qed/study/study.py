@@ -36,7 +36,7 @@ from qed.swarm import backend as engines
 from qed.swarm.backend import chosen
 from qed.swarm.simulate import cores
 from qed.swarm.tasks import TASKS
-from qed.text import made_by, toml
+from qed.text import made_by, short, toml
 
 FORMAT = 1  # of the folder
 LOOK = 2.0  # s between looks at how far other processes are
@@ -85,7 +85,7 @@ class Study:
         if (self.folder / paths.SETTINGS).exists():
             settings = _read_settings(self.folder)
             different = [
-                f"{name} is {settings[name]!r} there, {value!r} here"
+                f"{name} is {short(repr(settings[name]), 60)} there, {value!r} here"
                 for name, value in self._tables()["study"].items()
                 if name not in ("format", "preset", "beyond") and settings[name] != value
             ]
@@ -250,16 +250,17 @@ def _read_settings(folder: Path) -> dict[str, Any]:
         head, by = table["study"], table["made_by"]["qed"]
         if head["format"] != FORMAT or by != __version__:
             raise InputError(
-                f"out: {folder} was started by qed {by}, this is {__version__}; results of two "
-                "versions must not be mixed; use another folder, or that version"
+                f"out: {folder} was started by qed {short(by, 40)}, this is {__version__}; results "
+                "of two versions must not be mixed; use another folder, or that version"
             )
         head = {"beyond": 0, "race": False, **head}  # studies of before had neither
         Plan.complete(head, str(folder))
         return {"definitions": [], **head}
     except OSError as error:
         raise InputError(f"{folder} holds no study: {error.strerror}") from error
-    except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
-        raise StoppedError(f"{path} is damaged: {error!r}") from error
+    except (KeyError, TypeError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise StoppedError(f"{path} is damaged: {short(what)}") from error
 
 
 def prepare(

@@ -21,6 +21,7 @@ from qed.recovery.kit.playbook import Playbook
 from qed.recovery.search.gaussian import Prior
 from qed.recovery.search.strategies import Known
 from qed.swarm.environment import Environment
+from qed.text import short
 
 FORMAT, VERSION = "qed-kit", 2
 LEAST_NOISE = 1e-7  # of how far fitness may lie from its mean
@@ -97,8 +98,8 @@ def load(path: str | Path) -> Kit:
     try:
         return _rebuilt(header, arrays)
     except (ValueError, TypeError, KeyError) as error:
-        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise InputError(f"{path} is not a usable {FORMAT} file: {what}") from error
+        what = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise InputError(f"{path} is not a usable {FORMAT} file: {short(what)}") from error
 
 
 def is_kit(path: str | Path) -> bool:
