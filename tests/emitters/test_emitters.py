@@ -77,7 +77,7 @@ class Walk:
 ALL: dict[str, Callable[[], Emitter]] = {
     "uniform": Uniform,
     "bandit": Bandit,
-    "bandit of two": lambda: Bandit(among=2, inherited=1.0),
+    "bandit of two": lambda: Bandit(among=2, inherited=0.5),
     "recording": Recording,
     "a user's own": Walk,
     "cma-me": lambda: Ribs(emitters=3),
@@ -301,10 +301,10 @@ def test_settings_name_the_emitter_and_another_one_is_refused(tmp_path: Path) ->
         return Run(tmp_path / "r", Plane(), CELLS["behaviours"], emitter=emitter, resume=resume)
 
     made = run(Bandit(among=3))
-    assert 'emitter = "Bandit(among=3, inherited=0.5)"' in (tmp_path / "r" / CONFIG).read_text()
-    assert made.archive.header["settings"]["emitter"] == "Bandit(among=3, inherited=0.5)"
+    assert 'emitter = "Bandit(among=3, inherited=1.0)"' in (tmp_path / "r" / CONFIG).read_text()
+    assert made.archive.header["settings"]["emitter"] == "Bandit(among=3, inherited=1.0)"
     for other in ("uniform", "bandit", Bandit(among=3, inherited=0.25)):
-        with pytest.raises(InputError, match=r"emitter is .*among=3, inherited=0\.5"):
+        with pytest.raises(InputError, match=r"emitter is .*among=3, inherited=1\.0"):
             run(other, resume=True)
     assert "emitter" not in begun(Uniform).archive.header["settings"]
 
@@ -374,7 +374,7 @@ def test_the_bandit_finds_the_parents_that_pay() -> None:
     archive = Archive(Grid((1000,)))
     here = np.arange(8) / 1000
     archive.add(here[:, None], np.zeros(8), here[:, None])
-    bandit = Bandit(inherited=0.0)
+    bandit = Bandit(among=4, inherited=0.0)
     domain = Plane()
     domain.vary = lambda parents, keys: parents  # type: ignore[method-assign]
     bandit.begin(domain)

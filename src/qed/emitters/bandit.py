@@ -25,14 +25,14 @@ class Bandit:
     Each elite is an arm of a bandit, which pays when a child takes a cell.  For each child a few
     elites are drawn uniformly, a success rate is drawn from the Beta distribution of each (Thompson
     sampling), and the one with the highest rate is the parent.  An elite that takes a cell begins
-    with a part of what is known of its parent, so that families which improve the archive get more
+    with what is known of its parent, so that families which improve the archive get more
     children, and an elite whose children keep losing is left for others.
 
     Parameters
     ----------
-    among : int, default 4
+    among : int, default 16
         Elites that are compared for each child; 1 is uniform.
-    inherited : float, default 0.5
+    inherited : float, default 1.0
         Part of the parent's record that a new elite begins with, 0 to 1.
 
     Examples
@@ -43,8 +43,8 @@ class Bandit:
     <Archive: 59 of 4096 cells filled>
     """
 
-    among: int = 4
-    inherited: float = 0.5
+    among: int = 16
+    inherited: float = 1.0
     full = False
     _domain: Domain = field(init=False, repr=False)
     _records: np.ndarray | None = field(default=None, init=False, repr=False)  # (cells, 2)
