@@ -15,6 +15,7 @@ import qed
 import qed.swarm.tasks
 from qed import files
 from qed.archive import stored as archives
+from qed.controller.inputs import FORMER_INPUTS
 from qed.errors import InputError
 from qed.recovery.kit import stored
 from qed.recovery.kit.stored import is_kit
@@ -94,7 +95,8 @@ def test_a_kit_from_another_machine_is_the_same_here(tmp_path: Path) -> None:
         files.read_arrays(path, stored.FORMAT, stored.VERSION)
         for path in (archives.kit_file("example:patrolling-kit"), tmp_path / "here.npz")
     )
-    assert told | {"qed": ""} == again | {"qed": ""}  # which says who wrote it
+    inputs = {"inputs": list(FORMER_INPUTS)}  # that kit is older than their names
+    assert told | inputs | {"qed": ""} == again | {"qed": ""}  # which says who wrote it
     assert held.keys() == here.keys()
     for name, array in held.items():
         assert (array.dtype, array.tobytes()) == (here[name].dtype, here[name].tobytes())

@@ -149,7 +149,7 @@ def test_an_encoder_that_fails_is_told_of(tmp_path: Path, monkeypatch: pytest.Mo
     program.write_text("#!/bin/sh\nhead -c 1000 > /dev/null\necho disk full >&2\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setattr(imageio_ffmpeg, "get_ffmpeg_exe", lambda: str(program))
-    with pytest.raises(StoppedError, match=r"cannot write .*film\.mp4: disk full"):
+    with pytest.raises(StoppedError, match=r"film\.mp4: ffmpeg ended with status 1: disk full"):
         replay(recovery(), tmp_path / "film.mp4", **SMALL)
     assert [path.name for path in tmp_path.iterdir()] == ["ffmpeg"]
 
