@@ -15,7 +15,7 @@ from qed.controller.team import Team
 from qed.definitions import defined
 from qed.errors import InputError, choice, integer
 from qed.files import disk, write_text
-from qed.programs import c, python, running
+from qed.programs import aseba, c, python, running
 from qed.programs.contract import contract_of, readme, text_of
 from qed.programs.network import Network, networks
 from qed.programs.parity import compare, record
@@ -56,6 +56,10 @@ LANGUAGES = {
     "micropython": Language(
         python.files, running.PROGRAM, python.HOW_TO,
         {"micropython": Variant(running.micropython, running.lacks_micropython, 1e-5)},
+    ),
+    "aseba": Language(
+        aseba.files, aseba.name_of(0, False), aseba.HOW_TO,
+        {"aseba": Variant(aseba.run, aseba.lacks, 0.02)},
     ),
     "c": Language(
         c.files, "controller.c", c.HOW_TO,
@@ -117,7 +121,7 @@ def export(
     ----------
     what : Controller or Team
         What robots shall run.
-    to : {"python", "micropython", "c"}
+    to : {"python", "micropython", "aseba", "c"}
         The language of the program.
     out : str or Path
         The folder; it is made.

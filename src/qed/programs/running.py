@@ -27,10 +27,13 @@ class Running:
         command: Sequence[str],
         robots: int,
         scratch: TemporaryDirectory[str] | None = None,  # removed with it
+        where: dict[str, str] | None = None,  # its environment
     ) -> None:
         self.robots, self._scratch = robots, scratch
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(list(command), stdin=pipe, stdout=pipe, stderr=pipe)
+        self._process = subprocess.Popen(
+            list(command), stdin=pipe, stdout=pipe, stderr=pipe, env=where
+        )
 
     def step(self, values: np.ndarray) -> np.ndarray:
         """Return the wheels (robots, 2) for inputs, and hidden values if they are set."""
