@@ -25,6 +25,8 @@ from qed.explore.sources import ArchiveView
 HOME = "127.0.0.1"
 GRACE = 2  # s that requests have to end in when the server does
 MOST_AT_ONCE = 200  # connections; far fewer than files that a process may have open
+ACCEPTED = 16  # at most, before those that are there are heard: who asks at once is not yet oldest
+WAITING = 1024  # connections that the system keeps until they are accepted
 HEAD = 10.0  # s in which a connection has to ask for something, the first time and again
 SNAPS = Path("/snap")  # browsers from there see no hidden folders and another /tmp
 PATIENCE = 5.0  # s for a page to come before what it needs is loaded anyway
@@ -94,6 +96,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, then say so."""
         await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(WAITING)
         if self.opened is not None:
             self.opened()
 
@@ -117,7 +121,7 @@ def serve(
     address = f"http://{HOME}:{port}/{token}/"
     config = uvicorn.Config(
         guarded, log_level="error", access_log=False, server_header=False, ws="none",
-        http=_Connection, backlog=MOST_AT_ONCE, timeout_graceful_shutdown=GRACE,
+        http=_Connection, backlog=ACCEPTED, timeout_graceful_shutdown=GRACE,
         timeout_keep_alive=round(HEAD), proxy_headers=False,
     )  # fmt: skip
     logging.getLogger("uvicorn.error").addFilter(_needed)
