@@ -17,6 +17,7 @@ LONG = {
     "tutorials/trust": 10.0,
     "tutorials/own_task": 10.0,
     "index": 9.0,
+    "tutorials/emitters": 9.0,
     "tutorials/recover": 8.0,
     "how/algorithms": 8.0,
     "tutorials/own_domain": 7.0,
