@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -147,9 +148,7 @@ AXES = Some(
         if abs(x) + abs(y) == 1
     )
 )
-CORNERS = [x * sign for x, _ in robot.HALF_BODY for sign in (1, -1)] + [
-    y for _, y in robot.HALF_BODY
-]
+CORNERS = [value for corner in robot.THYMIO.body for value in corner]
 ANGLE = Real(-math.pi, math.pi)
 TURN = Real(-2 * math.pi, 2 * math.pi)
 DIRECTION = Unit() | AXES
@@ -231,6 +230,14 @@ CASES: dict[str, Kind] = {
     "bodies.on_edge": Where(
         args(*[NEARBY] * 6), lambda x, y, ax, ay, bx, by: (ax != bx) | (ay != by)
     ),
+    "bodies.contact_arm": args(NEARBY, NEARBY),
+    "disc.beyond": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
+    "disc.body_point": args(NEARBY, NEARBY),
+    "disc.contact_arm": args(NEARBY, NEARBY),
+    "disc.ray_body": args(NEARBY, NEARBY, DIRECTION),
+    "disc.touching_points": args(NEARBY, NEARBY, *[DIRECTION] * 3, TRUTH),
+    "disc.two_farthest_corners": DIRECTION,
+    "disc.unit_vector": args(NEARBY, NEARBY),
     "rays.ray_body": args(NEARBY, NEARBY, DIRECTION),
     "rays.ray_disc": args(NEARBY, NEARBY, DIRECTION, Real(0.05, 0.2)),
     "rays.ray_wall": args(PLACE, SLOPE, SIDE),
@@ -241,6 +248,7 @@ CASES: dict[str, Kind] = {
     "geometry.unit": Real(-2.0, 3.0) | some(-0.0, 0.0, 1.0),
     "geometry.wrap": Real(-3 * math.pi, 3 * math.pi) | some(-math.pi, math.pi),
     "motion.excess": args(VELOCITY, VELOCITY),
+    "motion.still_missing": args(VELOCITY, VELOCITY),
     "motion.target": args(WHEEL, WHEEL, DIRECTION),
     "motion.turn_rate": args(WHEEL, WHEEL),
     "motion.turned": args(Real(-10.0, 10.0), Real(-10.0, 10.0)),
@@ -281,7 +289,8 @@ def _registered() -> dict[str, Callable[..., Any]]:
     """Load all laws and return them by module and name."""
     for module in pkgutil.iter_modules(qed.swarm.laws.__path__):
         importlib.import_module(f"qed.swarm.laws.{module.name}")
-    ours = [law for law in LAWS if law.__module__.startswith("qed.")]
+    # Those made for another robot are in modules with its digest in their names.
+    ours = [law for law in LAWS if re.fullmatch(r"qed\.[\w.]+", law.__module__)]
     return {f"{law.__module__.rpartition('.')[2]}.{law.__name__}": law for law in ours}
 
 

@@ -16,7 +16,7 @@ from qed.swarm.laws import contact as law
 
 ZERO, ONE = f32(0), f32(1)
 OBSTACLE = f32(robot.OBSTACLE_RADIUS)
-OUTER = robot.BODY_OUTER_RADIUS
+OUTER = robot.THYMIO.outer_radius
 REACH = f32(2 * OUTER) ** 2  # squared, between robots whose circumscribed discs touch
 
 

@@ -26,7 +26,7 @@ from qed.swarm.placing import noise_keys, place
 
 ZERO, HALF, ONE, TWO = f32(0), f32(0.5), f32(1), f32(2)
 OBSTACLE = f32(robot.OBSTACLE_RADIUS)
-INNER = f32(robot.BODY_INNER_RADIUS)
+INNER = f32(robot.THYMIO.inner_radius)
 EAR = 8  # random bits for misheard neighbours come after those of the sensors
 LEFT, RIGHT = 16, 17  # nodes of the network
 ROWS = ("x", "y", "heading", "proximity", "rab", "wheels")
@@ -82,7 +82,7 @@ def feel(world, me, sensor):
     bits = draw(me.key, world.cycle, sensor - sensor % 2)  # two sensors share 32 bits
     random = high_noise(bits) if sensor % 2 else low_noise(bits)
     value = min(max(value + world.noise * random, ZERO), ONE)
-    if sensor < robot.FRONT_SENSORS:
+    if sensor < len(robot.THYMIO.front):
         broken = {"PMIN": ZERO, "PMAX": ONE, "PRAND": HALF + HALF * random}
         value = broken.get(me.fault, value)
     return ONE - TWO * value
@@ -90,7 +90,7 @@ def feel(world, me, sensor):
 
 def look(world, me, sensor):
     """Return how far a sensor's ray gets (m)."""
-    at_x, at_y, angle = robot.PROXIMITY_SENSORS[sensor]
+    at_x, at_y, angle = robot.THYMIO.proximity[sensor]
     ox, oy = me.to_world(f32(at_x), f32(at_y))
     ox, oy = me.x + ox, me.y + oy
     dx, dy = me.to_world(f32(math.cos(angle)), f32(math.sin(angle)))
@@ -110,7 +110,7 @@ def hits(world, ox, oy, dx, dy, spared):
 def hear(world, me):
     """Return what the eight cones tell the network: 1 nobody, -1 here."""
     limit = f32(world.env.rab_range)
-    cones = [limit] * robot.CONES
+    cones = [limit] * robot.THYMIO.rab
     for you in world.robots:
         if you is me or not in_sight(world, *looking(me, you)):
             continue

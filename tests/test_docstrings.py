@@ -34,15 +34,16 @@ MADE = {"Export", "InputError", "Readings", "Search", "TeamSearch"}
 # For the package itself, though their names have no underscore: a summary is enough.
 EMITTER = {"ask", "begin", "describe", "restore", "state", "tell"}  # Emitter describes them
 INNER = {
-    "Algorithm": {"condition", "described", "of_package", "over"},
+    "Algorithm": {"condition", "described", "for_robot", "of_package", "over"},
     "Archive": {"fill_cells", "set_container"},
-    "Attributes": {"described"},
+    "Attributes": {"described", "of"},
     "Bandit": EMITTER,
     "Categories": {"describe"},
     "Dense": {"genomes", "random", "vary", "vectors"},
     "Centroids": {"arrays", "describe", "holds"},
     "Controller": {"network"},
     "Definition": {"described"},
+    "Environment": {"described", "from_described"},
     "Environments": {"describe"},
     "Fault": {"described"},
     "Grid": {"describe"},
@@ -51,6 +52,7 @@ INNER = {
     "Outcome": {"part"},
     "Playbook": {"described", "from_described"},
     "Ribs": {*EMITTER, "full"},
+    "Robot": {"described", "from_described"},
     "Run": {"checkpoint", "finish", "tell"},
     "Search": {"members", "resume", "row"},
     "SideBySide": {"begin", "together"},
@@ -103,7 +105,7 @@ def public_names() -> Iterator[Name]:
     for module, names in {**listed, **RETURNED}.items():
         for name in names:
             thing = getattr(import_module(module), name)
-            if thing in seen:
+            if thing in seen or not callable(thing):  # robots are data
                 continue
             seen.add(thing)
             yield Name(f"{module}.{name}", thing)

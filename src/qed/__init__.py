@@ -7,6 +7,7 @@ parallel_env the same as an environment of PettingZoo
 Controller   a recurrent network that drives every robot of a swarm
 Team         a controller per robot
 Environment  robots, arena, obstacles, speeds and ranges;  Attributes  the options to draw from
+Robot        a robot of your own;  THYMIO, EPUCK  those that come with QED
 Faults       a fault per robot;  Fault  a fault of your own
 Start        start poses of your own
 Task         a task of your own, made of a law
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
     from qed.swarm.faults import Fault as Fault
     from qed.swarm.faults import Faults as Faults
     from qed.swarm.parallel_env import parallel_env as parallel_env
+    from qed.swarm.robot import EPUCK as EPUCK
+    from qed.swarm.robot import THYMIO as THYMIO
+    from qed.swarm.robot import Robot as Robot
     from qed.swarm.simulate import Outcome as Outcome
     from qed.swarm.simulate import simulate as simulate
     from qed.swarm.start import Start as Start
@@ -71,6 +75,7 @@ _HOMES = {
     "Attributes": "qed.swarm.environment",
     "Centroids": "qed.archive.cvt",
     "Controller": "qed.controller.network",
+    "EPUCK": "qed.swarm.robot",
     "Effort": "qed.recovery.kit.prepare",
     "Environment": "qed.swarm.environment",
     "Fault": "qed.swarm.faults",
@@ -80,7 +85,9 @@ _HOMES = {
     "Kit": "qed.recovery.kit.kit",
     "Outcome": "qed.swarm.simulate",
     "Recovery": "qed.recovery.recovery",
+    "Robot": "qed.swarm.robot",
     "Start": "qed.swarm.start",
+    "THYMIO": "qed.swarm.robot",
     "Task": "qed.swarm.tasks",
     "Team": "qed.controller.team",
     "Trace": "qed.swarm.trace",

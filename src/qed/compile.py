@@ -12,6 +12,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,19 @@ def entry(function: Callable[..., Any]) -> Any:
         return njit(cache=can, **_LOOP, **OPTIONS)(function)
 
 
+_robot: ContextVar[str] = ContextVar("robot", default="")
+
+
+@contextmanager
+def code_for(robot: str) -> Iterator[None]:
+    """Keep what is compiled meanwhile apart, for the robot of this digest."""
+    token = _robot.set(f"robot-{robot}")
+    try:
+        yield
+    finally:
+        _robot.reset(token)
+
+
 @contextmanager
 def kept_in(folder: Path, config: Any) -> Iterator[bool]:
     """Let Numba keep in a folder what is compiled meanwhile; yield whether it can be written."""
@@ -134,6 +148,11 @@ def user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "qed"
 
 
+def robot_folder() -> str:
+    """Return the folder of the robot that is compiled for, in that for the present text."""
+    return _robot.get()
+
+
 def code_cache(gpu: bool = False) -> Path:
     """Return the cache folder for the present text of what is compiled, for a CPU or a GPU.
 
@@ -146,7 +165,7 @@ def code_cache(gpu: bool = False) -> Path:
     folder = versions / digest(*sources, without="" if gpu else "cuda")
     if not folder.exists():
         _forget_old(versions)
-    return folder
+    return folder / robot_folder()
 
 
 def digest(*roots: Path, without: str = "") -> str:

@@ -167,7 +167,7 @@ def load_definitions(path: str | Path) -> list[Definition]:
     found = _definitions(source)
     if not found:
         raise InputError(
-            f"--with: {path} defines no qed.Task, qed.Fault or qed.Algorithm at its top level"
+            f"--with: {path} defines no qed.Task, Fault, Algorithm or Robot at its top level"
         )
     return found
 

@@ -234,7 +234,7 @@ def test_doses_that_cannot_be_are_refused(given: dict[str, object], words: str) 
     [
         ({"left": 1.5}, "fault X: left"),
         ({"noise": -0.1}, "fault X: noise"),
-        ({"sensors": [7]}, "fault X: sensors"),
+        ({"sensors": [16]}, "fault X: sensors"),
         ({"rab_range": 2.0}, "fault X: rab_range"),
         ({"dead": "yes"}, "fault X: dead must be True or False"),
     ],
@@ -247,3 +247,11 @@ def test_faults_that_cannot_be_are_refused(given: dict[str, object], words: str)
 def test_a_name_of_the_papers_faults_is_taken() -> None:
     with pytest.raises(ValueError, match="'LW-H' comes with QED"):
         qed.Fault("LW-H", left=0.4)
+
+
+def test_a_fault_of_a_sensor_that_a_robot_lacks_is_refused() -> None:
+    rear = qed.Fault("REAR", gain=0.0, sensors=[7])
+    one = qed.Environment(robots=1)
+    with pytest.raises(qed.InputError, match="REAR hits the proximity sensor 7"):
+        qed.World(one, faults=qed.Faults([rear]))
+    qed.World(qed.Environment(robots=1, robot=qed.EPUCK), faults=qed.Faults([rear]))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import qed
 from qed.swarm.faults import FAULTS
-from qed.swarm.robot import BODY_INNER_RADIUS
+from qed.swarm.robot import THYMIO
 
 SPEEDS = st.sampled_from([0.01, 0.05, 0.1, 0.2, 0.4])
 DESCRIPTORS = ["hbd", "sdbc", "spirit"]
@@ -93,7 +93,7 @@ def test_a_body_never_sinks_into_a_wall(
     room = np.minimum(
         np.minimum(seen.x, env.arena - seen.x), np.minimum(seen.y, env.arena - seen.y)
     )
-    assert room.min() > BODY_INNER_RADIUS - 0.012
+    assert room.min() > THYMIO.inner_radius - 0.012
 
 
 @given(st.integers(0, 1000), st.integers(2, 12))
@@ -124,7 +124,7 @@ def test_drawn_places_do_not_overlap_and_keep_off_the_walls() -> None:
         apart = np.hypot(*(centres[:, None] - centres[None]).transpose(2, 0, 1))
         assert apart[np.triu_indices(6, 1)].min() >= 0.3 - 1e-6
         apart = np.hypot(*(places[:, None] - centres[None]).transpose(2, 0, 1))
-        assert apart.min() > 0.15 + BODY_INNER_RADIUS - 1e-6
+        assert apart.min() > 0.15 + THYMIO.inner_radius - 1e-6
 
 
 def test_draws_are_uniform() -> None:

@@ -89,8 +89,8 @@ def test_a_robot_is_where_it_is_with_y_upwards() -> None:
 
 
 def test_the_body_has_its_true_outline() -> None:
-    assert len(outline()) == 9
-    corners = np.array(outline())
+    assert len(outline(qed.THYMIO)) == 9
+    corners = np.array(outline(qed.THYMIO))
     mirrored = corners * (-1.0, 1.0)
     assert all(np.abs(corners - row).sum(1).min() < 1e-12 for row in mirrored)
     size = 1200

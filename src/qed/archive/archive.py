@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,8 @@ from qed.archive.grid import Space, as_measures, same_bits, same_space
 from qed.controller.genome import Genomes
 from qed.controller.network import Controller
 from qed.errors import InputError
+from qed.swarm.made_for import made_for
+from qed.swarm.robot import THYMIO, Robot, robot_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +35,8 @@ class Elite:
         What its cell was found by (float32); in a QED archive the options of its environment.
     solution : dict of str to array
         Its row of each column.
+    robot : Robot
+        What it drives, if it is a controller.
 
     Examples
     --------
@@ -48,13 +52,16 @@ class Elite:
     fitness: float
     measures: np.ndarray
     solution: dict[str, np.ndarray]
+    robot: Robot = THYMIO  # what it drives, if it is a controller
 
     @cached_property
     def controller(self) -> Controller | None:
         """The solution as a controller; None if it is not a genome."""
         if tuple(self.solution) != Genomes._fields:
             return None
-        return Genomes(**{name: row[None] for name, row in self.solution.items()}).controller(0)
+        return as_genomes(
+            {k: row[None] for k, row in self.solution.items()}, self.robot
+        ).controller(0)
 
 
 class Archive:
@@ -224,6 +231,7 @@ class Archive:
             float(self._objective[cell]),
             self._measures[cell].copy(),
             self._columns.take(cell),
+            self.robot,
         )
 
     def take(self, cells: np.ndarray | Sequence[int]) -> Any:
@@ -298,7 +306,12 @@ class Archive:
         >>> archive.genomes().controller(0) == archive.controllers[0]
         True
         """
-        return _as_genomes(self.solutions())
+        return as_genomes(self.solutions(), self.robot)
+
+    @cached_property
+    def robot(self) -> Robot:
+        """What its controllers drive, as its header says (default: the Thymio)."""
+        return robot_of(self.header)
 
     def controller(self, cell: int) -> Controller:
         """Return the controller of a filled cell.
@@ -328,7 +341,7 @@ class Archive:
         row = self._check_cells([cell])
         if self._controllers is not None:
             return self._controllers[int(np.searchsorted(self.occupied, row[0]))]
-        return _as_genomes(self._columns.take(row)).controller(0)
+        return as_genomes(self._columns.take(row), self.robot).controller(0)
 
     @property
     def controllers(self) -> list[Controller]:
@@ -455,11 +468,13 @@ def _as_json(header: dict[str, Any]) -> dict[str, Any]:
     return same
 
 
-def _as_genomes(columns: dict[str, np.ndarray]) -> Genomes:
+def as_genomes(columns: Mapping[str, np.ndarray], robot: Robot) -> Genomes:
+    """Return columns of solutions as a robot's genomes; ValueError if they are no networks."""
     if tuple(columns) != Genomes._fields:
         held = f"its solutions have the columns {', '.join(columns)}" if columns else "it is empty"
         raise InputError(f"the archive holds no controllers: {held}")
-    return Genomes(**columns)
+    found: Genomes = made_for(robot, "qed.controller.genome").Genomes(**columns)
+    return found
 
 
 def _locked(array: np.ndarray) -> np.ndarray:

@@ -21,14 +21,15 @@ from qed import files
 from qed.archive.cvt import Centroids, SpiritCells
 from qed.archive.grid import Categories, Environments, Grid, Space
 from qed.controller.genome import Genomes
-from qed.controller.inputs import FIRST_HIDDEN, INPUTS, LEFT, renumbered
 from qed.errors import InputError, choice
+from qed.swarm.made_for import made_for
 from qed.text import short
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
 
 FORMAT, VERSION = "qed-archive", 2
+INPUTS = "qed.controller.inputs"  # the module that numbers nodes, made for a robot
 WITHOUT_RECIPE = 1  # the version of files whose space is all there, as it always was
 SOLUTION, SPACE, MORE = "solution.", "space.", "more."  # what names of arrays begin with
 EXAMPLE = "example:"  # before the name of what comes with QED, where a path goes
@@ -71,7 +72,7 @@ def save(
         "metadata": archive.header,
     }
     if tuple(columns) == Genomes._fields:
-        header["inputs"] = INPUTS
+        header["inputs"] = made_for(archive.robot, INPUTS).INPUTS
     try:
         files.write_arrays(path, header, arrays)
     except TypeError as error:
@@ -126,10 +127,11 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
     archive = Archive(space, metadata, offset)
     batch: Any = columns
     if tuple(names) == Genomes._fields:
+        inputs = made_for(archive.robot, INPUTS)
         for name in ("source", "target"):
-            columns[name] = renumbered(columns[name], header.get("inputs"))
-        batch = Genomes(**columns)
-        _check_genomes(batch)
+            columns[name] = inputs.renumbered(columns[name], header.get("inputs"))
+        batch = made_for(archive.robot, "qed.controller.genome").Genomes(**columns)
+        _check_genomes(batch, inputs)
     if names or len(cells):
         archive.fill_cells(cells, batch, objective, measures)
     return archive
@@ -155,7 +157,7 @@ def _check_elites(
     _expect(bool(np.isfinite(measures).all()), "a measure is not finite")
 
 
-def _check_genomes(batch: Genomes) -> None:
+def _check_genomes(batch: Genomes, inputs: Any) -> None:
     """Raise ValueError unless compiled code may follow the numbers in these genomes."""
     for name, column in batch._asdict().items():
         dtype = np.float32 if name in ("bias", "weight") else np.int32
@@ -172,10 +174,11 @@ def _check_genomes(batch: Genomes) -> None:
     ).all()
     _expect(bool(sizes_fit), "a genome in it is larger than its columns")
     used = np.arange(room_for_links) < batch.links[:, None]
-    nodes = (FIRST_HIDDEN + batch.hidden)[:, None]
+    left, first_hidden = inputs.LEFT, inputs.FIRST_HIDDEN
+    nodes = (first_hidden + batch.hidden)[:, None]
     source_fits = (batch.source >= 0) & (batch.source < nodes)
-    source_fits &= (batch.source < LEFT) | (batch.source >= FIRST_HIDDEN)
-    target_fits = (batch.target >= LEFT) & (batch.target < nodes)
+    source_fits &= (batch.source < left) | (batch.source >= first_hidden)
+    target_fits = (batch.target >= left) & (batch.target < nodes)
     _expect(bool((source_fits & target_fits)[used].all()), "a connection in it is not possible")
     finite = np.isfinite(batch.weight).all() and np.isfinite(batch.bias).all()
     _expect(bool(finite), "a weight or a bias in it is not finite")

@@ -56,6 +56,7 @@ def evolve(
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in OUT.")] = False,
     checkpoint: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 30.0,
     attributes: options.Attributes = None,
+    robot: options.Robot = "thymio",
     files: options.With = None,
 ) -> None:
     """Evolve an archive of controllers for a task."""
@@ -68,20 +69,32 @@ def evolve(
     from qed.evolution.side_by_side import watch
     from qed.evolution.swarms import Swarms
     from qed.swarm.backend import chosen, described
+    from qed.swarm.environment import Environment
+    from qed.swarm.robot import Robot
     from qed.swarm.simulate import cores
 
     chosen_algorithm = defined("algorithm", algorithm, Algorithm)
+    chosen_robot = defined("robot", robot, Robot)
     if attributes is not None:
-        chosen_algorithm = chosen_algorithm.with_attributes(attributes)
+        chosen_algorithm = chosen_algorithm.with_attributes(attributes, chosen_robot)
     limits.replicates(replicates)
     every = number("checkpoint", checkpoint, 0.0, 1e9)
     limits.threads(threads)
-    engine = chosen(backend)
-    controller = None if hidden is None else Controller.dense(hidden)
+    engine = chosen(backend, [Environment(robot=chosen_robot)])
+    controller = None if hidden is None else Controller.dense(hidden, chosen_robot)
     runs: list[Run] = []
     for each in range(seed, seed + replicates):
         swarms = Swarms(
-            task, chosen_algorithm, trials, seconds, each, race, controller, threads, engine
+            task,
+            chosen_algorithm,
+            trials,
+            seconds,
+            each,
+            race,
+            controller,
+            threads,
+            engine,
+            chosen_robot,
         )
         folder = out or Path("runs") / f"{swarms.task}-{swarms.algorithm}-{seed}"
         if replicates > 1:

@@ -46,11 +46,11 @@ def export(
     if wanted is None:
         raise InputError(f"task: {source} does not name its task; give one with --task")
     what, name = _chosen(archive, cell, best)
-    robots = {"robots": len(what)} if not hasattr(what, "bias") else {}
+    where = Environment(robots=len(what)) if not hasattr(what, "bias") else Environment()
     length = settings.get("seconds", 400.0) if seconds is None else seconds
     with show.waiting("comparing with the simulator") as progress:
         made = write(
-            what, to, out, environment=Environment(**robots), task=wanted, trials=trials,
+            what, to, out, environment=where, task=wanted, trials=trials,
             seconds=length, seed=seed, name=f"{wanted}, {name}", progress=progress,
         )  # fmt: skip
     print_parity(made.parity)

@@ -24,6 +24,13 @@ Attributes = Annotated[
         help="Options of the environment attributes (qed only): paper (default) or scripts."
     ),
 ]
+Robot = Annotated[
+    str,
+    typer.Option(
+        help="What swarms are made of: thymio, epuck, or your own. The paper's speeds and ranges "
+        "scale with it."
+    ),
+]
 Among = Annotated[
     str | None,
     typer.Option(help="Kinds of faults to draw, separated by commas (default: all eight)."),

@@ -83,23 +83,28 @@ def study(
     ] = None,
     race: Annotated[bool | None, options.RACE] = None,
     attributes: options.Attributes = None,
+    robot: options.Robot = "thymio",
     files: options.With = None,
 ) -> None:
     """Evolve archives, break robots, recover, and report how well that works."""
     from qed import limits
+    from qed.definitions import defined
     from qed.errors import choice
     from qed.study.plan import PRESETS
     from qed.study.study import Study, opener, prepare
     from qed.swarm.backend import BACKENDS, chosen
+    from qed.swarm.environment import Environment
+    from qed.swarm.robot import Robot
 
     plan = PRESETS[choice("preset", preset, PRESETS)].changed(
         tasks=tasks, algorithms=algorithms, replicates=replicates, faults=faults,
         evaluations=evaluations, initial=initial, trials=trials, retrials=retrials,
         fresh=fresh, protocol=protocol, seconds=seconds, seed=seed, among=among, broken=broken,
-        beyond=beyond, race=race,
+        beyond=beyond, race=race, robot=robot,
     )  # fmt: skip
     if attributes is not None:
         plan = plan.over(attributes)
+    where = [Environment(robot=defined("robot", robot, Robot))]
     limits.threads(threads)
     choice("backend", backend, BACKENDS)
     open_executor = opener(executor)
@@ -109,11 +114,11 @@ def study(
     whole_study = Study(folder, plan, name)
     if dry_run:
         # Where a GPU is asked for and there is none, the plan says so.
-        _print_plan(whole_study, backend if backend == "cuda" else chosen(backend))
+        _print_plan(whole_study, backend if backend == "cuda" else chosen(backend, where))
         return
     # The workers of a cluster may have the GPUs that this machine has not: they look themselves.
     remote = executor is not None and executor.startswith("dask:")
-    engine = backend if remote and backend == "cuda" else chosen(backend)
+    engine = backend if remote and backend == "cuda" else chosen(backend, where)
     whole_study.claim()
     begin = time.monotonic()
     with show.stopping(f", saved in {folder}. Resume with the same command."):

@@ -16,6 +16,7 @@ import numpy as np
 from qed.controller.inputs import CONSTANT, FIRST_HIDDEN, LEFT, WHEELS
 from qed.controller.network import GAIN, Controller
 from qed.controller.networks import Networks
+from qed.swarm.robot import ROBOT
 
 
 class Genomes(NamedTuple):
@@ -43,7 +44,7 @@ class Genomes(NamedTuple):
         columns = (self.source, self.target, self.weight)
         links = (column[row, : self.links[row]].tolist() for column in columns)
         bias = self.bias[row, : len(WHEELS) + self.hidden[row]]
-        return Controller(zip(*links, strict=True), bias.tolist())
+        return Controller(zip(*links, strict=True), bias.tolist(), ROBOT)
 
     def controllers(self) -> list[Controller]:
         """Return all genomes as controllers."""

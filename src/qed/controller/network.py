@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qed.controller.inputs import CONSTANT, FIRST_HIDDEN, LEFT, RIGHT, WHEELS
+from qed.controller.inputs import WHEELS
+from qed.definitions import defined
 from qed.errors import InputError
+from qed.swarm.made_for import made_for
+from qed.swarm.robot import THYMIO, Robot
 
 if TYPE_CHECKING:
     from qed.controller.dense import Dense
@@ -22,11 +25,12 @@ LARGEST = 1e6  # weight or bias, either way: their sums stay finite in single pr
 
 
 class Controller:
-    """A recurrent network that drives every robot of a swarm, from sixteen inputs to two wheels.
+    """A recurrent network that drives every robot of a swarm, from what it senses to its wheels.
 
-    Nodes are 0 to 6 proximity, 7 to 14 range and bearing (inputs are 1 where there is nothing and
-    -1 where something touches), 15 a constant 1, 16 the left and 17 the right wheel (1: full
-    speed ahead), 18 and up hidden neurons.
+    Nodes of a Thymio are 0 to 6 proximity, 7 to 14 range and bearing (inputs are 1 where there is
+    nothing and -1 where something touches), 15 a constant 1, 16 the left and 17 the right wheel
+    (1: full speed ahead), 18 and up hidden neurons.  Other robots' nodes follow in the same order:
+    an e-puck has eight proximity sensors, so that its wheels are 17 and 18.
 
     Parameters
     ----------
@@ -34,6 +38,8 @@ class Controller:
         From an input or a hidden neuron to a wheel or a hidden neuron.
     bias : iterable of float
         The bias of the left wheel, the right wheel, and each hidden neuron.
+    robot : Robot or str, default qed.THYMIO
+        What it drives.
 
     Examples
     --------
@@ -44,7 +50,13 @@ class Controller:
     <Controller: 0 hidden, 2 connections>
     """
 
-    def __init__(self, connections: Iterable[Sequence[Any]], bias: Iterable[float]) -> None:
+    def __init__(
+        self,
+        connections: Iterable[Sequence[Any]],
+        bias: Iterable[float],
+        robot: str | Robot = THYMIO,
+    ) -> None:
+        self.robot = defined("robot", robot, Robot)
         self.bias = tuple(float(value) for value in bias)
         if len(self.bias) < len(WHEELS):
             raise InputError(
@@ -55,10 +67,15 @@ class Controller:
             if not abs(value) <= LARGEST:
                 raise InputError(f"bias[{k}] must be within +-{LARGEST:g}, got {value!r}")
         self.connections = tuple(
-            self._checked(k, connection) for k, connection in enumerate(connections)
+            self._checked(k, connection, self.nodes) for k, connection in enumerate(connections)
         )
 
-    def _checked(self, k: int, connection: Sequence[Any]) -> tuple[int, int, float]:
+    @property
+    def nodes(self) -> Any:
+        """The module that numbers its nodes (``qed.controller.inputs``, made for its robot)."""
+        return made_for(self.robot, "qed.controller.inputs")
+
+    def _checked(self, k: int, connection: Sequence[Any], inputs: Any) -> tuple[int, int, float]:
         """Return a legal connection as (source, target, weight)."""
         try:
             source, target, weight = connection
@@ -70,17 +87,18 @@ class Controller:
             raise InputError(
                 f"connections[{k}] must be (source, target, weight), got {connection!r}"
             )
-        nodes = FIRST_HIDDEN + self.hidden
+        nodes = inputs.FIRST_HIDDEN + self.hidden
+        left, right = inputs.LEFT, inputs.RIGHT
         others = (
-            f"or a hidden neuron ({FIRST_HIDDEN} to {nodes - 1})"
+            f"or a hidden neuron ({inputs.FIRST_HIDDEN} to {nodes - 1})"
             if self.hidden
             else "(none is hidden here)"
         )
-        if not 0 <= source < nodes or source in (LEFT, RIGHT):
-            inputs = f"an input (0 to {CONSTANT})"
-            raise InputError(f"connections[{k}]: source must be {inputs} {others}, got {source}")
-        if not LEFT <= target < nodes:
-            wheels = f"a wheel ({LEFT}, {RIGHT})"
+        if not 0 <= source < nodes or source in (left, right):
+            sensed = f"an input (0 to {inputs.CONSTANT})"
+            raise InputError(f"connections[{k}]: source must be {sensed} {others}, got {source}")
+        if not left <= target < nodes:
+            wheels = f"a wheel ({left}, {right})"
             raise InputError(f"connections[{k}]: target must be {wheels} {others}, got {target}")
         if not abs(weight) <= LARGEST:
             raise InputError(
@@ -94,7 +112,7 @@ class Controller:
         return len(self.bias) - len(WHEELS)
 
     @classmethod
-    def random(cls, seed: int) -> Controller:
+    def random(cls, seed: int, robot: str | Robot = THYMIO) -> Controller:
         """Return a random network of the paper's initial sizes.
 
         It has 0 to 20 hidden neurons and 0 to 40 connections.
@@ -103,6 +121,8 @@ class Controller:
         ----------
         seed : int
             Decides everything random.
+        robot : Robot or str, default qed.THYMIO
+            What it drives.
 
         Returns
         -------
@@ -118,18 +138,20 @@ class Controller:
         rng = np.random.default_rng([0x9ED, seed])
         hidden = int(rng.integers(0, 21))
         wanted = int(rng.integers(0, 41))
-        sources = [*range(LEFT), *range(FIRST_HIDDEN, FIRST_HIDDEN + hidden)]
-        targets = [*range(LEFT, FIRST_HIDDEN + hidden)]
+        inputs = made_for(defined("robot", robot, Robot), "qed.controller.inputs")
+        left, first = inputs.LEFT, inputs.FIRST_HIDDEN
+        sources = [*range(left), *range(first, first + hidden)]
+        targets = [*range(left, first + hidden)]
         links = rng.permutation(len(sources) * len(targets))[:wanted]
         weights = rng.uniform(-2.0, 2.0, wanted)
         connections = [
             (sources[link // len(targets)], targets[link % len(targets)], weight)
             for link, weight in zip(links.tolist(), weights.tolist(), strict=False)
         ]
-        return cls(connections, rng.uniform(-2.0, 2.0, 2 + hidden).tolist())
+        return cls(connections, rng.uniform(-2.0, 2.0, 2 + hidden).tolist(), robot)
 
     @staticmethod
-    def dense(hidden: int) -> Dense:
+    def dense(hidden: int, robot: str | Robot = THYMIO) -> Dense:
         """Return networks of one topology, of which a vector of weights makes one.
 
         Each neuron reads all that is sensed and all hidden neurons.  Emitters that search among
@@ -139,6 +161,8 @@ class Controller:
         ----------
         hidden : int
             Hidden neurons, 0 to 32.
+        robot : Robot or str, default qed.THYMIO
+            What they drive.
 
         Returns
         -------
@@ -151,9 +175,10 @@ class Controller:
         >>> qed.Controller.dense(hidden=8).size
         240
         """
-        from qed.controller.dense import Dense
-
-        return Dense(hidden)
+        found: Dense = made_for(defined("robot", robot, Robot), "qed.controller.dense").Dense(
+            hidden
+        )
+        return found
 
     def pruned(self) -> Controller:
         """Return the same behaviour without the hidden neurons that reach no wheel.
@@ -169,22 +194,23 @@ class Controller:
         >>> qed.Controller([(0, 18, 1.0)], bias=[1.0, 1.0, 0.0]).pruned()
         <Controller: 0 hidden, 0 connections>
         """
-        from qed.controller.genome import from_controllers
-
-        neurons, links = from_controllers([self]).useful()
-        number = (LEFT + np.cumsum(neurons[0]) - 1).tolist()  # of each neuron that stays
+        genome = made_for(self.robot, "qed.controller.genome")
+        neurons, links = genome.from_controllers([self]).useful()
+        left = self.nodes.LEFT
+        number = (left + np.cumsum(neurons[0]) - 1).tolist()  # of each neuron that stays
         connections = [
-            (source if source < LEFT else number[source - LEFT], number[target - LEFT], weight)
+            (source if source < left else number[source - left], number[target - left], weight)
             for (source, target, weight), stays in zip(self.connections, links, strict=True)
             if stays
         ]
-        return Controller(connections, np.array(self.bias)[neurons[0]])
+        return Controller(connections, np.array(self.bias)[neurons[0]], self.robot)
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Controller)
             and self.bias == other.bias
             and self.connections == other.connections
+            and self.robot.key == other.robot.key
         )
 
     def __hash__(self) -> int:

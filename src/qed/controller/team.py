@@ -1,9 +1,11 @@
 """A team: a swarm whose robots run controllers of their own."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from qed.controller.network import Controller
 from qed.errors import InputError
+from qed.swarm.robot import Robot
 
 
 class Team:
@@ -44,6 +46,22 @@ class Team:
                     f"controllers[{k}] of a team must be a qed.Controller, got "
                     f"{type(controller).__name__}"
                 )
+
+            if controller.robot.key != self.controllers[0].robot.key:
+                raise InputError(
+                    f"controllers[{k}] of a team drives another robot than the first one: "
+                    f"{controller.robot} instead of {self.controllers[0].robot}"
+                )
+
+    @property
+    def robot(self) -> Robot:
+        """What its controllers drive."""
+        return self.controllers[0].robot
+
+    @property
+    def nodes(self) -> Any:
+        """The module that numbers their nodes."""
+        return self.controllers[0].nodes
 
     @property
     def parts(self) -> tuple[int, ...]:

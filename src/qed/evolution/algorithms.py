@@ -14,8 +14,9 @@ from qed.definitions import Definition, digest_of, known, reduce_definition
 from qed.descriptors import hbd, sdbc, spirit
 from qed.errors import InputError, number
 from qed.swarm import user_defined
-from qed.swarm.environment import PAPER, Attributes, Environment, attributes_of
+from qed.swarm.environment import PAPER, Attributes, Environment, attributes_of, other_robot
 from qed.swarm.faults import FAULTS, Faults
+from qed.swarm.robot import THYMIO, Robot
 from qed.swarm.simulate import Outcome
 from qed.swarm.user_defined import Law
 
@@ -190,7 +191,7 @@ class Algorithm(Definition):
         return cls._new(
             name,
             meaning,
-            digest_of("environments", attributes.described()),
+            digest_of("environments", attributes.described(), *other_robot(attributes.robot)),
             space=lambda evaluations, progress: space,
             attributes=attributes,
             drawn=attributes,
@@ -224,13 +225,15 @@ class Algorithm(Definition):
         options = self.attributes["robots"]
         return sum(options) / len(options)
 
-    def with_attributes(self, attributes: Any) -> Algorithm:
+    def with_attributes(self, attributes: Any, robot: Robot | None = None) -> Algorithm:
         """Return this algorithm over other environments.
 
         Parameters
         ----------
         attributes : str, Attributes or mapping
             The options that environments are drawn from.
+        robot : Robot, optional
+            What the swarms are made of (default: that of the attributes).
 
         Returns
         -------
@@ -242,7 +245,21 @@ class Algorithm(Definition):
                 f"attributes are for algorithms whose cells are environments, such as qed; "
                 f"{self.name} has behaviours"
             )
-        return Algorithm.over(self.name, self.meaning, attributes_of(attributes))
+        return Algorithm.over(self.name, self.meaning, attributes_of(attributes, robot))
+
+    def for_robot(self, robot: Robot) -> Algorithm:
+        """Return this algorithm for swarms of a robot: other speeds and ranges in environments.
+
+        Those of the paper scale with the robot; a user's own must be given for it.
+        """
+        if self.attributes is None or self.attributes.robot.key == robot.key:
+            return self
+        if self.attributes.robot.key != THYMIO.key:
+            raise InputError(
+                f"algorithm {self.name}: its environments are of the robot "
+                f"{self.attributes.robot}, not of {robot}"
+            )
+        return Algorithm.over(self.name, self.meaning, self.attributes.of(robot))
 
     def described(self) -> dict[str, Any]:
         """Return how it is defined, as JSON can hold it."""

@@ -15,7 +15,8 @@ from qed.evolution.run import Run
 from qed.evolution.side_by_side import run_side_by_side
 from qed.evolution.swarms import Swarms
 from qed.swarm.backend import chosen
-from qed.swarm.environment import Attributes
+from qed.swarm.environment import Attributes, Environment
+from qed.swarm.robot import THYMIO, Robot
 from qed.swarm.tasks import Task
 
 
@@ -28,6 +29,7 @@ def evolve(
     trials: int = 50,
     seconds: float = 400.0,
     seed: int = 1,
+    robot: str | Robot = THYMIO,
     batch: int = 80,
     initial: int = 2_000,
     race: bool = False,
@@ -60,6 +62,9 @@ def evolve(
         Simulated time of a trial (s).
     seed : int, default 1
         Decides everything random.
+    robot : str or Robot, default qed.THYMIO
+        What the swarms are made of.  The paper's environments scale with it: its speeds and ranges
+        are as many times larger or smaller.
     batch : int, default 80
         Children of a generation.
     initial : int, default 2000
@@ -115,14 +120,16 @@ def evolve(
     (True, True)
     """
     algorithm = defined("algorithm", algorithm, Algorithm)
+    robot = defined("robot", robot, Robot)
     if attributes is not None:
-        algorithm = algorithm.with_attributes(attributes)
+        algorithm = algorithm.with_attributes(attributes, robot)
     if resume and out is None:
         raise InputError("resume needs out=, the folder of the run to resume")
     every = number("checkpoint", checkpoint, 0.0, 1e9)
     threads = limits.threads(threads)
+    engine = chosen(backend, [Environment(robot=robot)])
     swarms = Swarms(
-        task, algorithm, trials, seconds, seed, race, controller, threads, chosen(backend)
+        task, algorithm, trials, seconds, seed, race, controller, threads, engine, robot
     )
     run = Run(
         out, swarms, evaluations=evaluations, initial=initial, batch=batch, emitter=emitter,

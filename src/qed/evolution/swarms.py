@@ -13,7 +13,6 @@ from qed.archive.grid import Space
 from qed.controller.dense import Dense
 from qed.controller.genome import Genomes
 from qed.controller.networks import Networks
-from qed.controller.variation import random_genomes, vary
 from qed.definitions import defined, one_each
 from qed.errors import InputError
 from qed.evolution.algorithms import Algorithm, Condition
@@ -26,9 +25,10 @@ from qed.evolution.early_stopping import (
     upper_bounds,
 )
 from qed.streams import trials_stream
-from qed.swarm.environment import Environment
+from qed.swarm.environment import Environment, other_robot
 from qed.swarm.job import Job
-from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
+from qed.swarm.made_for import made_for
+from qed.swarm.robot import CYCLE, PROXIMITY_NOISE, THYMIO, Robot
 from qed.swarm.simulate import Pending, cores
 from qed.swarm.tasks import Task
 
@@ -51,6 +51,7 @@ class Swarms:
     controller: Dense | None = None  # one topology for all, not one that evolves
     threads: int | None = field(default=None, compare=False)
     backend: str = field(default="cpu", compare=False)  # or "cuda"
+    robot: Any = THYMIO  # a Robot, or its name
     incumbents: IncumbentTrials = field(
         default_factory=IncumbentTrials, init=False, compare=False, repr=False
     )
@@ -58,17 +59,19 @@ class Swarms:
     def __post_init__(self) -> None:
         checked = {
             "task": defined("task", self.task, Task),
-            "algorithm": defined("algorithm", self.algorithm, Algorithm),
+            "robot": (robot := defined("robot", self.robot, Robot)),
+            "algorithm": defined("algorithm", self.algorithm, Algorithm).for_robot(robot),
             "trials": limits.trials(self.trials),
             "seconds": limits.seconds(self.seconds),
             "seed": limits.seed(self.seed),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        if not isinstance(self.controller, Dense | None):
+        kind = made_for(self.robot, "qed.controller.dense").Dense
+        if not isinstance(self.controller, kind | None):
             raise InputError(
-                "controller must be qed.Controller.dense(hidden=...), or None for networks whose "
-                f"topology evolves; got {self.controller!r}"
+                "controller must be qed.Controller.dense(hidden=...) of the same robot, or None "
+                f"for networks whose topology evolves; got {self.controller!r}"
             )
         if not isinstance(self.race, bool):
             raise InputError(f"race must be True or False, got {self.race!r}")
@@ -80,11 +83,22 @@ class Swarms:
 
     def random(self, keys: np.ndarray) -> Genomes:
         """Return random genomes."""
-        return random_genomes(keys) if self.controller is None else self.controller.random(keys)
+        found: Genomes = (
+            self._variation.random_genomes(keys)
+            if self.controller is None
+            else self.controller.random(keys)
+        )
+        return found
 
     def vary(self, parents: Genomes, keys: np.ndarray) -> Genomes:
         """Return mutated genomes."""
-        return (vary if self.controller is None else self.controller.vary)(parents, keys)
+        found: Genomes = (self.controller or self._variation).vary(parents, keys)
+        return found
+
+    @property
+    def _variation(self) -> Any:
+        """What varies networks whose topology evolves."""
+        return made_for(self.robot, "qed.controller.variation")
 
     def to_vectors(self, solutions: Genomes) -> np.ndarray:
         """Return dense networks as vectors."""
@@ -126,11 +140,14 @@ class Swarms:
             "seed": self.seed,
             **({"race": True} if self.race else {}),
             **({"hidden": self.controller.hidden} if self.controller else {}),
+            **({"robot": self.robot.name} if other_robot(self.robot) else {}),
             **({"emitter": sizes["emitter"]} if "emitter" in sizes else {}),
         }
         tables: dict[str, dict[str, Any]] = {"run": settings}
         header: dict[str, Any] = {"settings": settings}
-        users = [one for one in (self.task, self.algorithm) if one.user_defined]
+        if other_robot(self.robot):
+            header["robot"] = self.robot.described()
+        users = [one for one in (self.task, self.algorithm, self.robot) if one.user_defined]
         if users:
             tables["definitions"] = {
                 one.kind: f"{one.name}, defined as {one.digest}" for one in users
@@ -151,8 +168,9 @@ class Swarms:
     def conditions(self, batch: Batch) -> list[Condition]:
         """Return the environment of each solution of a batch, and what is broken there."""
         if batch.environments is None:
-            return [(Environment(), None)] * len(batch.solutions.hidden)
-        return [_condition(self.algorithm, tuple(row)) for row in batch.environments.tolist()]
+            return [(Environment(robot=self.robot), None)] * len(batch.solutions.hidden)
+        rows = batch.environments.tolist()
+        return [_condition(self.algorithm, self.robot, tuple(row)) for row in rows]
 
     @staticmethod
     def together(domains: Sequence[Swarms], batch: int) -> list[list[int]]:
@@ -176,7 +194,7 @@ class Swarms:
 
     def _group(self) -> Hashable:
         """Return what swarms must have in common to be simulated in one go."""
-        same = (self.backend, self.trials, self.seconds)
+        same = (self.backend, self.trials, self.seconds, self.robot.key)
         # All swarms of a simulation add up the same things.  A CPU would lose time with what
         # only some of them need; a GPU gains more by having many swarms at once, but for
         # descriptors, which are much to add up and to bring back.
@@ -221,10 +239,13 @@ class Swarms:
 _conditions: dict[tuple[Any, ...], Condition] = {}  # by key: algorithms of one name are equal
 
 
-def _condition(algorithm: Algorithm, options: tuple[int, ...]) -> Condition:
-    key = algorithm.key, options
+def _condition(algorithm: Algorithm, robot: Robot, options: tuple[int, ...]) -> Condition:
+    key = algorithm.key, robot.key, options
     if key not in _conditions:
-        _conditions[key] = algorithm.condition(options)
+        environment, faults = algorithm.condition(options)
+        if environment.robot.key != robot.key:  # the normal one
+            environment = Environment(robot=robot)
+        _conditions[key] = environment, faults
     return _conditions[key]
 
 

@@ -253,9 +253,10 @@ class Explorer:
 def _drawing() -> dict[str, Any]:
     """Return what the drawing of swarms needs; it is asked for beside the map, and loads more."""
     from qed.swarm.faults import Fault
+    from qed.swarm.robot import THYMIO
     from qed.view import look, player
 
-    return player.drawing(known(Fault).values()) | {"marks": look.MARKS}
+    return player.drawing(known(Fault).values(), THYMIO) | {"marks": look.MARKS}
 
 
 async def _refused(_: Request, error: Exception) -> Response:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from qed.archive.stored import EXAMPLE
 from qed.explore.sources import ArchiveView
 from qed.explore.state import DIGITS, Scene
-from qed.swarm.environment import Environment
+from qed.swarm.environment import ATTRIBUTES, Environment, other_robot
 from qed.swarm.robot import CYCLE
 
 
@@ -72,10 +71,14 @@ def _controller(scene: Scene) -> list[str]:
 
 def _differences(environment: Environment) -> str:
     """Return what is not as in the normal environment, as arguments."""
-    normal = asdict(Environment())
-    return ", ".join(
-        f"{name}={value:g}" for name, value in asdict(environment).items() if value != normal[name]
-    )
+    normal = Environment(robot=environment.robot)
+    robot = [f"robot={_quoted(environment.robot.name)}"] if other_robot(environment.robot) else []
+    other = [
+        f"{name}={getattr(environment, name):g}"
+        for name in ATTRIBUTES
+        if getattr(environment, name) != getattr(normal, name)
+    ]
+    return ", ".join(robot + other)
 
 
 def _start(scene: Scene, lines: list[str]) -> str:

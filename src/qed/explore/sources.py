@@ -14,13 +14,13 @@ import numpy as np
 from qed.archive.archive import Archive
 from qed.archive.cvt import Centroids
 from qed.archive.stored import EXAMPLE, examples, open_archive
-from qed.controller.genome import from_controllers
 from qed.controller.network import Controller
 from qed.definitions import known
 from qed.errors import InputError
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.stored import is_kit
-from qed.swarm.environment import Attributes, Environment
+from qed.swarm.environment import Attributes, Environment, other_robot
+from qed.swarm.made_for import made_for
 from qed.swarm.tasks import TASKS, Task
 from qed.view.map_layout import environment_attributes
 from qed.view.words import names
@@ -83,14 +83,14 @@ class ArchiveView:
         """Return where the controller of a cell was evolved; the normal one for behaviours."""
         self.row(cell)
         if self.attributes is None:
-            return Environment()
+            return Environment(robot=self.archive.robot)
         return self.attributes.environment(map(int, self.archive.measures[cell].tolist()))
 
     @cached_property
     def normal_cell(self) -> int:
         """The cell to begin with: that of the normal environment if it is filled, or the best."""
         if self.attributes is not None:
-            options = self.attributes.options_of(Environment())
+            options = self.attributes.options_of(Environment(robot=self.archive.robot))
             if options is not None:
                 cell = int(self.archive.space.find(np.array([options]))[0])
                 if cell in self.occupied:
@@ -175,10 +175,13 @@ def _shipped(given: Sequence[ArchiveView]) -> Iterator[tuple[Path, Kit]]:
 def _alone(path: Path, kit: Kit) -> ArchiveView:
     """Return a kit without its archive: its controllers, by their places in the map."""
     settings = {"task": kit.task, "algorithm": "kit", "seconds": kit.seconds}
-    archive = Archive(Centroids(kit.known.places), {"settings": settings})
+    robot = kit.environment.robot
+    named = {"robot": robot.described()} if other_robot(robot) else {}
+    archive = Archive(Centroids(kit.known.places), {"settings": settings, **named})
     rows = np.arange(len(kit.controllers))
     places = kit.known.places.astype(np.float32)
-    archive.fill_cells(rows, from_controllers(kit.controllers), kit.known.normal, places)
+    genomes = made_for(robot, "qed.controller.genome").from_controllers(kit.controllers)
+    archive.fill_cells(rows, genomes, kit.known.normal, places)
     return ArchiveView(f"{kit.task}, {path.stem}", "", archive, replace(kit, cells=rows), str(path))
 
 

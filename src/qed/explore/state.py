@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -16,14 +16,14 @@ from qed.definitions import defined
 from qed.errors import InputError, choice, integer, real
 from qed.explore.sources import LONGEST, ArchiveView
 from qed.swarm import robot
-from qed.swarm.environment import Environment
+from qed.swarm.environment import ATTRIBUTES, Environment
 from qed.swarm.faults import Faults
+from qed.swarm.made_for import made_for
 from qed.swarm.start import Start
 from qed.swarm.tasks import Task
 
 MOST_EVENTS = 64
 LARGEST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
-ATTRIBUTES = tuple(field.name for field in fields(Environment))
 STARTS = {
     "drawn": "scattered, drawn from the seed",
     "centre": "together in the middle",
@@ -125,7 +125,7 @@ def _environment(given: Any, one: ArchiveView, home: int) -> Environment:
     table = _table("environment", given, ATTRIBUTES)
     for name, value in table.items():
         real(name, value, -math.inf, math.inf)  # no text and no truth value
-    return Environment(**dict(table))
+    return Environment(robot=one.archive.robot, **dict(table))
 
 
 def _events(given: Any, robots: int, cycles: int) -> tuple[tuple[int, Faults], ...]:
@@ -206,12 +206,11 @@ def _formation(name: str, environment: Environment) -> np.ndarray:
 
 def _obstacles(environment: Environment, poses: np.ndarray, seed: int) -> np.ndarray:
     """Return obstacles, drawn until none stands on a robot or on another one."""
-    reach = robot.OBSTACLE_RADIUS + robot.BODY_OUTER_RADIUS
+    reach = robot.OBSTACLE_RADIUS + environment.robot.outer_radius
     kept: list[np.ndarray] = []
     if environment.obstacles == 0:
         return np.zeros((0, 2))
-    from qed.swarm.placing import place
-
+    place = made_for(environment.robot, "qed.swarm.placing").place
     trials = place(environment.robots, environment.arena, environment.obstacles, DRAWS, seed)[1]
     for centre in trials.reshape(-1, 2).astype(float):
         free = np.hypot(*(poses[:, :2] - centre).T).min() > reach

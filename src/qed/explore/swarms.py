@@ -9,23 +9,24 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from qed.controller import inputs
 from qed.controller.network import GAIN, Controller
 from qed.controller.team import Team
 from qed.explore.queues import Stream
 from qed.explore.state import Scene
+from qed.swarm.environment import ATTRIBUTES
 from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE
 from qed.swarm.trace import Trace
 from qed.swarm.world import World
 from qed.view import film
 from qed.view.pane import Pane, Signs, joined, letters_of
+from qed.view.player import body
 from qed.view.replay import Column, Replay, View
 from qed.view.words import in_words
 
@@ -58,8 +59,10 @@ def recorded(scene: Scene) -> Recording:
 
 def activations(controller: Controller | Team, trace: Trace) -> np.ndarray:
     """Return the outputs of the hidden neurons in every cycle (cycles, robots, most neurons)."""
-    (cycles, robots), first = trace.x.shape, inputs.FIRST_HIDDEN
+    cycles, robots = trace.x.shape
     networks = _networks_of(controller, robots)
+    inputs = networks[0].nodes
+    first = inputs.FIRST_HIDDEN
     bias = np.ones((cycles, robots, 1), np.float32)
     read = np.concatenate([trace.proximity, trace.rab, bias], 2)
     found = np.zeros((cycles, robots, max(one.hidden for one in networks)), np.float32)
@@ -88,6 +91,7 @@ def _networks_of(controller: Controller | Team, robots: int) -> list[Controller]
 def message(one: Recording) -> bytes:
     """Return what a swarm did as the page reads it: series of each robot, one after the other."""
     scene, trace = one.scene, one.trace
+    inputs, robot = scene.controller.nodes, scene.environment.robot
     poses = np.stack([trace.x.T, trace.y.T, trace.heading.T])
     sensed = np.concatenate([trace.proximity, trace.rab], 2)
     arrays = {
@@ -98,7 +102,7 @@ def message(one: Recording) -> bytes:
         "hidden": _small(one.hidden.transpose(1, 2, 0)),
     }
     header = {
-        "environment": asdict(scene.environment),
+        "environment": {name: getattr(scene.environment, name) for name in ATTRIBUTES},
         "words": in_words(scene.environment),
         "native": scene.native,
         "task": str(scene.task),
@@ -114,6 +118,7 @@ def message(one: Recording) -> bytes:
         "firstRab": inputs.FIRST_RAB,
         "left": inputs.LEFT,
         "firstHidden": inputs.FIRST_HIDDEN,
+        "body": body(robot),
         "networks": _networks(scene.controller, scene.environment.robots),
         "means": scene.task.score is None,
         "arrays": [[name, list(array.shape), array.itemsize] for name, array in arrays.items()],

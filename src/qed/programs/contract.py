@@ -57,7 +57,7 @@ def contract_of(
 
 
 def _proximity(k: int, environment: Environment) -> dict[str, Any]:
-    x, y, angle = robot.PROXIMITY_SENSORS[k]
+    x, y, angle = robot.THYMIO.proximity[k]
     return {
         "name": PROXIMITY[k],
         "unit": "1",

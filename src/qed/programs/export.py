@@ -21,6 +21,7 @@ from qed.programs.network import Network, networks
 from qed.programs.parity import compare, record
 from qed.swarm import robot
 from qed.swarm.environment import Environment
+from qed.swarm.robot import THYMIO
 from qed.swarm.tasks import Task
 
 if TYPE_CHECKING:
@@ -160,6 +161,8 @@ def export(
     if not isinstance(what, Controller | Team):
         raise InputError(f"what must be a qed.Controller or a qed.Team, got {type(what).__name__}")
     environment = environment or Environment()
+    if {what.robot.key, environment.robot.key} != {THYMIO.key}:
+        raise InputError(f"what drives the robot {what.robot}: only Thymios' programs are written")
     scored = defined("task", task, Task)
     count = integer("trials", trials, 1, 1000)
     length = limits.seconds(seconds)

@@ -168,13 +168,15 @@ def trials_of(
     if wanted is None:
         raise InputError("task: the archive does not name its task; give one")
     same_as_stored(archive.header, defined("task", wanted, Task))
+    environment = environment or Environment(robot=archive.robot)
     return Trials(
         archive.genomes().networks(),
         wanted,
         trials=settings.get("trials", TRIALS) if trials is None else trials,
         seconds=settings.get("seconds", SECONDS) if seconds is None else seconds,
         streams=streams(seed, protocol, archive.header),
-        environment=environment or Environment(),
+        environment=environment,
+        robot=archive.robot,
         **how,
     )
 

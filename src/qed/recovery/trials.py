@@ -23,7 +23,7 @@ from qed.streams import evolution_trials, stream
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.job import Job
-from qed.swarm.robot import CYCLE, PROXIMITY_NOISE
+from qed.swarm.robot import CYCLE, PROXIMITY_NOISE, THYMIO, Robot
 from qed.swarm.simulate import Outcome, Pending, cores
 from qed.swarm.tasks import Task
 
@@ -110,12 +110,18 @@ class Trials:
     environment: Environment = Environment()  # noqa: RUF009 (it is immutable)
     threads: int | None = None
     backend: str = "cpu"  # or "cuda"
+    robot: Robot = THYMIO  # that the networks drive
     watched: bool = False  # in small portions, so that somebody who watches hears of them soon
 
     def __post_init__(self) -> None:
         if not isinstance(self.environment, Environment):
             kind = type(self.environment).__name__
             raise InputError(f"environment must be a qed.Environment, got {kind}")
+        if self.environment.robot.key != self.robot.key:
+            raise InputError(
+                f"environment: its robot is {self.environment.robot}, but the controllers drive "
+                f"{self.robot}; give one with their robot"
+            )
         checked: dict[str, Any] = {
             "task": defined("task", self.task, Task),
             "trials": limits.trials(self.trials),

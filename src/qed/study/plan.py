@@ -15,6 +15,7 @@ from qed.recovery.trials import INDEPENDENT, PROTOCOLS
 from qed.streams import stream
 from qed.swarm.environment import Attributes
 from qed.swarm.faults import FAULTS, Fault, Faults
+from qed.swarm.robot import THYMIO, Robot
 from qed.swarm.tasks import TASKS, Task
 
 ROBOTS = 10  # of the normal environment, in which robots break
@@ -64,11 +65,13 @@ class Plan:
     among: tuple[str | Fault, ...] = tuple(FAULTS)  # the kinds of faults that are drawn
     broken: int = 0  # robots of a swarm that break; 0: each draws for itself
     beyond: int = 0  # faults of a map in which searches, playbooks and teams are tried; 0: none
+    robot: str | Robot = THYMIO  # what swarms are made of
     race: bool = False  # where cells are environments, children that fall behind are given up
 
     def __post_init__(self) -> None:
         checked = {
             "tasks": _several("tasks", self.tasks, Task),
+            "robot": defined("robot", self.robot, Robot),
             "algorithms": _several("algorithms", self.algorithms, Algorithm),
             "replicates": limits.replicates(self.replicates),
             "evaluations": limits.evaluations(self.evaluations),
@@ -97,6 +100,10 @@ class Plan:
             )
 
     @property
+    def _robot(self) -> Robot:
+        return defined("robot", self.robot, Robot)
+
+    @property
     def searched(self) -> int:
         """Faults of a map in which what goes beyond the paper is tried."""
         return min(self.beyond, self.faults)
@@ -109,7 +116,7 @@ class Plan:
     @property
     def user_defined(self) -> list[str]:
         """The definitions of users that make the study, with their digests."""
-        all_ = (*self.tasks, *self.algorithms, *self.among)
+        all_ = (*self.tasks, *self.algorithms, *self.among, self.robot)
         users = [one for one in all_ if isinstance(one, Definition) and one.user_defined]
         return [f"{one.kind} {one.name}, defined as {one.digest}" for one in users]
 
@@ -117,12 +124,13 @@ class Plan:
     def read(cls, table: Mapping[str, Any], source: str) -> Plan:
         """Return the plan that a file has."""
         cls.complete(table, source)
-        return cls(**{field.name: table[field.name] for field in fields(cls)})
+        # Before there were others, all robots were Thymios.
+        return cls(**{one.name: table[one.name] for one in fields(cls) if one.name in table})
 
     @classmethod
     def complete(cls, table: Mapping[str, Any], source: str) -> None:
         """Raise InputError if a version without all fields wrote a file."""
-        lacking = [field.name for field in fields(cls) if field.name not in table]
+        lacking = [one.name for one in fields(cls) if one.name not in (*table, "robot")]
         if lacking:
             raise InputError(
                 f"out: {source} was started by an older qed (it lacks {', '.join(lacking)}); "
@@ -138,7 +146,8 @@ class Plan:
         all_ = [defined("algorithms", name, Algorithm) for name in self.algorithms]
         return self.changed(
             algorithms=[
-                one if one.attributes is None else one.with_attributes(attributes) for one in all_
+                one if one.attributes is None else one.with_attributes(attributes, self._robot)
+                for one in all_
             ]
         )
 
@@ -164,6 +173,7 @@ class Plan:
             race=self.races(name.algorithm),
             threads=threads,
             backend=backend,
+            robot=self.robot,
         )
 
     def recovery_seed(self, name: Name) -> int:

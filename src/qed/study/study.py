@@ -34,6 +34,7 @@ from qed.study.results import collect
 from qed.study.workload import BEYOND, BREAK, EVOLVE, TRY, Part, Watch, Workload
 from qed.swarm import backend as engines
 from qed.swarm.backend import chosen
+from qed.swarm.robot import THYMIO
 from qed.swarm.simulate import cores
 from qed.swarm.tasks import TASKS
 from qed.text import made_by, short, toml
@@ -126,6 +127,8 @@ class Study:
     def _tables(self) -> dict[str, dict[str, Any]]:
         """Return what makes the study, as its file tells it."""
         plan = json.loads(json.dumps(asdict(self.plan)))
+        if plan["robot"] == THYMIO:  # as files have it from before there were others
+            del plan["robot"]
         head = {
             "format": FORMAT,
             "preset": self.preset,

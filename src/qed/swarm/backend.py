@@ -12,6 +12,8 @@ from importlib.util import find_spec
 
 from qed.errors import InputError, StoppedError, choice
 from qed.swarm.environment import Environment
+from qed.swarm.robot import THYMIO
+from qed.swarm.start import Start
 
 BACKENDS = ("auto", "cpu", "cuda")
 MOST_ROBOTS = 32  # of a swarm on a GPU: a lane each
@@ -20,16 +22,30 @@ MOST_TRIALS = 200_000  # of a controller on a GPU: a launch
 DRIVERS = ("libcuda.so.1", "nvcuda.dll", "/usr/lib/wsl/lib/libcuda.so.1")
 
 
-def chosen(backend: str, environments: Iterable[Environment] = (), trials: int = 1) -> str:
+def chosen(
+    backend: str,
+    environments: Iterable[Environment] = (),
+    trials: int = 1,
+    start: Start | None = None,
+) -> str:
     """Return "cpu" or "cuda" for such trials of a controller; "auto" takes a GPU if it can."""
     name = choice("backend", backend, BACKENDS)
     if name == "cpu":
         return name
+    environments = list(environments)
+    others = [env.robot for env in environments if env.robot.key != THYMIO.key]
+    sizes = start is not None and start.obstacles.shape[-1] > 2
     robots = max((env.robots for env in environments), default=1)
     obstacles = max((env.obstacles for env in environments), default=0)
-    fits = robots <= MOST_ROBOTS and obstacles <= MOST_OBSTACLES and trials <= MOST_TRIALS
+    fits = not (others or sizes)
+    fits &= robots <= MOST_ROBOTS and obstacles <= MOST_OBSTACLES and trials <= MOST_TRIALS
     if name == "auto":
         return "cuda" if fits and likely() and problem() is None else "cpu"
+    if others or sizes:
+        what = f"the robot {others[0]}" if others else "obstacles of other radii than 0.15 m"
+        raise InputError(
+            f"backend cuda does not simulate {what}; use --backend cpu (or backend='cpu')"
+        )
     if not fits:
         raise InputError(
             f"backend cuda simulates at most {MOST_ROBOTS} robots, {MOST_OBSTACLES} obstacles and "

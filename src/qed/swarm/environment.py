@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from qed.definitions import digest_of
+from qed.definitions import defined, digest_of
 from qed.errors import InputError, choice, integer, number
+from qed.swarm.robot import THYMIO, Robot, robot_of
 
 MAX_ROBOTS = 64
 MAX_OBSTACLES = 64
+SCALED = ("max_speed", "rab_range", "proximity_range")  # with the robot
 
 
 @dataclass(frozen=True)
@@ -22,35 +24,45 @@ class Environment:
 
     Parameters
     ----------
-    max_speed : float, default 0.10
-        Top speed of a wheel (m/s), at most 0.4.
+    max_speed : float, optional
+        Top speed of a wheel (m/s), at most 0.4 (default: the robot's, 0.10 of the Thymio).
     robots : int, default 10
         Number of robots, at most 64.
     arena : float, default 4.0
         Side of the square arena (m).
     obstacles : int, default 0
-        Number of cylinders of radius 0.15 m, at most 64.
-    rab_range : float, default 1.0
-        Range of the range-and-bearing sensor (m).
-    proximity_range : float, default 0.11
-        Range of the proximity sensors (m).
+        Number of cylinders, at most 64, of radius 0.15 m unless a ``Start`` gives another one.
+    rab_range : float, optional
+        Range of the range-and-bearing sensor (m; default: the robot's, 1.0 of the Thymio).
+    proximity_range : float, optional
+        Range of the proximity sensors (m; default: the robot's, 0.11 of the Thymio).
+    robot : Robot or str, default qed.THYMIO
+        What the swarm is made of.
 
     Examples
     --------
     >>> import qed
     >>> qed.Environment(robots=20, obstacles=4).arena
     4.0
+    >>> qed.Environment(robot=qed.EPUCK).rab_range
+    0.8
     """
 
-    max_speed: float = 0.10
+    max_speed: float = None  # type: ignore[assignment]
     robots: int = 10
     arena: float = 4.0
     obstacles: int = 0
-    rab_range: float = 1.0
-    proximity_range: float = 0.11
+    rab_range: float = None  # type: ignore[assignment]
+    proximity_range: float = None  # type: ignore[assignment]
+    robot: Robot = field(default=THYMIO, kw_only=True)
 
     def __post_init__(self) -> None:
+        robot = defined("robot", self.robot, Robot)
+        for name in SCALED:
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, getattr(robot, name))
         checked = {
+            "robot": robot,
             "max_speed": number("max_speed", self.max_speed, 0.0, 0.4, above=True),
             "robots": integer("robots", self.robots, 1, MAX_ROBOTS),
             "arena": number("arena", self.arena, 0.5, 100.0),
@@ -62,6 +74,24 @@ class Environment:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        each = [f"{name}={getattr(self, name)!r}" for name in ATTRIBUTES]
+        each += [f"robot={self.robot.name!r}"] if other_robot(self.robot) else []
+        return f"Environment({', '.join(each)})"
+
+    def described(self) -> dict[str, Any]:
+        """Return it as JSON can hold it: with its robot, unless that is the Thymio."""
+        found = {name: getattr(self, name) for name in ATTRIBUTES}
+        return found | ({"robot": self.robot.described()} if other_robot(self.robot) else {})
+
+    @classmethod
+    def from_described(cls, described: Mapping[str, Any]) -> Environment:
+        """Return the environment of a file."""
+        given = dict(described)
+        if isinstance(given.get("robot"), Mapping):
+            given["robot"] = robot_of(given)
+        return cls(**given)
 
     @classmethod
     def from_options(cls, options: Any, attributes: str | Attributes = "paper") -> Environment:
@@ -146,7 +176,7 @@ class Environment:
         return attributes_of(attributes).options_of(self)
 
 
-ATTRIBUTES = tuple(field.name for field in fields(Environment))
+ATTRIBUTES = tuple(one.name for one in fields(Environment) if one.name != "robot")
 MOST_ENVIRONMENTS = 2**24
 
 
@@ -161,6 +191,8 @@ class Attributes(Mapping[str, tuple[float, ...]]):
     options : mapping of str to sequence of float
         The options of some of max_speed (m/s), robots, arena (m), obstacles, rab_range (m) and
         proximity_range (m), as ``Environment`` has them.
+    robot : Robot or str, default qed.THYMIO
+        What the swarms are made of.
 
     Examples
     --------
@@ -172,7 +204,8 @@ class Attributes(Mapping[str, tuple[float, ...]]):
     (0, 1)
     """
 
-    def __init__(self, options: Mapping[str, Sequence[float]]) -> None:
+    def __init__(self, options: Mapping[str, Sequence[float]], robot: str | Robot = THYMIO) -> None:
+        self.robot = defined("robot", robot, Robot)
         if not isinstance(options, Mapping) or not options:
             raise InputError(
                 f"attributes must be a table with the options of {', '.join(ATTRIBUTES)}, or of "
@@ -184,7 +217,7 @@ class Attributes(Mapping[str, tuple[float, ...]]):
             if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
                 raise InputError(f"attributes: {name} must be a list of options, got {values!r}")
             # As an environment has them, which also refuses what cannot be.
-            same = tuple(getattr(_normal_but(name, value), name) for value in values)
+            same = tuple(getattr(self._normal_but(name, value), name) for value in values)
             if not same or len(set(same)) < len(same):
                 raise InputError(
                     f"attributes: {name} must have at least one option, and none twice; got "
@@ -225,10 +258,11 @@ class Attributes(Mapping[str, tuple[float, ...]]):
         if len(picked) != len(self):
             raise InputError(f"options must be {len(self)} numbers, got {len(picked)}")
         return Environment(
+            robot=self.robot,
             **{  # type: ignore[arg-type]
                 name: values[integer(f"option of {name}", option, 0, len(values) - 1)]
                 for (name, values), option in zip(self.items(), picked, strict=True)
-            }
+            },
         )
 
     def options_of(self, environment: Environment) -> tuple[int, ...] | None:
@@ -250,6 +284,21 @@ class Attributes(Mapping[str, tuple[float, ...]]):
             return None
         return found if self.environment(found) == environment else None
 
+    def of(self, robot: Robot) -> Attributes:
+        """Return the options of another robot: its speeds and ranges are larger or smaller."""
+        if robot.key == self.robot.key:
+            return self
+        parts = {name: getattr(robot, name) / getattr(self.robot, name) for name in SCALED}
+        return Attributes(
+            {
+                name: [round(value * parts[name], 6) for value in values]
+                if name in SCALED
+                else values
+                for name, values in self.items()
+            },
+            robot,
+        )
+
     def described(self) -> dict[str, list[float]]:
         """Return the options as JSON can hold them."""
         return {name: list(values) for name, values in self.items()}
@@ -257,7 +306,11 @@ class Attributes(Mapping[str, tuple[float, ...]]):
     @property
     def digest(self) -> str:
         """A digest of all options."""
-        return digest_of(self._options)
+        return digest_of(self._options, *other_robot(self.robot))
+
+    def _normal_but(self, name: str, value: Any) -> Environment:
+        """Return the normal environment with another value of an attribute."""
+        return Environment(robot=self.robot, **{name: value})
 
     def __getitem__(self, name: str) -> tuple[float, ...]:
         return self._options[name]
@@ -269,7 +322,9 @@ class Attributes(Mapping[str, tuple[float, ...]]):
         return len(self._options)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Attributes) and self._options == other._options
+        if not isinstance(other, Attributes):
+            return False
+        return self._options == other._options and self.robot.key == other.robot.key
 
     def __hash__(self) -> int:
         return hash(tuple(self._options.items()))
@@ -278,9 +333,9 @@ class Attributes(Mapping[str, tuple[float, ...]]):
         return f"Attributes({self._options!r})"
 
 
-def _normal_but(name: str, value: Any) -> Environment:
-    """Return the normal environment with another value of an attribute."""
-    return Environment(**{name: value})
+def other_robot(robot: Robot) -> tuple[str, ...]:
+    """Return what tells a robot from the Thymio, if it is another one."""
+    return () if robot.key == THYMIO.key else (robot.digest,)
 
 
 # In the paper's order A1 to A6 (m/s, robots, m, obstacles, m, m); its arenas have 4, 9, 16 and 25
@@ -302,10 +357,13 @@ VARIANTS: dict[str, Attributes] = {
 }
 
 
-def attributes_of(given: Any) -> Attributes:
-    """Return attributes, given as an object, a table, or the name of a variant."""
-    if isinstance(given, Attributes):
+def attributes_of(given: Any, robot: Robot | None = None) -> Attributes:
+    """Return a robot's attributes, given as an object, a table, or the name of a variant.
+
+    Those of a variant are the Thymio's, and scale with the robot.
+    """
+    if isinstance(given, Attributes) and robot in (None, given.robot):
         return given
     if isinstance(given, Mapping):
-        return Attributes(given)
-    return VARIANTS[choice("attributes", given, VARIANTS)]
+        return Attributes(given, robot or THYMIO)
+    return VARIANTS[choice("attributes", given, VARIANTS)].of(robot or THYMIO)

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from qed.controller.inputs import PROXIMITY
 from qed.definitions import Definition, defined, digest_of
 from qed.errors import InputError, integer, number
-from qed.swarm.robot import FRONT_SENSORS
+from qed.swarm.robot import MOST_SENSORS, THYMIO
 
-FRONT = tuple(range(FRONT_SENSORS))  # the others are at the rear
+FRONT = THYMIO.front  # the others are at the rear
 
 
 class Fault(Definition):
@@ -30,8 +29,8 @@ class Fault(Definition):
         A proximity sensor that is hit reads ``gain * truth + offset`` (0: nothing, 1: touching).
     noise : float, optional
         Half width of the random part of that reading (default: the sensor's own).
-    sensors : iterable of int, default (0, 1, 2, 3, 4)
-        The proximity sensors that are hit: 0 to 4 are in front, 5 and 6 at the rear.
+    sensors : iterable of int, optional
+        The proximity sensors that are hit (default: those that look ahead, of a Thymio 0 to 4).
     left, right : float, default 1.0
         The wheels turn at this part of what is asked, -1 to 1.
     rab_offset : bool, default False
@@ -58,7 +57,8 @@ class Fault(Definition):
     gain: float
     noise: float | None
     offset: float
-    sensors: tuple[int, ...]
+    sensors: tuple[int, ...]  # of a Thymio, if they are those that look ahead
+    ahead: bool  # whether they are
     left: float
     right: float
     rab_offset: bool
@@ -73,7 +73,7 @@ class Fault(Definition):
         gain: float = 1.0,
         noise: float | None = None,
         offset: float = 0.0,
-        sensors: Iterable[int] = FRONT,
+        sensors: Iterable[int] | None = None,
         left: float = 1.0,
         right: float = 1.0,
         rab_offset: bool = False,
@@ -83,7 +83,8 @@ class Fault(Definition):
         """Check all fields."""
         name = cls._checked(name)
         about = f"fault {name}: "
-        hit = [integer(f"{about}sensors", sensor, 0, len(PROXIMITY) - 1) for sensor in sensors]
+        given = FRONT if sensors is None else sensors
+        hit = [integer(f"{about}sensors", sensor, 0, MOST_SENSORS - 1) for sensor in given]
         fields = {
             "gain": number(f"{about}gain", gain, -10.0, 10.0),
             "noise": None if noise is None else number(f"{about}noise", noise, 0.0, 1.0),
@@ -95,7 +96,8 @@ class Fault(Definition):
             "rab_range": number(f"{about}rab_range", rab_range, 0.0, 1.0),
             "dead": _truth(f"{about}dead", dead),
         }
-        return cls._new(name, str(words), digest_of(fields), **fields)
+        same = (fields,) if sensors is None or fields["sensors"] != FRONT else (fields, "not ahead")
+        return cls._new(name, str(words), digest_of(*same), ahead=sensors is None, **fields)
 
     @property
     def wheels(self) -> tuple[float, float]:
@@ -130,7 +132,8 @@ class Fault(Definition):
         return super().described() | {name: getattr(self, name) for name in (*fields, *more)}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = {k: v for k, v in self.__dict__.items() if k not in ("meaning", "digest")}
+        fields = {k: v for k, v in self.__dict__.items() if k not in ("meaning", "digest", "ahead")}
+        fields |= {"sensors": None} if self.ahead else {}
         return _again, (self.name, self.meaning, fields)
 
 
@@ -317,15 +320,20 @@ class Effects(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def effects(faults: Faults | None, robots: int) -> Effects:
-    """Return what faults do; None stands for a healthy swarm."""
+def effects(faults: Faults | None, robots: int, ahead: tuple[int, ...] = THYMIO.front) -> Effects:
+    """Return what faults do; None stands for a healthy swarm.
+
+    ``ahead`` are the robot's proximity sensors that look ahead.
+    """
     each = (HEALTHY,) * robots if faults is None else faults.each
     return Effects(
         wheels=np.array([fault.wheels for fault in each]),
         gain=np.array([fault.gain for fault in each]),
         noise=np.array([np.nan if fault.noise is None else fault.noise for fault in each]),
         offset=np.array([fault.offset for fault in each]),
-        hit=np.array([sum(1 << sensor for sensor in fault.sensors) for fault in each]),
+        hit=np.array(
+            [sum(1 << k for k in (ahead if fault.ahead else fault.sensors)) for fault in each]
+        ),
         rab_offset=np.array([fault.rab_offset for fault in each]),
         dead=np.array([fault.dead for fault in each]),
         hears_within=np.array([2.0 * fault.rab_range - 1.0 for fault in each]),

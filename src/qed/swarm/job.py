@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from qed import limits
-from qed.controller.genome import from_controllers
 from qed.controller.network import Controller
 from qed.controller.networks import Networks
 from qed.controller.team import Team
 from qed.errors import InputError, number
-from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
+from qed.swarm.made_for import made_for
+from qed.swarm.robot import CYCLE, Robot
 from qed.swarm.start import Start
 
 
@@ -38,6 +38,11 @@ class Job:
         """Number of swarms."""
         return len(self.seeds)
 
+    @property
+    def robot(self) -> Robot:
+        """What all swarms are made of."""
+        return self.environments[0].robot
+
     def networks(self, some: slice = slice(None)) -> tuple[Networks, np.ndarray]:
         """Return the networks of some swarms as one table, and how many each swarm has."""
         if self.members is None:
@@ -50,10 +55,14 @@ class Job:
 
 
 def networks_of(swarms: Sequence[Controller | Team]) -> tuple[Networks, np.ndarray]:
-    """Return the networks of many swarms as one table, and how many each of them has."""
+    """Return the networks of many swarms as one table, and how many each of them has.
+
+    They are of one kind of robot.
+    """
     each = [one.controllers if isinstance(one, Team) else (one,) for one in swarms]
     different = {id(one): one for swarm in each for one in swarm}
-    table = from_controllers(list(different.values())).networks()
+    genome = made_for(swarms[0].robot, "qed.controller.genome")
+    table = genome.from_controllers(list(different.values())).networks()
     row = {key: k for k, key in enumerate(different)}
     rows = np.array([row[id(one)] for swarm in each for one in swarm])
     return table.take(rows), np.array([len(swarm) for swarm in each])
@@ -72,7 +81,7 @@ def checked(
 ) -> Job:
     """Check all arguments and return them with one environment and one fault per controller."""
     swarms = _one_each("controllers", controllers, (Controller, Team), None)
-    environment = environment or Environment()
+    environment = environment or Environment(robot=swarms[0].robot)
     environments = _one_each("environment", environment, (Environment,), len(swarms))
     broken = _one_each("faults", faults, (Faults,), len(swarms), optional=True)
     if start is not None and not isinstance(start, Start):
@@ -81,14 +90,25 @@ def checked(
         trials = start.trials if start is not None else 50
     trials = limits.trials(trials)
     seconds = number("seconds", seconds, 0.0, 1e6, above=True)
-    cycles = round(seconds / robot.CYCLE)
+    cycles = round(seconds / CYCLE)
     if cycles < 1:
-        raise InputError(f"seconds must be at least one cycle, {robot.CYCLE:g} s; got {seconds!r}")
+        raise InputError(f"seconds must be at least one cycle, {CYCLE:g} s; got {seconds!r}")
+    for k, swarm in enumerate(swarms):
+        if swarm.robot.key != environments[k].robot.key:
+            raise InputError(
+                f"controllers: they drive the robot {swarm.robot}, but the environment's is "
+                f"{environments[k].robot}; give qed.Environment(robot=...) theirs"
+            )
     met: dict[tuple[int, ...], tuple[Any, Environment, Faults | None]] = {}
     for swarm, env, fault in zip(swarms, environments, broken, strict=True):
         team = id(swarm) if isinstance(swarm, Team) else 0
         met[team, id(env), id(fault)] = swarm, env, fault
     for swarm, env, fault in met.values():  # what is there several times is looked at once
+        if env.robot.key != environments[0].robot.key:
+            raise InputError(
+                f"environment: all must be of one robot, got {environments[0].robot} and "
+                f"{env.robot}"
+            )
         if isinstance(swarm, Team) and len(swarm) != env.robots:
             raise InputError(
                 f"controllers: a team of {len(swarm)} cannot drive {env.robots} robots; give it "
@@ -99,6 +119,13 @@ def checked(
                 f"faults must name one fault for each robot: {env.robots} robots, but "
                 f"{len(fault)} faults"
             )
+        sensors = len(env.robot.proximity)
+        for one in () if fault is None else fault.each:
+            if not one.ahead and max(one.sensors, default=0) >= sensors:
+                raise InputError(
+                    f"faults: {one} hits the proximity sensor {max(one.sensors)}, but of the "
+                    f"{sensors} of the robot {env.robot} the last is {sensors - 1}"
+                )
         if start is not None:
             start.check(env, trials)
     networks, members = networks_of(swarms)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qed.controller.inputs import FIRST_RAB
 from qed.swarm.environment import Environment
 
 if TYPE_CHECKING:
@@ -30,17 +29,9 @@ USER_DEFINED, PAIRED, SPEEDS, OTHERS, INPUTS = (1 << n for n in range(7, 12))
 
 PATROL_CELLS = 100
 BORDER_CELLS = 36
-# SPIRIT: the groups of inputs that are active or not, the most significant first (a group of
-# fewer than four names one twice); and a quarter of the speeds for each wheel.
-GROUPS = (
-    (0, 1, 1, 1),
-    (2, 2, 2, 2),
-    (3, 4, 4, 4),
-    (5, 6, 6, 6),
-    (FIRST_RAB, FIRST_RAB + 1, FIRST_RAB + 6, FIRST_RAB + 7),
-    (FIRST_RAB + 2, FIRST_RAB + 3, FIRST_RAB + 4, FIRST_RAB + 5),
-)
-STATES = 1 << len(GROUPS)
+# SPIRIT: six groups of inputs (``inputs.GROUPS``) are active or not, and a quarter of the speeds
+# for each wheel.
+STATES = 64
 ACTIONS = 16
 # SDBC: speed, turning, walls, robots, nearest; of each the sum and the sum of squares.
 SDBC_SUMS = (5, 2)

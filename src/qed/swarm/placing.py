@@ -9,14 +9,14 @@ from numpy import float32 as f32
 from qed.chance import fold, high_noise, low_noise, mix
 from qed.compile import entry, loop
 from qed.errors import InputError
-from qed.swarm.laws.bodies import body_point, separation
 from qed.swarm.laws.geometry import PI, cos_sin
-from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS, START_MARGIN
+from qed.swarm.laws.outline import body_point, separation
+from qed.swarm.robot import OBSTACLE_RADIUS, ROBOT, START_MARGIN
 
 MARGIN = f32(START_MARGIN)
 RADIUS = f32(OBSTACLE_RADIUS)
-CLOSE = f32(2.0 * BODY_OUTER_RADIUS)  # bodies farther apart cannot overlap
-CLOSE_OBSTACLE = f32(BODY_OUTER_RADIUS + OBSTACLE_RADIUS)
+CLOSE = f32(2.0 * ROBOT.outer_radius)  # bodies farther apart cannot overlap
+CLOSE_OBSTACLE = f32(ROBOT.outer_radius + OBSTACLE_RADIUS)
 TRIES = 10_000  # draws in a trial before it is given up
 START, NOISE = 1, 2  # purposes of random keys
 

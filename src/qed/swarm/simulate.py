@@ -19,6 +19,7 @@ from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.job import Job, checked
+from qed.swarm.made_for import made_for
 from qed.swarm.measures import ACTIONS, DESCRIPTORS, STATES, Sums, stacked
 from qed.swarm.measures import wanted as wanted_sums
 from qed.swarm.start import Start
@@ -107,7 +108,8 @@ def simulate(
     controllers : Controller, Team, or a sequence of these
         What drives the robots; a team has a controller per robot.
     environment : Environment or a sequence of these, optional
-        One for all controllers, or one for each (default: the normal environment).
+        One for all controllers, or one for each (default: the normal environment, with
+        the robots that the controllers drive).
     tasks : str, Task, or a sequence of these
         The tasks to score, all in the same simulation.
     task : str or Task
@@ -131,8 +133,8 @@ def simulate(
     progress : callable, optional
         Called with the number of robot-steps each time a part is done.
     backend : {"auto", "cpu", "cuda"}
-        "cuda" is an NVIDIA GPU (at most 32 robots, 31 obstacles and 200,000 trials); "auto" takes
-        it where it can be used, else the CPU.
+        "cuda" is an NVIDIA GPU (Thymios, at most 32 of them, 31 obstacles and 200,000 trials);
+        "auto" takes it where it can be used, else the CPU.
 
     Returns
     -------
@@ -170,7 +172,7 @@ def simulate(
     if not scored and not wanted:
         raise InputError(f"tasks must name at least one of {', '.join(TASKS)}; got none")
     workers = limits.threads(threads) or cores()
-    engine = chosen(backend, set(job.environments), job.trials)
+    engine = chosen(backend, set(job.environments), job.trials, start)
     return Pending(job, scored, list(dict.fromkeys(wanted)), workers, progress, engine).outcome()
 
 
@@ -200,8 +202,7 @@ class Pending:
             under_way = gpu.Simulation(job, sums, progress)
             self.ready, self._results = under_way.ready, under_way.results
         else:
-            from qed.swarm.cpu import engine
-
+            engine = made_for(job.robot, "qed.swarm.cpu.engine")
             wants = wanted_sums(sums)
             names = [*wants.names, *(law.key for law in wants.laws)]
             self._results = lambda: stacked(engine.simulate(job, sums, threads, progress), names)

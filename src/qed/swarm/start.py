@@ -15,8 +15,9 @@ class Start:
     ----------
     poses : array of shape ``(trials, robots, 3)``, or ``(robots, 3)`` for one trial
         x (m), y (m) and heading (rad) of each robot; the arena begins at 0.
-    obstacles : array of shape ``(trials, n, 2)`` or ``(n, 2)``, optional
-        Centres (m) of the obstacles, or of those of every trial (default: there are none).
+    obstacles : array of shape ``(trials, n, 2 or 3)`` or ``(n, 2 or 3)``, optional
+        Centres (m) of the obstacles, or of those of every trial (default: there are none); a
+        third column is their radii (m; default: 0.15).
 
     Examples
     --------
@@ -37,7 +38,10 @@ class Start:
         given = np.asarray(obstacles, float)
         if given.ndim == 2:
             given = np.broadcast_to(given, (trials, *given.shape))
-        self.obstacles = _finite("obstacles", given, 2)
+        self.obstacles = _finite("obstacles", given, 2, 3)
+        sizes = self.obstacles[..., 2:]
+        if sizes.size and not (sizes.min() >= 0.01 and sizes.max() <= 5.0):
+            raise InputError("start: radii of obstacles must be from 0.01 to 5 m")
         if len(self.obstacles) != trials:
             raise InputError(
                 f"start: obstacles are given for {len(self.obstacles)} trials, poses for {trials}"
@@ -58,12 +62,15 @@ class Start:
         ):
             if wanted != got:
                 raise InputError(f"start: has {got} {name}, but {name}={wanted} were asked for")
-        for name, places in (("poses", self.poses[..., :2]), ("obstacles", self.obstacles)):
+        for name, places in (
+            ("poses", self.poses[..., :2]),
+            ("obstacles", self.obstacles[..., :2]),
+        ):
             if places.size and (places.min() < 0.0 or places.max() > side):
                 raise InputError(f"start: {name} must lie within the arena, 0 to {side:g} m")
 
 
-def _finite(name: str, values: Any, width: int) -> np.ndarray:
+def _finite(name: str, values: Any, *widths: int) -> np.ndarray:
     """Return an array (trials, n, width) of finite numbers."""
     try:
         array = np.array(values, float)
@@ -71,9 +78,10 @@ def _finite(name: str, values: Any, width: int) -> np.ndarray:
         raise InputError(f"start: {name} must be an array of numbers") from None
     if array.ndim == 2:
         array = array[None]
-    if array.ndim != 3 or array.shape[2] != width:
+    if array.ndim != 3 or array.shape[2] not in widths:
+        columns = " or ".join(map(str, widths))
         raise InputError(
-            f"start: {name} must have shape (trials, n, {width}), got {np.shape(values)}"
+            f"start: {name} must have shape (trials, n, {columns}), got {np.shape(values)}"
         )
     if not np.isfinite(array).all():
         raise InputError(f"start: {name} must be finite")

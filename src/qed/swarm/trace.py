@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from qed.controller.inputs import PROXIMITY, RAB
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.errors import InputError
@@ -14,6 +13,7 @@ from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.job import checked
+from qed.swarm.made_for import made_for
 from qed.swarm.start import Start
 from qed.swarm.tasks import TASKS, Task, tasks_of
 
@@ -37,7 +37,7 @@ class Trace:
         Position (m); the arena begins at 0.
     heading : array of shape ``(cycles, robots)``
         Heading (rad), -pi to pi.
-    proximity : array of shape ``(cycles, robots, 7)``
+    proximity : array of shape ``(cycles, robots, sensors)``
         As the network reads it: 1 nothing, -1 touching.
     rab : array of shape ``(cycles, robots, 8)``
         Range and bearing as the network reads it, a cone each: 1 nobody, -1 here.
@@ -47,8 +47,8 @@ class Trace:
         Fitness of the trial if it ended here.
     start : array of shape ``(robots, 3)``
         x (m), y (m) and heading (rad) before the first cycle.
-    obstacles : array of shape ``(n, 2)``
-        Centres (m).
+    obstacles : array of shape ``(n, 2)``, or ``(n, 3)`` where a ``Start`` gave radii
+        Centres (m), and radii (m).
     parts : tuple of int
         Of a team, which of its controllers each robot runs (``Team.parts``); else empty.
 
@@ -137,7 +137,6 @@ def trace(
     True
     """
     from qed.errors import integer
-    from qed.swarm.cpu import engine
 
     if not isinstance(controller, Controller | Team):
         raise InputError(
@@ -152,7 +151,7 @@ def trace(
     scored = tasks_of(task, tasks) or [TASKS["patrolling"]]
     if len(scored) > 1:
         raise InputError(f"a trace scores one task; got {', '.join(scored)}")
-    seen = engine.watch(job, trial, scored[0])
+    seen: Trace = made_for(job.robot, "qed.swarm.cpu.engine").watch(job, trial, scored[0])
     return replace(seen, parts=parts_of(controller))
 
 
@@ -175,8 +174,8 @@ def empty(cycles: int, task: str, segment: Any) -> Trace:
         x=room(robots),
         y=room(robots),
         heading=room(robots),
-        proximity=room(robots, len(PROXIMITY)),
-        rab=room(robots, len(RAB)),
+        proximity=room(robots, len(segment.environment.robot.proximity)),
+        rab=room(robots, segment.environment.robot.rab),
         wheels=room(robots, 2),
         score=np.zeros(cycles),
         start=segment.poses[0].copy(),

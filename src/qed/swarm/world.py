@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from qed import limits
-from qed.controller.inputs import FIRST_RAB
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.definitions import defined
@@ -17,6 +16,7 @@ from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.job import checked
+from qed.swarm.made_for import made_for
 from qed.swarm.measures import wanted
 from qed.swarm.start import Start
 from qed.swarm.tasks import Task
@@ -33,7 +33,7 @@ class Readings(NamedTuple):
 
     Attributes
     ----------
-    proximity : array of shape ``(robots, 7)``, float32
+    proximity : array of shape ``(robots, sensors)``, float32
         The proximity sensors.
     rab : array of shape ``(robots, 8)``, float32
         Range and bearing, a cone each.
@@ -49,9 +49,6 @@ class Readings(NamedTuple):
 
     proximity: np.ndarray
     rab: np.ndarray
-
-
-STILL = Controller([], [0.0, 0.0])
 
 
 class World:
@@ -109,12 +106,11 @@ class World:
         worlds: int | None = None,
         threads: int | None = None,
     ) -> None:
-        from qed.swarm.cpu.packing import trials_at_once
-        from qed.swarm.cpu.stepping import Worlds
         from qed.swarm.simulate import cores
 
         self.task = defined("task", task, Task)
         self.environment = environment or Environment()
+        self._still = Controller([], [0.0, 0.0], self.environment.robot)
         self.cycle = 0
         self._since = 0  # cycles before the stretch that is scored
         self._stepping = False  # whether that stretch is of steps
@@ -124,10 +120,11 @@ class World:
         count = 1 if worlds is None else integer("worlds", worlds, 1, MAX_WORLDS)
         shares = limits.threads(threads) or cores()
         # As many blocks for each thread, about alike.
-        shares *= -(-count // (trials_at_once(self.environment.robots) * shares))
+        at_once = self._made("packing").trials_at_once
+        shares *= -(-count // (at_once(self.environment.robots) * shares))
         given = {"trials": count, "seed": seed, "start": start, "noise": noise}
-        segments = self._checked(STILL, faults, most=-(-count // shares), **given)
-        self._worlds = Worlds(segments, limits.threads(threads) or cores())
+        segments = self._checked(self._still, faults, most=-(-count // shares), **given)
+        self._worlds = self._made("stepping").Worlds(segments, limits.threads(threads) or cores())
         self._shape = (*(() if worlds is None else (count,)), self.environment.robots, 2)
 
     def step(self, wheels: Any) -> Readings:
@@ -168,7 +165,8 @@ class World:
         sensed = self._worlds.step(self.cycle + 1, given, fastest)
         self.cycle += 1
         sensed = sensed[0] if self._one else sensed
-        return Readings(sensed[..., :FIRST_RAB], sensed[..., FIRST_RAB:])
+        first = len(self.environment.robot.proximity)
+        return Readings(sensed[..., :first], sensed[..., first:])
 
     def run(self, controller: Controller | Team, seconds: float) -> Any:
         """Let a controller, or a team, drive the robots on from where they are.
@@ -220,7 +218,6 @@ class World:
         >>> world.trace(qed.Controller.random(seed=1), seconds=2.0).x.shape
         (10, 10)
         """
-        from qed.swarm.cpu.engine import record
         from qed.swarm.trace import empty, parts_of
 
         if not self._one:
@@ -232,6 +229,7 @@ class World:
             empty(cycles, self.task.name, segment), start=start, parts=parts_of(controller)
         )
         summed = self.cycle - self._since
+        record = self._made("engine").record
         near[0] = record(seen, block, segment, self.task, self.cycle, near[0], summed)
         self.cycle += cycles
         return seen
@@ -254,9 +252,7 @@ class World:
 
     def _build(self, sums: bool, **how: Any) -> None:
         """Let blocks with the present faults go on, with what tasks added up or without."""
-        from qed.swarm.cpu.engine import announce_compilation
-
-        announce_compilation()
+        self._made("engine").announce_compilation()
         self._worlds.build(wanted([self.task.sums]), sums, faults=self._faults, **how)
         self._outdated = False
 
@@ -298,18 +294,18 @@ class World:
 
     @faults.setter
     def faults(self, faults: Faults | None) -> None:
-        self._checked(STILL, faults)
+        self._checked(self._still, faults)
         self._faults, self._outdated = faults, True
 
     @property
     def poses(self) -> np.ndarray:
         """Where the robots are now: (robots, 3) x (m), y (m), heading (rad)."""
-        found = self._worlds.poses()
+        found: np.ndarray = self._worlds.poses()
         return found[0] if self._one else found
 
     @property
     def obstacles(self) -> np.ndarray:
-        """Where the obstacles are: (n, 2) centres (m)."""
+        """Where the obstacles are: (n, 2) centres (m), with radii (m) if a ``Start`` gave them."""
         found = np.concatenate([segment.obstacles for segment in self._worlds.segments])
         return found[0] if self._one else found
 
@@ -320,8 +316,6 @@ class World:
 
     def _checked(self, controller: Any, faults: Any, most: int = 1, **more: Any) -> list[Any]:
         """Return a swarm's segments in the engine, or raise an error that names what is wrong."""
-        from qed.swarm.cpu.engine import segments_of
-
         if not isinstance(controller, Controller | Team):
             kind = type(controller).__name__
             raise InputError(f"controller must be a qed.Controller or a qed.Team, got {kind}")
@@ -329,4 +323,9 @@ class World:
             "trials": 1, "seed": 1, "start": None, "noise": robot.PROXIMITY_NOISE, **more
         }  # fmt: skip
         job = checked(controller, self.environment, seconds=robot.CYCLE, faults=faults, **given)
-        return segments_of(job, most)
+        segments: list[Any] = self._made("engine").segments_of(job, most)
+        return segments
+
+    def _made(self, name: str) -> Any:
+        """Return a module of the engine for CPU cores, made for the robot."""
+        return made_for(self.environment.robot, f"qed.swarm.cpu.{name}")

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from qed.swarm import robot
 from qed.swarm.laws.scoring import FLOCK_RANGE
+from qed.swarm.robot import CYCLE, OBSTACLE_RADIUS
 from qed.view import ink, look
 from qed.view.pane import PATROLS, Pane, Poses, Signs
 
-BODY, POINTER = np.array(look.outline()), np.array(look.POINTER)
 WALL = 2  # pixels
 Points = Sequence[Sequence[float]] | np.ndarray
 Pen = ImageDraw.ImageDraw
@@ -38,11 +37,14 @@ class Arena:
         self.trails, self.sensors = trails, sensors
         self.environment = pane.trace.environment
         self.task = pane.trace.task
+        robot = self.environment.robot
+        self.body, self.pointer = np.array(look.outline(robot)), np.array(look.pointer(robot))
         self.scale = (size - 2 * WALL) / self.environment.arena  # pixels per metre
+        self.radius = self.scale * robot.outer_radius  # pixels
         self.badge_height = max(13, round(0.038 * size))
         self.rays = np.array(
-            [ends(sensor, self.environment.proximity_range) for sensor in robot.PROXIMITY_SENSORS]
-        )
+            [ends(sensor, self.environment.proximity_range) for sensor in robot.proximity]
+        ).reshape(-1, 2, 2)
 
     def place(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Return where points of the arena (m) are in the picture (pixels from the top left)."""
@@ -59,8 +61,8 @@ class Arena:
         self._task_marks(pen, poses)
         if self.sensors:
             self._sensors(pen, cycle, poses)
-        for x, y in self.pane.trace.obstacles:
-            box = self._box(x, y, robot.OBSTACLE_RADIUS)
+        for x, y, *radius in self.pane.trace.obstacles:
+            box = self._box(x, y, *(radius or [OBSTACLE_RADIUS]))
             pen.ellipse(box, fill=look.OBSTACLE, outline="#7d8890", width=2)
         for x, y, heading, name in zip(*poses, colours, strict=True):
             self._robot(pen, x, y, heading, name)
@@ -101,15 +103,15 @@ class Arena:
 
     def _robot(self, pen: Pen, x: float, y: float, heading: float, name: str) -> None:
         at, turn = np.array((x, y)), rotation(heading)
-        pen.polygon(self._fine(POINTER @ turn + at), look.INK)
-        pen.polygon(self._fine(BODY @ turn + at), name, look.INK, ink.FINE)
+        pen.polygon(self._fine(self.pointer @ turn + at), look.INK)
+        pen.polygon(self._fine(self.body @ turn + at), name, look.INK, ink.FINE)
 
     def _letters(
         self, image: Image.Image, poses: Poses, letters: Sequence[str], colours: Sequence[str]
     ) -> None:
         """Write on each robot of a team which controller it runs."""
         pen = ImageDraw.Draw(image)
-        face = ink.font(max(12, round(1.4 * self.scale * robot.BODY_OUTER_RADIUS)), bold=True)
+        face = ink.font(max(12, round(1.4 * self.radius)), bold=True)
         for x, y, letter, name in zip(poses.x, poses.y, letters, colours, strict=False):
             shade = look.FLOOR if name == look.HEALTHY_COLOUR else look.INK
             # A letter may be larger than a small body, so it brings the body's colour along.
@@ -123,7 +125,7 @@ class Arena:
         sprites = [ink.badge(signs.faults.each[k], self.badge_height) for k in broken]
         sizes = np.array([sprite.size for sprite in sprites], float).reshape(-1, 2)
         robots = np.stack(self.place(poses.x, poses.y), 1).astype(float)
-        reach = self.scale * robot.BODY_OUTER_RADIUS
+        reach = self.radius
         centres = ink.badge_places(robots, broken, sizes, reach, float(self.size))
         pen = ImageDraw.Draw(image)
         for centre, owner in zip(centres, broken, strict=True):
@@ -136,7 +138,7 @@ class Arena:
     def _trails(self, pen: Pen, cycle: float, poses: Poses, colours: Sequence[str]) -> None:
         """Draw the last half minute of each robot's way, fainter the older it is."""
         pane, now = self.pane, int(cycle)
-        first = max(0, now - round(look.TRAIL / robot.CYCLE))
+        first = max(0, now - round(look.TRAIL / CYCLE))
         cuts = np.linspace(first, now, 4).astype(int)
         for part, (begin, end) in enumerate(pairwise(cuts)):
             step = max(1, (end - begin) // 20)

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from qed.swarm import robot
 from qed.swarm.faults import Fault
+from qed.swarm.robot import THYMIO, Robot
 
 TITLES = ("before the fault", "after the fault", "after recovery")
 
@@ -38,7 +38,8 @@ LIGHT, DARK = ({name: pair[k] for name, pair in COLOURS.items()} for k in (0, 1)
 
 TRAIL = 30.0  # s of the past that a trail shows
 NOTHING = 0.1  # proximity readings below are noise
-POINTER = ((0.02, 0.034), (0.125, 0.0), (0.02, -0.034))  # m, the mark that points ahead of a robot
+POINTER = ((0.02, 0.034), (0.125, 0.0), (0.02, -0.034))  # m, ahead of a Thymio
+ROUND = 32  # corners of a circle
 CENTRE_SIZE = 0.09  # m, radius of the mark at the centre of an aggregating swarm
 
 
@@ -92,10 +93,20 @@ MARKS: dict[str, str] = {
 }
 
 
-def outline() -> list[tuple[float, float]]:
-    """Return the corners of a robot's body around, in its own frame (x forward, y left; m)."""
-    right = list(robot.HALF_BODY)
-    return right + [(-x, y) for x, y in reversed(right) if x > 0.0]
+def outline(robot: Robot) -> list[tuple[float, float]]:
+    """Return the corners of a robot's body, in its own frame (x forward, y left; m).
+
+    A round one has as many as a picture needs.
+    """
+    angles = [2.0 * math.pi * k / ROUND for k in range(ROUND)]
+    circle = [(robot.outer_radius * math.cos(a), robot.outer_radius * math.sin(a)) for a in angles]
+    return list(robot.body) or circle
+
+
+def pointer(robot: Robot) -> list[tuple[float, float]]:
+    """Return the corners of the mark that points ahead of a robot, in its own frame (m)."""
+    scale = robot.outer_radius / THYMIO.outer_radius
+    return [(scale * x, scale * y) for x, y in POINTER]
 
 
 def percent(change: float) -> str:

@@ -271,7 +271,7 @@ def environment_attributes(archive: Archive) -> Attributes | None:
     if space["kind"] != "categories" or "domain" in archive.header:
         return None
     try:
-        table = Attributes(space.get("options", PAPER))
+        table = Attributes(space.get("options", PAPER), archive.robot)
     except InputError:  # options of another domain
         return None
     return table if list(table.shape) == list(space["shape"]) else None

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qed.files import user_file
-from qed.swarm import robot
 from qed.swarm.laws import scoring
+from qed.swarm.robot import CYCLE, OBSTACLE_RADIUS, Robot
 from qed.view import ink, look
 from qed.view.pane import Pane
 from qed.view.replay import Column, Replay
@@ -82,7 +82,7 @@ def common_data(shown: Replay | Story) -> dict[str, Any]:
     return {
         "task": shown.task,
         "legend": [(str(sign), words) for sign, words in shown.legend],
-        "cycle": robot.CYCLE,
+        "cycle": CYCLE,
         "cycles": shown.panes[0].cycles,
         "robots": environment.robots,
         "arena": environment.arena,
@@ -93,12 +93,12 @@ def common_data(shown: Replay | Story) -> dict[str, Any]:
         "nearSteps": NEAR_STEPS,
         "heardSteps": HEARD_STEPS,
         "topScore": shown.top_score,
-        **drawing(shown.faults_in_sight),
+        **drawing(shown.faults_in_sight, environment.robot),
     }
 
 
-def drawing(faults: Iterable[Fault]) -> dict[str, Any]:
-    """Return how swarms with these faults are drawn, on light and dark pages."""
+def drawing(faults: Iterable[Fault], robot: Robot) -> dict[str, Any]:
+    """Return how swarms of a robot with these faults are drawn, on light and dark pages."""
     signs = {**look.SIGNS, **{fault.name: look.sign_of(fault) for fault in faults}}
     return {
         "look": {
@@ -111,15 +111,22 @@ def drawing(faults: Iterable[Fault]) -> dict[str, Any]:
             "nothing": look.NOTHING,
             "centreSize": look.CENTRE_SIZE,
             "flockRange": float(scoring.FLOCK_RANGE),
-            "obstacleRadius": robot.OBSTACLE_RADIUS,
-            "bodyRadius": robot.BODY_OUTER_RADIUS,
+            "obstacleRadius": OBSTACLE_RADIUS,
             "badgeBias": ink.BIAS,
-            "outline": look.outline(),
-            "pointer": look.POINTER,
-            "rays": robot.PROXIMITY_SENSORS,
-            "cones": robot.CONES,
+            **body(robot),
         },
         "themes": {"light": _theme(look.LIGHT), "dark": _theme(look.DARK)},
+    }
+
+
+def body(robot: Robot) -> dict[str, Any]:
+    """Return how a robot is drawn: its outline and its sensors (m)."""
+    return {
+        "bodyRadius": robot.outer_radius,
+        "outline": look.outline(robot),
+        "pointer": look.pointer(robot),
+        "rays": robot.proximity,
+        "cones": robot.rab,
     }
 
 

@@ -125,9 +125,9 @@ function drawArena(pane, cycle, trails = $("trails").checked) {
   if (trails) drawTrails(pane, row, poses, line);
   drawMarks(pen, poses, line, place, scale);
   if ($("sensors").checked && row) drawSensors(pen, pane, row, poses, line, place);
-  for (const [x, y] of pane.obstacles) {
+  for (const [x, y, radius] of pane.obstacles) {
     pen.beginPath();
-    pen.arc(...place(x, y), look.obstacleRadius * scale, 0, 2 * Math.PI);
+    pen.arc(...place(x, y), (radius ?? look.obstacleRadius) * scale, 0, 2 * Math.PI);
     pen.fillStyle = look.obstacle;
     pen.fill();
     pen.strokeStyle = "#7d8890";

@@ -49,7 +49,9 @@ def test_constants(name, value):
 
 
 def test_ease_is_mass_by_moment():
-    assert pytest.approx(robot.MASS / robot.MOMENT, rel=1e-6) == contact.INVERSE_INERTIA
+    assert (
+        pytest.approx(robot.THYMIO.mass / robot.THYMIO.moment, rel=1e-6) == contact.INVERSE_INERTIA
+    )
 
 
 def test_margin_is_one_and_a_half_cycles_of_full_speed():
@@ -59,7 +61,7 @@ def test_margin_is_one_and_a_half_cycles_of_full_speed():
 
 @pytest.mark.parametrize(("sight", "speed", "radius"), [(0.11, 0.1, None), (0.055, 0.4, 0.3928)])
 def test_near_is_what_is_seen_or_met(sight, speed, radius):
-    seen = sight + robot.SENSOR_REACH + robot.BODY_OUTER_RADIUS
+    seen = sight + robot.THYMIO.reach + robot.THYMIO.outer_radius
     assert contact.near_radius(sight, speed) == pytest.approx(radius or seen, abs=1e-4)
 
 

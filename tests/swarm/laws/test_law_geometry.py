@@ -34,14 +34,14 @@ off_line = plain(geometry.off_line)
 
 
 def test_half_body_is_half_of_the_body():
-    half = np.array(robot.HALF_BODY)
+    half = np.array(geometry.HALF_BODY)
     whole = {tuple(v) for v in half} | {(-x + 0.0, y) for x, y in half}
     assert whole == {tuple(v) for v in BODY}
 
 
 def test_body_radii():
-    assert max(np.hypot(*BODY.T)) == pytest.approx(robot.BODY_OUTER_RADIUS)
-    assert OFFSETS.min() == pytest.approx(robot.BODY_INNER_RADIUS)
+    assert max(np.hypot(*BODY.T)) == pytest.approx(robot.THYMIO.outer_radius)
+    assert OFFSETS.min() == pytest.approx(robot.THYMIO.inner_radius)
 
 
 def test_moment_of_inertia():
@@ -49,9 +49,9 @@ def test_moment_of_inertia():
     ticks = np.arange(-0.06 + side / 2, 0.06, side)
     squares = np.stack(np.meshgrid(ticks, ticks), -1).reshape(-1, 2)
     inside = squares[((squares @ OUTWARD.T - OFFSETS) < 0).all(axis=1)]
-    expected = robot.MASS * ((inside**2).sum(axis=1).mean() + side**2 / 6)
-    assert pytest.approx(expected, rel=1e-3) == robot.MOMENT
-    assert pytest.approx(4.94e-4, abs=1e-6) == robot.MOMENT
+    expected = robot.THYMIO.mass * ((inside**2).sum(axis=1).mean() + side**2 / 6)
+    assert pytest.approx(expected, rel=1e-3) == robot.THYMIO.moment
+    assert pytest.approx(4.94e-4, abs=1e-6) == robot.THYMIO.moment
 
 
 def test_wrap_finds_the_same_direction():
@@ -169,7 +169,7 @@ def test_ray_from_inside_is_blind():
 
 
 def test_front_sensor_is_blind_in_a_flush_contact():
-    sensor, _, _ = robot.PROXIMITY_SENSORS[2]
+    sensor, _, _ = robot.THYMIO.proximity[2]
     assert ray_body(0.110 - sensor, 0, -1, 0) == FAR
     assert ray_body(0.113 - sensor, 0, -1, 0) == pytest.approx(0.002, abs=1e-7)
 

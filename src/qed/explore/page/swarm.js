@@ -44,7 +44,7 @@ export function opened(buffer) {
 
 // What the drawing code has to know of a swarm.
 export const shownData = (swarm, look, themes) => ({
-  look: { ...look },
+  look: { ...look, ...swarm.body },
   themes,
   task: swarm.task,
   cycle: swarm.cycle,

@@ -163,7 +163,7 @@ def prepare(
         "task": str(how.task),
         "seed": seed,
         "seconds": how.seconds,
-        "environment": asdict(how.environment),
+        "environment": how.environment.described(),
         "effort": asdict(effort),
         "faults": [",".join(one) for one in extra],
         "backend": how.backend,

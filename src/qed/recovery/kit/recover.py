@@ -49,6 +49,7 @@ def recover(
         seconds=kit.seconds if seconds is None else seconds,
         streams=streams(seed),
         environment=environment or kit.environment,
+        robot=kit.environment.robot,
         **how,
     )
     combined = listed(faults)

@@ -12,8 +12,7 @@ import numpy as np
 
 import qed
 from qed import files
-from qed.archive.stored import EXAMPLE, kit_file, kits
-from qed.controller.inputs import INPUTS, renumbered
+from qed.archive.stored import EXAMPLE, INPUTS, kit_file, kits
 from qed.controller.network import Controller
 from qed.errors import InputError, choice, integer, number
 from qed.recovery.kit.kit import Kit
@@ -21,6 +20,8 @@ from qed.recovery.kit.playbook import Playbook
 from qed.recovery.search.gaussian import Prior
 from qed.recovery.search.strategies import Known
 from qed.swarm.environment import Environment
+from qed.swarm.made_for import made_for
+from qed.swarm.robot import Robot
 from qed.text import short
 
 FORMAT, VERSION = "qed-kit", 2
@@ -79,9 +80,9 @@ def save(kit: Kit, path: str | Path) -> None:
         "version": VERSION,
         "qed": qed.__version__,
         "task": str(kit.task),
-        "environment": asdict(kit.environment),
+        "environment": kit.environment.described(),
         "seconds": kit.seconds,
-        "inputs": INPUTS,
+        "inputs": made_for(kit.environment.robot, INPUTS).INPUTS,
         "present": kit.present,
         "playbook": kit.playbook.described(),
         "library": dict(kit.library),
@@ -125,9 +126,11 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kit:
     if header["version"] < 2:  # when trials were believed to be as noisy in all faults
         arrays["noisier"] = np.ones(1, np.float32)
     _check(arrays)
+    where = Environment.from_described(environment)
     for name in ("source", "target"):
+        renumbered = made_for(where.robot, INPUTS).renumbered
         arrays[name] = renumbered(arrays[name], header.get("inputs"))
-    controllers = _controllers(arrays)
+    controllers = _controllers(arrays, where.robot)
     real = {name: array.astype(np.float64) for name, array in arrays.items()}
     known = Known(
         Prior(**{field.name: real[field.name] for field in fields(Prior)}),
@@ -138,7 +141,7 @@ def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kit:
     present = integer("its present", header["present"], 0, len(controllers) - 1)
     return Kit(
         task=task,
-        environment=Environment(**environment),
+        environment=where,
         seconds=number("its seconds", header["seconds"], 0.0, 1e6, above=True),
         controllers=controllers,
         cells=arrays["cell"],
@@ -175,7 +178,7 @@ def _check(arrays: dict[str, np.ndarray]) -> None:
     _expect(enough, "its noise is too small for its loadings")
 
 
-def _controllers(arrays: dict[str, np.ndarray]) -> tuple[Controller, ...]:
+def _controllers(arrays: dict[str, np.ndarray], robot: Robot) -> tuple[Controller, ...]:
     """Return the controllers; each checks that its connections are possible."""
     links = np.cumsum(arrays["links"].astype(int))
     biases = np.cumsum(arrays["hidden"].astype(int) + 2)
@@ -183,7 +186,7 @@ def _controllers(arrays: dict[str, np.ndarray]) -> tuple[Controller, ...]:
     connections, bias = list(flat), arrays["bias"].tolist()
     found, first, first_bias = [], 0, 0
     for end, last in zip(links.tolist(), biases.tolist(), strict=True):
-        found.append(Controller(connections[first:end], bias[first_bias:last]))
+        found.append(Controller(connections[first:end], bias[first_bias:last], robot))
         first, first_bias = end, last
     return tuple(found)
 

@@ -19,13 +19,12 @@ from qed.compile import loop
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span, squeeze
-from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
+from qed.swarm.robot import ROBOT
 
 ZERO = f32(0.0)
 TWO = f32(2.0)
-TWO_OUTER = f32(2.0 * BODY_OUTER_RADIUS)
-OUTER = f32(BODY_OUTER_RADIUS)
-REACH = f32(OBSTACLE_RADIUS + BODY_OUTER_RADIUS)
+TWO_OUTER = f32(2.0 * ROBOT.outer_radius)
+OUTER = f32(ROBOT.outer_radius)
 YES = f32(-1.0)
 
 
@@ -80,24 +79,26 @@ def near_obstacles(b: Any, cycle: int) -> int:
     for s in range(b.segments.shape[0]):
         segment = b.segments[s]
         first, _, _, _, lanes = span(b.segments, s)
-        reach = REACH + b.limits[s, E.MARGIN]
+        margin = b.limits[s, E.MARGIN]
         for o in range(index(segment[L.OBSTACLES])):
-            at_x = 2 * o * L.STRIDE + first
-            at_y = at_x + L.STRIDE
+            at = o * L.OBSTACLE_ROWS + first
             for i in range(lanes):
-                dx = b.obstacles[at_x + i] - f[L.X + first + i]
-                dy = b.obstacles[at_y + i] - f[L.Y + first + i]
-                f[L.SCRATCH + i] = dx * dx + dy * dy
+                dx = b.obstacles[at + L.B_X + i] - f[L.X + first + i]
+                dy = b.obstacles[at + L.B_Y + i] - f[L.Y + first + i]
+                reach = b.obstacles[at + L.B_REACH + i] + margin
+                f[L.SCRATCH + i] = dx * dx + dy * dy - reach * reach
             for start in range(0, lanes, L.VECTOR):
-                word = below(f, L.SCRATCH + start, reach * reach)
+                word = below(f, L.SCRATCH + start, ZERO)
                 while word != 0:
                     i = start + lowest(word)
                     word &= word - 1
                     place = o * L.STRIDE + first + i
                     fresh = b.obstacle_step[place] != cycle - 1
                     contact = b.obstacle_contacts[contacts]
-                    contact[L.O_X] = b.obstacles[at_x + i]
-                    contact[L.O_Y] = b.obstacles[at_y + i]
+                    contact[L.O_X] = b.obstacles[at + L.B_X + i]
+                    contact[L.O_Y] = b.obstacles[at + L.B_Y + i]
+                    contact[L.O_RADIUS] = b.obstacles[at + L.B_RADIUS + i]
+                    contact[L.O_REACH] = b.obstacles[at + L.B_REACH + i]
                     contact[L.O_NORMAL_IMPULSE] = ZERO if fresh else b.obstacle_impulse[2 * place]
                     contact[L.O_TANGENT_IMPULSE] = (
                         ZERO if fresh else b.obstacle_impulse[2 * place + 1]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.compile import code_cache
+from qed.compile import code_cache, robot_folder
 from qed.controller.inputs import PROXIMITY, RAB
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.layout import Block
@@ -17,9 +17,12 @@ from qed.swarm.environment import Environment
 from qed.swarm.job import Job
 from qed.swarm.measures import MEASURES, wanted
 from qed.swarm.placing import noise_keys, place
+from qed.swarm.robot import ROBOT
 from qed.swarm.tasks import Task
 from qed.swarm.trace import Trace, empty
 from qed.swarm.user_defined import Law
+
+_FOLDER = robot_folder()  # of the robot that this module is made for
 
 
 def segments_of(job: Job, most: int = L.LANES) -> list[Segment]:
@@ -150,7 +153,7 @@ def ready(block: Block) -> None:
 
 def compiled() -> bool:
     """Return whether the user's cache has the machine code."""
-    return any(code_cache().glob("**/cycle.run*.nbc"))
+    return any((code_cache() / _FOLDER).glob("*/cycle.run*.nbc"))
 
 
 def announce_compilation() -> None:
@@ -158,7 +161,7 @@ def announce_compilation() -> None:
     if not getattr(announce_compilation, "done", False):
         if not compiled():
             print(
-                "qed: compiling the simulator for this machine (once, about half a minute) ...",
+                f"qed: compiling the simulator of {ROBOT} robots (once, about half a minute) ...",
                 file=sys.stderr,
                 flush=True,
             )

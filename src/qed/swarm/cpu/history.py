@@ -8,11 +8,12 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.compile import entry, loop
+from qed.controller.inputs import GROUPS
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, span
 from qed.swarm.laws.scoring import PER_FINE_CELL, action, midpoint_distances, turn_feature
-from qed.swarm.measures import ACTIONS, GROUPS
+from qed.swarm.measures import ACTIONS
 
 ZERO = f32(0.0)
 HALF = f32(0.5)
@@ -143,6 +144,8 @@ def activate(a: Any, n: Any, first: int, size: int, weight: int, group: Any) -> 
         group[2] * L.STRIDE + first,
         group[3] * L.STRIDE + first,
     )
+    if group[0] < 0:  # it has no such sensors
+        return
     add = i32(weight)
     for i in range(size):
         lowest_input = min(min(a[p + i], a[q + i]), min(a[r + i], a[t + i]))

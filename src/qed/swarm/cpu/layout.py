@@ -111,7 +111,7 @@ D_OFF = S_NEXT_X  # of all lanes of a crowd, before they are listed
 (R_DX, R_DY, R_COS, R_SIN, R_OTHER_COS, R_OTHER_SIN, R_AHEAD, R_LEFT, R_X, R_Y, R_WAY) = (
     PAIR_STRIDE * n for n in range(11)
 )
-R_CULL = PAIR_STRIDE * 11
+R_CULL, R_RADIUS = (PAIR_STRIDE * n for n in (11, 12))
 
 # Lists of pairs, whole numbers: near robots (kept for the next cycle),
 NEAR_I, NEAR_K, NEAR_PAIR = (PAIR_STRIDE * n for n in range(3))
@@ -128,8 +128,13 @@ PLACE, WIDE_LANE = (PAIR_STRIDE * n for n in (11, 13))
 PAIR_WHOLES = 14
 
 
+# Rows of an obstacle in ``Block.obstacles``: its centre, its radius (m) and the square of it, and
+# how near robots touch it.
+B_X, B_Y, B_RADIUS, B_SQUARE, B_REACH = (STRIDE * n for n in range(5))
+OBSTACLE_ROWS = 5 * STRIDE  # from one obstacle to the next
+
 # Columns of ``Block.obstacle_contacts``: the obstacle's centre, normal, arm, lever, masses,
-# impulses.
+# impulses, radius, how near it is touched.
 (
     O_X,
     O_Y,
@@ -141,8 +146,10 @@ PAIR_WHOLES = 14
     O_TANGENT_MASS,
     O_NORMAL_IMPULSE,
     O_TANGENT_IMPULSE,
-) = range(10)
-OBSTACLE_FIELDS = 10
+    O_RADIUS,
+    O_REACH,
+) = range(12)
+OBSTACLE_FIELDS = 12
 
 
 # Columns of ``Block.networks``: the lanes that a network drives, and its neurons.
@@ -193,7 +200,7 @@ class Block(NamedTuple):
         np.ndarray
     )  # float32, impulses of pairs from the last cycle: normal and tangent, twice
     pair_step: np.ndarray  # int32, the cycle in which a pair was last in contact
-    obstacles: np.ndarray  # float32, rows of lanes: x of each obstacle, then y
+    obstacles: np.ndarray  # float32, rows of lanes for each obstacle
     obstacle_impulse: (
         np.ndarray
     )  # float32, impulses of obstacles: normal, tangent, as rows of lanes

@@ -18,7 +18,7 @@ from qed.swarm.cpu.statics import X_AXES, Y_AXES
 from qed.swarm.laws import motion
 from qed.swarm.laws.contact import ITERATIONS
 from qed.swarm.laws.geometry import cos_sin, wrap
-from qed.swarm.laws.motion import DRIVE, LAG, within
+from qed.swarm.laws.motion import DRIVE, LAG, MANY_IMPULSES, within
 from qed.swarm.robot import SUBSTEPS
 
 ZERO = f32(0.0)
@@ -179,7 +179,7 @@ def turn(f: Any, lanes: int) -> None:
 def glide(f: Any, lanes: int) -> None:
     """Move every robot as if nothing touched it: with the old velocity, then with the new one.
 
-    Only what one impulse of the drive cannot change of the velocity takes a sub-step more.
+    What one impulse of the drive cannot change of the velocity takes more sub-steps.
     """
     for i in range(lanes):
         vx = f[L.VX + i]
@@ -190,8 +190,15 @@ def glide(f: Any, lanes: int) -> None:
         part = motion.excess(tx - vx, ty - vy)
         x = f[L.X + i] + LAG * (vx - part * (tx - vx))
         y = f[L.Y + i] + LAG * (vy - part * (ty - vy))
+        if MANY_IMPULSES:
+            late, part = motion.still_missing(tx - vx, ty - vy)
+            x -= LAG * late * (tx - vx)
+            y -= LAG * late * (ty - vy)
         f[L.X + i] = within(x + DRIVE * tx, side)
         f[L.Y + i] = within(y + DRIVE * ty, side)
+        if MANY_IMPULSES:
+            tx -= part * (tx - vx)
+            ty -= part * (ty - vy)
         f[L.VX + i] = tx
         f[L.VY + i] = ty
         f[L.JX + i] = ZERO

@@ -20,11 +20,10 @@ from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, ones, round_up, span, squeeze
 from qed.swarm.laws.geometry import FAR, off_line, one_over
-from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, OBSTACLE_RADIUS
+from qed.swarm.robot import ROBOT
 
-INNER2 = f32(BODY_INNER_RADIUS**2)
-OUTER2 = f32(BODY_OUTER_RADIUS**2)
-OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
+INNER2 = f32(ROBOT.inner_radius**2)
+OUTER2 = f32(ROBOT.outer_radius**2)
 ZERO = f32(0.0)
 
 
@@ -85,16 +84,17 @@ def draw_lines(b: Any, s: int, shift: int, lanes: int) -> None:
         m[L.D_DOUBTS + e] = 0
         m[L.D_MORE_DOUBTS + e] = 0
     for o in range(index(b.segments[s, L.OBSTACLES])):
-        at = 2 * o * L.STRIDE + first
+        at = o * L.OBSTACLE_ROWS + first
         for e in range(round_up(lanes)):
             off = off_line(
-                b.obstacles[at + e] - w[x + e],
-                b.obstacles[at + L.STRIDE + e] - w[y + e],
+                b.obstacles[at + L.B_X + e] - w[x + e],
+                b.obstacles[at + L.B_Y + e] - w[y + e],
                 p[L.S_DX + e],
                 p[L.S_DY + e],
                 p[L.S_PER_SQUARE + e],
             )
-            p[L.D_OFF + e] = ZERO if off < OBSTACLE2 else p[L.D_OFF + e]
+            square = b.obstacles[at + L.B_SQUARE + e]
+            p[L.D_OFF + e] = ZERO if off < square else p[L.D_OFF + e]
 
 
 @loop
@@ -169,16 +169,18 @@ def occlude(b: Any, s: int, seen: int) -> None:
             p[L.S_OFF + e] = min(p[L.S_OFF + e], min(off1, off2))
             m[word + e] |= (bit1 if off1 < OUTER2 else i32(0)) | (bit2 if off2 < OUTER2 else i32(0))
     for o in range(index(b.segments[s, L.OBSTACLES])):
-        at = 2 * o * L.STRIDE
+        at = o * L.OBSTACLE_ROWS
         for e in range(round_up(seen)):
+            lane = index(m[L.S_I + e])
             off = off_line(
-                b.obstacles[at + index(m[L.S_I + e])] - p[L.S_X + e],
-                b.obstacles[at + L.STRIDE + index(m[L.S_I + e])] - p[L.S_Y + e],
+                b.obstacles[at + L.B_X + lane] - p[L.S_X + e],
+                b.obstacles[at + L.B_Y + lane] - p[L.S_Y + e],
                 p[L.S_DX + e],
                 p[L.S_DY + e],
                 p[L.S_PER_SQUARE + e],
             )
-            p[L.S_OFF + e] = ZERO if off < OBSTACLE2 else p[L.S_OFF + e]
+            square = b.obstacles[at + L.B_SQUARE + lane]
+            p[L.S_OFF + e] = ZERO if off < square else p[L.S_OFF + e]
 
 
 @loop

@@ -34,6 +34,8 @@ from qed.swarm.measures import (
     VISITS,
     Wanted,
 )
+from qed.swarm.robot import OBSTACLE_RADIUS as RADIUS
+from qed.swarm.robot import ROBOT
 from qed.swarm.user_defined import Law
 
 CACHE_LINE = 64  # bytes
@@ -57,7 +59,7 @@ class Segment:
     environment: Environment
     faults: Faults | None
     poses: np.ndarray  # float32 (trials, robots, 3)
-    obstacles: np.ndarray  # float32 (trials, n, 2)
+    obstacles: np.ndarray  # (trials, n, 2), or 3 with their radii
     keys: np.ndarray  # uint32 (trials, robots)
     noise: float  # half width of the proximity noise
 
@@ -69,7 +71,7 @@ class Segment:
     @property
     def effects(self) -> Effects:
         """What its faults do."""
-        return effects(self.faults, self.environment.robots)
+        return effects(self.faults, self.environment.robots, ROBOT.front)
 
     @property
     def lanes(self) -> int:
@@ -143,7 +145,7 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
         sums=np.zeros(L.STRIDE, np.int64),
         pair_impulse=np.zeros((max(shifts, 1) * L.STRIDE, 4), np.float32),
         pair_step=np.full(max(shifts, 1) * L.STRIDE, -1, np.int32),
-        obstacles=np.full(max(2 * most_obstacles, 1) * L.STRIDE, 1e6, np.float32),
+        obstacles=np.full(max(most_obstacles, 1) * L.OBSTACLE_ROWS, 1e6, np.float32),
         obstacle_impulse=np.zeros(max(2 * most_obstacles, 1) * L.STRIDE, np.float32),
         obstacle_step=np.full(max(most_obstacles, 1) * L.STRIDE, -1, np.int32),
         obstacle_contacts=np.zeros((contacts, L.OBSTACLE_FIELDS), np.float32),
@@ -259,10 +261,18 @@ def _settle(block: Block, segment: Segment, first: int) -> None:
     block.keys[here] = segment.keys.T.ravel()
     twice = L.WIDE_LANE + 2 * first
     block.m[twice : twice + 2 * size] = np.tile(first + np.arange(size), 2)
+    centres = segment.obstacles
+    radius = centres[..., 2] if centres.shape[-1] > 2 else np.full(centres.shape[:2], RADIUS)
     for o in range(env.obstacles):
-        for axis in range(2):
-            row = (2 * o + axis) * L.STRIDE + first
-            block.obstacles[row : row + size] = np.tile(segment.obstacles[:, o, axis], env.robots)
+        for row, values in (
+            (L.B_X, centres[:, o, 0]),
+            (L.B_Y, centres[:, o, 1]),
+            (L.B_RADIUS, radius[:, o]),
+            (L.B_SQUARE, radius[:, o] ** 2),
+            (L.B_REACH, radius[:, o] + ROBOT.outer_radius),
+        ):
+            at = o * L.OBSTACLE_ROWS + row + first
+            block.obstacles[at : at + size] = np.tile(values, env.robots)
 
 
 def results(

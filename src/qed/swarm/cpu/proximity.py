@@ -11,13 +11,13 @@ from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span, squeeze
 from qed.swarm.laws.geometry import FAR
-from qed.swarm.laws.rays import ray_body, ray_disc, ray_wall
+from qed.swarm.laws.outline import ray_body
+from qed.swarm.laws.rays import ray_disc, ray_wall
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS, reading, sensed
-from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS, SENSOR_REACH
+from qed.swarm.robot import ROBOT
 
-RADIUS = f32(OBSTACLE_RADIUS)
-REACH = f32(SENSOR_REACH)
-OUTER = f32(BODY_OUTER_RADIUS)
+REACH = f32(ROBOT.reach)
+OUTER = f32(ROBOT.outer_radius)
 ONE = f32(1.0)
 ZERO = f32(0.0)
 
@@ -160,36 +160,41 @@ def at_obstacles(b: Any, s: int) -> None:
     live = b.segments[s, L.LIVE]
     reach = b.limits[s, E.RANGE]
     for o in range(b.segments[s, L.OBSTACLES]):
-        close = close_to(b, s, o, reach + REACH + RADIUS)
+        close = close_to(b, s, o, reach + REACH)
         for sensor in range(SENSORS):
             if close > 0 and (live >> sensor) & 1:
                 at_x, at_y, aim_x, aim_y = AT_X[sensor], AT_Y[sensor], AIM_X[sensor], AIM_Y[sensor]
                 for e in range(round_up(close)):
                     p[L.R_WAY + e] = ray_disc(
-                        at_x - p[L.R_AHEAD + e], at_y - p[L.R_LEFT + e], aim_x, aim_y, RADIUS
+                        at_x - p[L.R_AHEAD + e],
+                        at_y - p[L.R_LEFT + e],
+                        aim_x,
+                        aim_y,
+                        p[L.R_RADIUS + e],
                     )
                 shorten(b, close, sensor * L.STRIDE, reach)
 
 
 @loop
 def close_to(b: Any, s: int, o: int, far: Any) -> int:
-    """List the robots within ``far`` (m) of an obstacle, and see it in their frames."""
+    """List the robots within ``far`` (m) of an obstacle's rim, and see it in their frames."""
     f, p, m = b.f, b.p, b.m
     first, _, _, _, lanes = span(b.segments, s)
-    at_x = index(2 * o * L.STRIDE + first)
-    at_y = index(at_x + L.STRIDE)
+    at = index(o * L.OBSTACLE_ROWS + first)
     for i in range(lanes):
-        dx = b.obstacles[at_x + i] - f[L.X + first + i]
-        dy = b.obstacles[at_y + i] - f[L.Y + first + i]
-        f[L.SCRATCH + i] = dx * dx + dy * dy
+        dx = b.obstacles[at + L.B_X + i] - f[L.X + first + i]
+        dy = b.obstacles[at + L.B_Y + i] - f[L.Y + first + i]
+        near = far + b.obstacles[at + L.B_RADIUS + i]
+        f[L.SCRATCH + i] = dx * dx + dy * dy - near * near
     close = 0
     for start in range(0, lanes, L.VECTOR):
-        word = below(f, L.SCRATCH + start, far * far)
+        word = below(f, L.SCRATCH + start, ZERO)
         while word != 0:
             i = start + lowest(word)
             word &= word - 1
-            dx = b.obstacles[at_x + i] - f[L.X + first + i]
-            dy = b.obstacles[at_y + i] - f[L.Y + first + i]
+            dx = b.obstacles[at + L.B_X + i] - f[L.X + first + i]
+            dy = b.obstacles[at + L.B_Y + i] - f[L.Y + first + i]
+            p[L.R_RADIUS + close] = b.obstacles[at + L.B_RADIUS + i]
             c = f[L.COS + first + i]
             s_ = f[L.SIN + first + i]
             p[L.R_AHEAD + close] = c * dx + s_ * dy

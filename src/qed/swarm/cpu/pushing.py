@@ -14,12 +14,12 @@ from numpy import int64 as i64
 from qed.compile import loop
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, ones, round_up, squeeze
-from qed.swarm.laws import bodies, contact
-from qed.swarm.robot import BODY_OUTER_RADIUS
+from qed.swarm.laws import bodies, contact, outline
+from qed.swarm.robot import ROBOT
 
 ZERO = f32(0.0)
 ONE = f32(1.0)
-TWO_OUTER_SQUARED = f32((2.0 * BODY_OUTER_RADIUS) ** 2)
+TWO_OUTER_SQUARED = f32((2.0 * ROBOT.outer_radius) ** 2)
 
 
 @loop
@@ -32,8 +32,8 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
         dy = p[L.T_DY + e]
         ci, si = p[L.T_COS_I + e], p[L.T_SIN_I + e]
         ck, sk = p[L.T_COS_K + e], p[L.T_SIN_K + e]
-        gap, nx, ny = bodies.beyond(dx, dy, ci, si, ck, sk)
-        other, mx, my = bodies.beyond(-dx, -dy, ck, sk, ci, si)
+        gap, nx, ny = outline.beyond(dx, dy, ci, si, ck, sk)
+        other, mx, my = outline.beyond(-dx, -dy, ck, sk, ci, si)
         face = bodies.first_face(gap, other, dx, dy)
         p[L.T_NX + e] = nx if face else -mx
         p[L.T_NY + e] = ny if face else -my
@@ -44,7 +44,7 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
     for e in range(round_up(touching)):
         p[L.T_RELAXATION + e] = contact.relaxation(m[L.T_PARTNERS_I + e], m[L.T_PARTNERS_K + e])
         arm_i, lever_i, arm_k, lever_k, gap, more_i, farther_i, more_k, farther_k, more_gap = (
-            bodies.touching_points(
+            outline.touching_points(
                 p[L.T_DX + e],
                 p[L.T_DY + e],
                 p[L.T_COS_I + e],

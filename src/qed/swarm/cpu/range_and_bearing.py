@@ -19,11 +19,11 @@ from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span, squee
 from qed.swarm.cpu.occlusion import INNER2, OUTER2, blocker, crowded, list_crowd, occlude, way
 from qed.swarm.laws.bodies import ahead
 from qed.swarm.laws.geometry import FAR, PI, cos_sin, one_over
-from qed.swarm.laws.rays import ray_body
-from qed.swarm.laws.sensing import RAB_PURPOSE, cone, heard, misheard
-from qed.swarm.robot import BODY_INNER_RADIUS, CONES
+from qed.swarm.laws.outline import ray_body
+from qed.swarm.laws.sensing import CONES, RAB_PURPOSE, cone, heard, misheard
+from qed.swarm.robot import ROBOT
 
-INNER = f32(BODY_INNER_RADIUS)
+INNER = f32(ROBOT.inner_radius)
 ONE = f32(1.0)
 ZERO = f32(0.0)
 FARTHER = f32(2.0) * FAR

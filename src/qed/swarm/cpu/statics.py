@@ -19,14 +19,10 @@ from qed.compile import loop
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import index, round_up
 from qed.swarm.laws import contact
-from qed.swarm.laws.bodies import body_point
-from qed.swarm.laws.geometry import two_farthest_corners
-from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
+from qed.swarm.laws.outline import body_point, contact_arm, two_farthest_corners
 
 ZERO = f32(0.0)
 ONE = f32(1.0)
-OBSTACLE = f32(OBSTACLE_RADIUS)
-REACH = f32(OBSTACLE_RADIUS + BODY_OUTER_RADIUS)
 # Place, direction of the normal, and velocities along normal and tangent.
 X_AXES = (L.P_X, ONE, ZERO, L.P_VX, L.P_VY)
 Y_AXES = (L.P_Y, ZERO, ONE, L.P_VY, L.P_VX)
@@ -103,6 +99,7 @@ def touch_corner(f: Any, at: int, room: Any, corner: Any, corners: Any, pns: Any
     """
     arm, lever, number = corner
     inside = room < arm
+    arm = contact_arm(arm, arm - room)
     number = number if inside else NO_CORNER
     pn = contact.remembered(number, corners[0], corners[1], pns[0], pns[1])
     pt = contact.remembered(number, corners[0], corners[1], pts[0], pts[1])
@@ -223,12 +220,13 @@ def touch_obstacles(b: Any, contacts: int) -> None:
         dx = one[L.O_X] - f[L.P_X + i]
         dy = one[L.O_Y] - f[L.P_Y + i]
         touches = False
-        if dx * dx + dy * dy < REACH * REACH:
+        if dx * dx + dy * dy < one[L.O_REACH] * one[L.O_REACH]:
             c = f[L.P_COS + i]
             s = f[L.P_SIN + i]
             nx, ny, gap, arm, lever = body_point(c * dx + s * dy, c * dy - s * dx)
-            touches = gap < OBSTACLE
+            touches = gap < one[L.O_RADIUS]
             if touches:
+                arm = contact_arm(arm, one[L.O_RADIUS] - gap)
                 one[L.O_NX] = c * nx - s * ny
                 one[L.O_NY] = s * nx + c * ny
                 one[L.O_ARM] = arm

@@ -16,13 +16,14 @@ from numba.extending import intrinsic
 from numpy import float32 as f32
 from numpy import float64 as f64
 
-from qed.compile import INNER, LAWS, OPTIONS, code_cache, kept_in, loop
+from qed.compile import INNER, LAWS, OPTIONS, code_cache, kept_in, loop, robot_folder
 from qed.controller.inputs import CONSTANT, FIRST_RAB
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import index, span
 from qed.swarm.laws.geometry import wrap
-from qed.swarm.robot import CONES, CYCLE
+from qed.swarm.laws.sensing import CONES
+from qed.swarm.robot import CYCLE
 from qed.swarm.user_defined import Law
 
 _ROWS = types.CPointer(types.float32)
@@ -34,6 +35,7 @@ WHOLES, REALS = 4, 3
 # An array made of a pointer is counted, though nobody else holds it.
 _OPTIONS = {**OPTIONS, "_nrt": True}
 PER_CYCLE = 1.0 / CYCLE
+_FOLDER = robot_folder()  # of the robot that this module is made for
 
 
 def law(*_: Any) -> Any:
@@ -135,7 +137,7 @@ def _compiled(found: Law) -> Any:
     stage = robots_stage if found.over == "robots" else pairs_stage
     scope = {**stage.__globals__, "law": njit(**INNER)(whole)}
     copy = FunctionType(stage.__code__, scope, stage.__name__)
-    with kept_in(code_cache() / f"own-{found.digest}", config) as can:
+    with kept_in(code_cache() / _FOLDER / f"own-{found.digest}", config) as can:
         return cfunc(SIGNATURE, cache=can, **_OPTIONS)(copy)
 
 

@@ -10,12 +10,13 @@ from numpy import float64 as f64
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
+from qed.controller.inputs import GROUPS
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import cuda, device, launchable, stage
 from qed.swarm.cuda.warp import at, together
 from qed.swarm.laws import scoring
 from qed.swarm.laws.scoring import GRID, PER_FINE_CELL
-from qed.swarm.measures import ACTIONS, GROUPS, SPREAD
+from qed.swarm.measures import ACTIONS, SPREAD
 
 flock = device(scoring.flock)
 faded = device(scoring.faded)

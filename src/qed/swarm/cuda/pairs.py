@@ -13,14 +13,14 @@ from qed.swarm.cuda.device import cuda, device, stage
 from qed.swarm.cuda.warp import at, ballot, count, rolled, together
 from qed.swarm.laws import bodies
 from qed.swarm.laws.geometry import FAR
-from qed.swarm.robot import BODY_OUTER_RADIUS
+from qed.swarm.robot import ROBOT
 
 first_face = device(bodies.first_face)
 farther_face = device(bodies.farther_face)
 
-TWO_OUTER = f32(2.0 * BODY_OUTER_RADIUS)
-TWO_OUTER_SQUARED = f32((2.0 * BODY_OUTER_RADIUS) ** 2)
-OUTER = f32(BODY_OUTER_RADIUS)
+TWO_OUTER = f32(2.0 * ROBOT.outer_radius)
+TWO_OUTER_SQUARED = f32((2.0 * ROBOT.outer_radius) ** 2)
+OUTER = f32(ROBOT.outer_radius)
 ZERO = f32(0.0)
 HALF_OF_FACES = (FACE_COUNT + 1) // 2
 

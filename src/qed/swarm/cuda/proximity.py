@@ -13,7 +13,7 @@ from qed.swarm.laws import rays
 from qed.swarm.laws import sensing as laws
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS
-from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS, SENSOR_REACH
+from qed.swarm.robot import OBSTACLE_RADIUS, ROBOT
 
 draw = device(chance.draw)
 high_noise = device(chance.high_noise)
@@ -26,8 +26,8 @@ reading = device(laws.reading)
 sensed = device(laws.sensed)
 
 RADIUS = f32(OBSTACLE_RADIUS)
-REACH = f32(SENSOR_REACH)
-OUTER2 = f32(BODY_OUTER_RADIUS**2)
+REACH = f32(ROBOT.reach)
+OUTER2 = f32(ROBOT.outer_radius**2)
 BEYOND = REACH + RADIUS  # m, from a robot's centre to an obstacle's, besides the range
 ZERO = f32(0.0)
 ONE = f32(1.0)

@@ -14,8 +14,8 @@ from qed.swarm.cuda.warp import ALL, at, ballot, count, lowest, push_sign, rolle
 from qed.swarm.laws import bodies, geometry
 from qed.swarm.laws import sensing as laws
 from qed.swarm.laws.geometry import NEXT_TO_NOTHING, PI
-from qed.swarm.laws.sensing import RAB_PURPOSE, SENSORS
-from qed.swarm.robot import BODY_INNER_RADIUS, BODY_OUTER_RADIUS, CONES, OBSTACLE_RADIUS
+from qed.swarm.laws.sensing import CONES, RAB_PURPOSE, SENSORS
+from qed.swarm.robot import OBSTACLE_RADIUS, ROBOT
 
 draw = device(chance.draw)
 high_noise = device(chance.high_noise)
@@ -28,9 +28,9 @@ cone = device(laws.cone)
 heard = device(laws.heard)
 misheard = device(laws.misheard)
 
-NEARLY_OUTER = f32(1.001 * BODY_OUTER_RADIUS)  # m, and a little for rounding
-INNER = f32(BODY_INNER_RADIUS)
-INNER2 = f32(BODY_INNER_RADIUS**2)
+NEARLY_OUTER = f32(1.001 * ROBOT.outer_radius)  # m, and a little for rounding
+INNER = f32(ROBOT.inner_radius)
+INNER2 = f32(ROBOT.inner_radius**2)
 OBSTACLE2 = f32(OBSTACLE_RADIUS**2)
 ONE = f32(1.0)
 

@@ -28,9 +28,9 @@ from qed.swarm.cuda.range_and_bearing import (
 from qed.swarm.cuda.statics import REACH
 from qed.swarm.cuda.warp import ballot, together
 from qed.swarm.laws.sensing import SENSORS
-from qed.swarm.robot import FRONT_SENSORS
+from qed.swarm.robot import ROBOT
 
-FRONT_BITS = (1 << FRONT_SENSORS) - 1
+FRONT_BITS = sum(1 << sensor for sensor in ROBOT.front)
 ONE = f32(1.0)
 SHORT = f32(0.99)  # of a squared way, for rounding
 AHEAD = f32(1.0)  # s; pairs are listed that may meet while no robot drives longer

@@ -14,7 +14,7 @@ from qed.swarm.cuda.constants import EDGE_COUNT, edge
 from qed.swarm.cuda.device import device, stage
 from qed.swarm.cuda.warp import at, lowest, rolled
 from qed.swarm.laws import bodies, contact, geometry
-from qed.swarm.robot import BODY_OUTER_RADIUS, OBSTACLE_RADIUS
+from qed.swarm.robot import OBSTACLE_RADIUS, ROBOT
 
 solve_contact = device(contact.solve_contact)
 effective_mass = device(contact.effective_mass)
@@ -26,8 +26,8 @@ from_point = device(bodies.from_point)
 nearer_edge = device(bodies.nearer_edge)
 
 OBSTACLE = f32(OBSTACLE_RADIUS)
-REACH = f32(OBSTACLE_RADIUS + BODY_OUTER_RADIUS)
-OUTER = f32(BODY_OUTER_RADIUS + 1e-6)  # no corner is farther off
+REACH = f32(OBSTACLE_RADIUS + ROBOT.outer_radius)
+OUTER = f32(ROBOT.outer_radius + 1e-6)  # no corner is farther off
 ZERO = f32(0.0)
 NO_CORNER = f32(-1.0)
 # Corner number, impulses, arm, lever, effective masses.

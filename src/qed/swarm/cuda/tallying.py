@@ -20,8 +20,8 @@ from qed.swarm.cuda.device import cuda, device, stage
 from qed.swarm.cuda.warp import at, together
 from qed.swarm.laws import geometry
 from qed.swarm.laws.scoring import GRID
-from qed.swarm.laws.sensing import SENSORS
-from qed.swarm.robot import CONES, CYCLE
+from qed.swarm.laws.sensing import CONES, SENSORS
+from qed.swarm.robot import CYCLE
 from qed.swarm.user_defined import Law
 
 wrap = device(geometry.wrap)

@@ -210,6 +210,12 @@ def from_point(x: Any, y: Any, qx: Any, qy: Any, beyond: Any) -> Any:
 
 
 @inlined
+def contact_arm(arm: Any, depth: Any) -> Any:
+    """Return the arm of a corner's contact (m), however deep inside it is (m)."""
+    return arm
+
+
+@inlined
 def body_point(x: Any, y: Any) -> Any:
     """Return normal, gap, arm and lever (m) from a body at the origin to the point (x, y).
 

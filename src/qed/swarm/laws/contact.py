@@ -13,14 +13,14 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.compile import inlined
-from qed.swarm import robot
 from qed.swarm.laws.motion import MAX_IMPULSE
+from qed.swarm.robot import CYCLE, ROBOT
 
 ITERATIONS = 5  # of a sub-step
 FRICTION = f32(0.49)  # between robots
 WALL_FRICTION = f32(0.07)  # with walls and obstacles
-INVERSE_INERTIA = f32(robot.MASS / robot.MOMENT)  # I above (1/m2)
-MARGIN_TIME = 1.5 * robot.CYCLE  # s of full speed; what is farther off is not met in a cycle
+INVERSE_INERTIA = f32(ROBOT.mass / ROBOT.moment)  # I above (1/m2)
+MARGIN_TIME = 1.5 * CYCLE  # s of full speed; what is farther off is not met in a cycle
 
 TO_FIXED = f32(2.0**24)
 FROM_FIXED = f32(2.0**-24)
@@ -36,8 +36,8 @@ def margin(max_speed: float) -> float:
 
 def near_radius(proximity_range: float, max_speed: float) -> float:
     """Return how near (m) robots must be to see each other, or to touch in the next cycle."""
-    seen = proximity_range + robot.SENSOR_REACH + robot.BODY_OUTER_RADIUS
-    return max(seen, 2.0 * robot.BODY_OUTER_RADIUS + 2.0 * margin(max_speed))
+    seen = proximity_range + ROBOT.reach + ROBOT.outer_radius
+    return max(seen, 2.0 * ROBOT.outer_radius + 2.0 * margin(max_speed))
 
 
 # What is solved.  A cycle has five sub-steps of 0.04 s.  In each, bodies move with the velocities

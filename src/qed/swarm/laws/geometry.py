@@ -1,4 +1,4 @@
-"""Angles, lines, and the body polygon."""
+"""Angles, lines, and the Thymio's body polygon."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 from numpy import float32 as f32
 
 from qed.compile import inlined
-from qed.swarm.robot import HALF_BODY
+from qed.swarm.robot import THYMIO
 
 FAR = f32(1e9)  # m; what a ray that meets nothing returns
 NEXT_TO_NOTHING = f32(1e-12)  # m2
@@ -16,6 +16,8 @@ LEAN = f32(0.618)  # of the line that `ahead` looks across: no direction that ro
 PI = f32(math.pi)
 TWO_PI = f32(2.0 * math.pi)
 
+# The Thymio's body is its own mirror image: the corners with x >= 0 describe it.
+HALF_BODY = tuple(corner for corner in THYMIO.body if corner[0] >= 0.0)
 # The half body's vertices, from the rear corner to the tip of the nose.
 (X0, Y0), (X1, Y1), (X2, Y2), (X3, Y3), (_, Y4) = ((f32(x), f32(y)) for x, y in HALF_BODY)
 

@@ -7,13 +7,17 @@ from numpy import float32 as f32
 
 from qed.compile import inlined
 from qed.swarm import robot
+from qed.swarm.robot import ROBOT
 
 LAG = f32(robot.LAG)
 DRIVE = f32(robot.DRIVE)
 HALF = f32(0.5)
-PER_WHEEL_BASE = f32(1.0 / robot.WHEEL_BASE)
+PER_WHEEL_BASE = f32(1.0 / ROBOT.wheel_base)
+# A Thymio's drive changes its velocity by 0.22 m/s in a sub-step: two are enough for its speeds of
+# up to 0.2 m/s, and no more are looked at.  Other robots may be asked for more than they can do.
+MANY_IMPULSES = ROBOT.digest != robot.THYMIO.digest
 # The speed that the strongest drive impulse of one sub-step gives a robot (m/s).
-MAX_IMPULSE = f32(robot.MAX_FORCE * robot.LAG / robot.MASS)
+MAX_IMPULSE = f32(ROBOT.max_force * robot.LAG / ROBOT.mass)
 
 
 @inlined
@@ -39,6 +43,19 @@ def turned(before: Any, after: Any) -> Any:
 def excess(dx: Any, dy: Any) -> Any:
     """Return the part of a velocity change that is beyond one drive impulse (0 to 1)."""
     return f32(1.0) - min(MAX_IMPULSE / math.sqrt(dx * dx + dy * dy), f32(1.0))
+
+
+@inlined
+def still_missing(dx: Any, dy: Any) -> Any:
+    """Return what is left of a velocity change after two and more drive impulses.
+
+    Added up over the later sub-steps of a cycle, and what the cycle leaves (parts of the change).
+    """
+    impulse = MAX_IMPULSE / math.sqrt(dx * dx + dy * dy)
+    late = max(f32(1.0) - f32(2.0) * impulse, f32(0.0))
+    late += max(f32(1.0) - f32(3.0) * impulse, f32(0.0))
+    late += max(f32(1.0) - f32(4.0) * impulse, f32(0.0))
+    return late, max(f32(1.0) - f32(5.0) * impulse, f32(0.0))
 
 
 @inlined

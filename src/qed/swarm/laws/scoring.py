@@ -7,8 +7,8 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.compile import inlined
-from qed.swarm import robot
 from qed.swarm.laws.geometry import wrap
+from qed.swarm.robot import CYCLE, ROBOT
 
 FLOCK_RANGE = f32(0.5)  # m, in every environment
 PER_RIGHT_ANGLE = f32(2.0 / math.pi)
@@ -18,8 +18,8 @@ FULL = 2 * CELL_LIFE  # a fresh cell's value for one cycle, as a whole number
 FINE_CELL = 0.11  # m, a Thymio's length
 PER_FINE_CELL = f32(1.0 / FINE_CELL)
 # The turn of a cycle (rad) for each m/s of speed: the wheels opposed.
-PER_FULL_TURN = f32(robot.WHEEL_BASE / (2.0 * robot.CYCLE))
-HALF_SPEED = f32(0.05)  # m/s, border of SPIRIT's wheel bins, right-closed
+PER_FULL_TURN = f32(ROBOT.wheel_base / (2.0 * CYCLE))
+HALF_SPEED = f32(0.5 * ROBOT.max_speed)  # m/s, border of SPIRIT's wheel bins, right-closed
 
 
 @inlined

@@ -9,16 +9,18 @@ from numpy import int32 as i32
 
 from qed.compile import inlined
 from qed.swarm.laws.geometry import unit
-from qed.swarm.robot import PROXIMITY_SENSORS
+from qed.swarm.robot import ROBOT
 
 # Where proximity sensors sit (m), and where they look, in the robot's frame.
-SENSORS = len(PROXIMITY_SENSORS)
-AT_X = np.array([x for x, _, _ in PROXIMITY_SENSORS], f32)
-AT_Y = np.array([y for _, y, _ in PROXIMITY_SENSORS], f32)
-AIM_X = np.array([math.cos(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
-AIM_Y = np.array([math.sin(angle) for _, _, angle in PROXIMITY_SENSORS], f32)
+SENSORS = len(ROBOT.proximity)
+AT_X = np.array([x for x, _, _ in ROBOT.proximity], f32)
+AT_Y = np.array([y for _, y, _ in ROBOT.proximity], f32)
+AIM_X = np.array([math.cos(angle) for _, _, angle in ROBOT.proximity], f32)
+AIM_Y = np.array([math.sin(angle) for _, _, angle in ROBOT.proximity], f32)
+CONES = ROBOT.rab
 # Random bits for a misheard neighbour come after those of the sensors, of which two share some.
 RAB_PURPOSE = SENSORS + SENSORS % 2
+TOUCHING, SLOPE, CURVATURE = map(f32, ROBOT.response)
 COS_EIGHTH = f32(math.cos(math.pi / 8.0))
 SIN_EIGHTH = f32(math.sin(math.pi / 8.0))
 OFFSET_NEAR = f32(0.75)  # m, range of the ROFS fault's offset
@@ -32,7 +34,7 @@ def reading(distance: Any, per_range: Any) -> Any:
     ``per_range`` is one over the sensor's range (1/m).
     """
     u = distance * per_range
-    return f32(1.0) + u * (f32(0.1) - f32(1.1) * u) if u <= f32(1.0) else f32(0.0)
+    return TOUCHING + u * (SLOPE + CURVATURE * u) if u <= f32(1.0) else f32(0.0)
 
 
 @inlined
