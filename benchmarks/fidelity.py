@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import epucks
 import evolved
 import numpy as np
 import recordings as rec
@@ -270,6 +271,7 @@ PARTS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "evolved": evolved.healthy,
     "recoveries": evolved.recoveries,
     "speed": evolved.speed,
+    "e-pucks": epucks.compared,
 }
 
 
