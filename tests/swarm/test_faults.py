@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
 
 import qed
-from qed.swarm.faults import FAULTS, kinds
+from qed.recovery.kit.library import drawn
+from qed.study.plan import PRESETS
+from qed.swarm.faults import DRAWN, FAULTS, Fault, kinds
 
 NORMAL = qed.Environment()
 
@@ -23,6 +26,19 @@ def watch(name: str, swarm: qed.Controller | None = None, **more: object) -> qed
 def test_stuck_sensors_read_the_same_for_ever() -> None:
     assert (watch("PMIN").proximity[..., :5] == 1.0).all()
     assert (watch("PMAX").proximity[..., :5] == -1.0).all()
+
+
+def test_another_fault_in_the_package_changes_no_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draws() -> list[Any]:
+        library = [drawn(*given) for given in (("seen", 1, 40, 10), ("seen", 1, 4, 10, [mine]))]
+        return [qed.Faults.sample(200, 3), PRESETS["quick"].faults_of(1), *library]
+
+    mine = qed.Faults([Fault("MINE", "stands", left=0.0)])
+    before = draws()
+    monkeypatch.setitem(FAULTS, "LW-0", Fault("LW-0", "left wheel stands still", left=0.0))
+    assert draws() == before
+    assert tuple(FAULTS) == (*DRAWN, "LW-0")
+    assert "LW-0" in set(qed.Faults.sample(200, 3, among=["NONE", "LW-0"]))
 
 
 def test_random_sensors_read_uniformly_and_independently() -> None:

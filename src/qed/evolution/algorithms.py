@@ -15,7 +15,7 @@ from qed.descriptors import hbd, sdbc, spirit
 from qed.errors import InputError, number
 from qed.swarm import user_defined
 from qed.swarm.environment import PAPER, Attributes, Environment, attributes_of, other_robot
-from qed.swarm.faults import FAULTS, Faults
+from qed.swarm.faults import DRAWN, Faults
 from qed.swarm.robot import THYMIO, Robot
 from qed.swarm.simulate import Outcome
 from qed.swarm.user_defined import Law
@@ -61,7 +61,7 @@ class BrokenRobots:
     Robots that have the first kind do not get the second.  All is in the normal environment.
     """
 
-    kinds = tuple(FAULTS)
+    kinds = DRAWN
     most = 7  # robots with a kind: 8 x 8 x 8 x 8 cells
 
     def __init__(self) -> None:

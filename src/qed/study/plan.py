@@ -14,7 +14,7 @@ from qed.evolution.swarms import Swarms
 from qed.recovery.trials import INDEPENDENT, PROTOCOLS
 from qed.streams import stream
 from qed.swarm.environment import Attributes
-from qed.swarm.faults import FAULTS, Fault, Faults
+from qed.swarm.faults import DRAWN, Fault, Faults
 from qed.swarm.robot import THYMIO, Robot
 from qed.swarm.tasks import TASKS, Task
 
@@ -62,7 +62,7 @@ class Plan:
     fresh: int  # trials of the solutions chosen by those, to tell how good they are
     seed: int = 1  # decides everything random
     protocol: str = INDEPENDENT  # the trials that choose, see recovery.trials
-    among: tuple[str | Fault, ...] = tuple(FAULTS)  # the kinds of faults that are drawn
+    among: tuple[str | Fault, ...] = DRAWN  # the kinds of faults that are drawn
     broken: int = 0  # robots of a swarm that break; 0: each draws for itself
     beyond: int = 0  # faults of a map in which searches, playbooks and teams are tried; 0: none
     robot: str | Robot = THYMIO  # what swarms are made of

@@ -15,7 +15,7 @@ from qed.chance import fold
 from qed.streams import stream
 from qed.swarm.backend import MOST_OBSTACLES
 from qed.swarm.environment import Environment
-from qed.swarm.faults import FAULTS, Fault, Faults
+from qed.swarm.faults import DRAWN, FAULTS, Fault, Faults
 
 HEALTHY = "NONE"
 EVERY = 3  # of the faults one is uniform
@@ -39,7 +39,7 @@ GROUPS: tuple[tuple[str, ...], ...] = (
 def kinds_of(extra: Sequence[Faults] = ()) -> list[Fault]:
     """Return the faults that a library draws from: the paper's, and those of a user's."""
     more = [one for faults in extra for one in faults.each]
-    return list(dict.fromkeys([*FAULTS.values(), *more]))
+    return list(dict.fromkeys([*(FAULTS[name] for name in DRAWN), *more]))
 
 
 def alike(robots: int, extra: Sequence[Faults] = ()) -> list[Faults]:
@@ -106,7 +106,7 @@ def one_sided(robots: int, seed: int, turn: int, extra: Sequence[Faults] = ()) -
     """Draw which robots break; by turns with faults of one group, few of them, more, or most."""
     groups: list[tuple[str, ...]] = [
         *GROUPS,
-        *((name,) for name in kinds_of(extra) if name not in FAULTS),
+        *((name,) for name in kinds_of(extra) if name not in DRAWN),
     ]
     group, level = groups[turn % len(groups)], turn // len(groups) % LEVELS
     count, *kinds = fold(seed, 2, np.arange(robots + 1)).astype(np.uint64).tolist()
