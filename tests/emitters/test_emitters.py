@@ -414,6 +414,7 @@ def test_a_child_of_the_bandit_inherits() -> None:
         ("EvolutionStrategyEmitter", {"emitters": 0}, "emitters must be"),
         ("EvolutionStrategyEmitter", {"emitters": 21}, "at most half of the batch, which is 40"),
         ("EvolutionStrategyEmitter", {"sigma": 0.1}, "pyribs refuses the settings: .*sigma"),
+        ("EvolutionStrategyEmitter", {"seed": 3}, "seed is not to be given"),
         ("EvolutionStrategyEmitter", {"ranker": "3imp"}, "pyribs refuses the settings"),
         ("IsoLineEmitter", {"x0": [0.5] * 3}, "x0 must hold 4 numbers"),
     ],

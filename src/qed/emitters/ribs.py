@@ -74,6 +74,8 @@ class Ribs:
         self.kind = choice("kind", kind, KINDS)
         self.emitters = integer("emitters", emitters, 1, 1000)
         self.x0 = None if x0 is None else np.asarray(x0, float)
+        if ours := settings.keys() & {"batch_size", "seed"}:
+            raise InputError(f"Ribs: {min(ours)} is not to be given: it follows from the search")
         self.settings = {**SETTINGS.get(self.kind, {}), **settings}
         self._made: list[Any] = []
 
@@ -117,10 +119,11 @@ class Ribs:
         seeds = np.random.SeedSequence((*(stream or ()), SEED)).generate_state(len(shares))
         self._made = []
         for share, seed in zip(shares, seeds.tolist(), strict=True):
-            x0 = np.zeros(self._size) if stream is None else None
             if self.x0 is not None:
                 x0 = self.x0
-            elif x0 is None:
+            elif stream is None:
+                x0 = np.zeros(self._size)
+            else:
                 x0 = self._archive.sample_elites(1)["solution"][0]
             settings = {**self.settings, "x0": x0, "batch_size": share, "seed": seed}
             try:
@@ -185,9 +188,8 @@ class Ribs:
                 value.bit_generator.state = values[path]
             elif path in state:
                 array = state[path].copy()
-                setattr(
-                    owner, name, array if array.ndim or isinstance(value, np.ndarray) else array[()]
-                )
+                number = array.ndim == 0 and not isinstance(value, np.ndarray)
+                setattr(owner, name, array[()] if number else array)
             else:
                 setattr(owner, name, values[path])
 
