@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import cycle
 from typing import Any
 
@@ -62,6 +63,7 @@ def as_data(one: ArchiveView) -> dict[str, Any]:
         "height": round(layout.height, 3),
         "blocks": _rounded(layout.blocks),
         "labels": _labels(layout),
+        "finest": _finest(layout),
         "titles": [
             {"x": x + wide / 2, "y": y + high, "text": text}
             for (x, y, wide, high), text in zip(layout.blocks, layout.titles, strict=False)
@@ -108,7 +110,7 @@ def about(one: ArchiveView) -> dict[str, Any]:
         "archive": bool(one.source),
         "kit": kit
         and {
-            "robots": kit.environment.robots,
+            "environment": asdict(kit.environment),
             "task": kit.task,
             "controllers": len(kit.controllers),
         },
@@ -153,6 +155,19 @@ def _labels(layout: MapLayout) -> list[dict[str, Any]]:
                 for at, text in zip(centres, cycle(dimension.options), strict=False)
             ][::every]
     return labels
+
+
+def _finest(layout: MapLayout) -> str:
+    """Return in words what the innermost cells of blocks are, which have no room for labels."""
+    if layout.gridded or layout.kind == "points":
+        return ""
+    found = [
+        f"{way}: {axis.dimensions[-1].name} {', '.join(axis.dimensions[-1].options)}"
+        for way, axis in zip(("from left to right", "from bottom to top"), layout.axes, strict=True)
+        if len(axis.dimensions) > LABELLED_LEVELS
+        or len(axis.centres(len(axis.dimensions) - 1)) > MOST_LABELS
+    ]
+    return f"In the smallest blocks, {'; '.join(found)}." if found else ""
 
 
 # Words and attributes

@@ -53,12 +53,12 @@ export class Surroundings {
     return events.map(([time, names]) => [time, fit(names)]);
   }
 
-  // What happened, if the robots of a cell's own environment are as many; else nothing has.
+  // What happened, as far as there are robots for it in a cell's own environment.
   fitting(cell) {
-    const { map, state, stage } = this.page;
+    const { map } = this.page;
     const robots = map.data.environments ? map.data.attributes.find((one) => one.name === "robots") : null;
     const count = robots ? Number(robots.options[robots.values[map.rows.get(cell)]]) : NORMAL;
-    return count === stage.swarm.robots ? state.events : [];
+    return this.faultsFor({ robots: count });
   }
 
   mark(attribute, value) {

@@ -8,7 +8,7 @@ import { MapView } from "./map.js";
 import { Filters } from "./filters.js";
 import { Recovering } from "./recover.js";
 import { Stage } from "./stage.js";
-import { asked, fromLink, toLink } from "./state.js";
+import { asked, entryOf, fromLink, toLink } from "./state.js";
 
 const SPEEDS = [1, 2, 5, 10, 20, 50, 100];
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -37,7 +37,7 @@ class Page {
     this.listen();
     this.ready = true;
     await this.begun();
-    addEventListener("hashchange", () => this.follow());
+    addEventListener("popstate", () => this.follow());
   }
 
   // Wait for the simulator; where it has to be compiled, say how far it is and what to read.
@@ -89,6 +89,8 @@ class Page {
         this.linked();
       });
     document.addEventListener("keydown", (event) => this.key(event));
+    $("undo").addEventListener("click", () => history.back());
+    $("redo").addEventListener("click", () => history.forward());
     addEventListener("beforeunload", () => this.recovering.stop());
   }
 
@@ -98,11 +100,14 @@ class Page {
     this.map.show(data);
     this.filters.show(data);
     this.scaled();
+    // What has a kit begins where the kit was learned, with as many robots, whatever cell is clicked.
+    if (!state.cells && !state.environment) state.environment = this.archive.kit?.environment || null;
     const cells = state.cells?.filter((cell) => this.map.rows.has(cell));
     state.cells = cells?.length ? cells : [data.normal];
     this.map.selected = state.cells;
     this.map.draw();
     $("archive").value = state.archive;
+    $("finest").textContent = data.finest;
     $("summary").textContent = data.title.replace(/^[^:]*: /, "");
     this.point(-1);
     if (this.ready) await this.begun();
@@ -127,13 +132,16 @@ class Page {
     return fromLink("");
   }
 
-  // The link was changed by hand, or by going back.
+  // The browser went back or forward, or the link was changed by hand.
   follow() {
-    const wanted = fromLink(location.hash);
-    if (toLink(wanted) === toLink(this.state)) return;
-    this.recovering.stop();
-    this.state = this.possible(wanted);
-    this.openArchive();
+    clearTimeout(this.linking);
+    const wanted = fromLink(location.hash), before = this.state;
+    Object.assign(this, { entry: entryOf(wanted), slid: false });
+    this.undoable();
+    if (toLink(wanted) === toLink(before)) return;
+    this.state = wanted;
+    if (wanted.archive !== before.archive || !wanted.cells) this.openArchive();
+    else this.begun();
   }
 
   run(cell) {
@@ -197,7 +205,7 @@ class Page {
       $("busy").hidden = false;
       if (!this.stage.swarm && location.hash.length > 1) { // a link that shows nothing: begin anew
         $("busy").textContent = `The link cannot be shown: ${error.message}`;
-        history.replaceState(null, "", location.pathname);
+        history.replaceState(history.state, "", location.pathname);
         this.state = { ...fromLink(""), archive: state.archive, cells: [this.map.data.normal] };
         this.wish = { time: 0, play };
       }
@@ -222,7 +230,9 @@ class Page {
     $("beside-title").textContent = `Recovered: ${state.beside ? called(state.beside) : ""}`;
     $("swarm-title").textContent = state.beside ? "The same start, twice"
       : `${called(state.cells)[0].toUpperCase()}${called(state.cells).slice(1)}`;
-    const where = swarm.native ? "In its own environment" : "In another environment";
+    const normal = this.config.attributes.every((one) => swarm.environment[one.name] === one.normal);
+    const where = swarm.native ? "In its own environment"
+      : `In ${normal ? "the normal" : "another"} environment`;
     $("where").textContent = this.map.data.environments ? `${where}: ${swarm.words}` : swarm.words;
     $("task").value = swarm.task;
     const ill = swarm.events.at(-1)?.[1].filter((fault) => fault !== "NONE").length || 0;
@@ -290,7 +300,8 @@ class Page {
   }
 
   key(event) {
-    const control = event.target.closest("button, select, input, pre, summary"); // they use keys themselves
+    // Controls use keys themselves, but for this one.
+    const control = event.key !== "Escape" && event.target.closest("button, select, input, pre, summary");
     if (!this.stage.swarm || event.ctrlKey || event.altKey || event.metaKey || control && control.id !== "time") return;
     if (event.target === $("map")) return;
     if (event.target === $("arena") && event.key.startsWith("Arrow")) {
@@ -303,10 +314,38 @@ class Page {
     event.preventDefault();
   }
 
+  // Keep the link up to date; what changes more than the view can be undone.
   linked() {
     this.state.time = this.stage.playing ? 0 : this.stage.now;
     clearTimeout(this.linking);
-    this.linking = setTimeout(() => history.replaceState(null, "", `#${toLink(this.state)}`), 150);
+    const { state } = this, entry = entryOf(state);
+    const elsewhere = entryOf({ ...state, environment: null, events: [] });
+    const environment = JSON.stringify(state.environment);
+    // A slider that is dragged is one change.
+    const slid = elsewhere === this.elsewhere && environment !== this.environment;
+    const dragged = slid && this.slid && performance.now() - this.linkedAt < 1000;
+    const first = this.entry === undefined, again = entry === this.entry || dragged;
+    if (entry !== this.entry) Object.assign(this, { slid, linkedAt: performance.now() });
+    Object.assign(this, { entry, elsewhere, environment });
+    const { depth } = this;
+    const write = () => { // unless the browser has gone elsewhere meanwhile
+      const link = `#${toLink(this.state)}`;
+      if (depth === this.depth && link !== location.hash) history.replaceState(history.state, "", link);
+    };
+    if (first) write();
+    else if (again) this.linking = setTimeout(write, 150);
+    else {
+      this.deepest = this.depth + 1;
+      history.pushState({ depth: this.deepest }, "", `#${toLink(state)}`);
+    }
+    this.undoable();
+  }
+
+  get depth() { return history.state?.depth || 0; }
+
+  undoable() {
+    $("undo").disabled = this.depth === 0;
+    $("redo").disabled = this.depth >= (this.deepest || 0);
   }
 }
 

@@ -24,9 +24,10 @@ export class MapView {
     this.picture = document.createElement("canvas");
     canvas.addEventListener("pointermove", (event) => this.point(this.at(event)));
     canvas.addEventListener("pointerleave", () => this.point(-1));
-    canvas.addEventListener("click", (event) => {
-      const row = this.at(event);
-      if (row >= 0) this.chosen(this.data.cells[row]);
+    // A click is for the cell that is framed: a browser rounds where clicks are, but not moves.
+    canvas.addEventListener("pointerdown", (event) => this.point(this.at(event)));
+    canvas.addEventListener("click", () => {
+      if (this.cursor >= 0) this.chosen(this.data.cells[this.cursor]);
     });
     canvas.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.resize()).observe(canvas);
@@ -245,6 +246,7 @@ export class MapView {
   }
 
   tried(cells, fitness, shine = true) {
+    this.values ||= new Array(this.data.cells.length).fill(null);
     const now = performance.now();
     cells.forEach((cell, k) => {
       const row = this.rows.get(cell);

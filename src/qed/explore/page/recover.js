@@ -1,7 +1,7 @@
 // Recovery: a search that is watched on the map, and the recovered swarm beside the broken one.
 import * as api from "./api.js";
 import { $, called, made } from "./dom.js";
-import { asked } from "./state.js";
+import { asked, entryOf } from "./state.js";
 
 const ROLES = {
   running: "ran when it broke", normal: "normal best", single: "best single one", recovery: "found",
@@ -13,6 +13,7 @@ export class Recovering {
   constructor(page) {
     this.page = page;
     this.running = null;
+    this.reports = new Map(); // what was found, by what was shown then
     $("recover").addEventListener("click", () => (this.running ? this.stop() : this.search()));
     $("prepare").addEventListener("click", () => (this.running ? this.stop() : this.prepare()));
     $("adopt").addEventListener("click", () => {
@@ -22,8 +23,14 @@ export class Recovering {
       page.load(0, true);
     });
     $("dismiss").addEventListener("click", () => {
+      const before = this.reports.get(entryOf(page.state))?.scene;
       this.forget();
-      page.change({ events: this.before || page.state.events });
+      page.change(before || {});
+    });
+    $("show-found").addEventListener("click", () => this.showFound());
+    $("fit").addEventListener("click", () => {
+      const environment = { ...page.stage.swarm.environment, robots: page.archive.kit.environment.robots };
+      page.change({ environment, events: page.surroundings.faultsFor(environment), robot: -1 });
     });
     for (const way of document.querySelectorAll("[name=way]"))
       way.addEventListener("change", () => this.ready());
@@ -45,12 +52,15 @@ export class Recovering {
       const wanted = radio(this.page.state.way);
       if (wanted && !wanted.disabled) wanted.checked = true;
     }
+    this.ready();
+    const { state } = this.page, report = this.reports.get(entryOf(state));
     // A link that shows a recovery has its numbers no more, but its ways out.
-    $("found").hidden = !this.page.state.beside;
-    $("after").hidden = false;
+    $("found").hidden = !state.beside && !report;
+    $("after").hidden = !state.beside;
     $("numbers").replaceChildren();
     $("origin").textContent = "";
-    this.ready();
+    if (report) this.tell(report);
+    if (!this.running) $("trials").hidden = true;
   }
 
   // Whether a search can begin, and why not.
@@ -59,15 +69,21 @@ export class Recovering {
     if (!swarm || this.running) return;
     const broken = swarm.faultsAt(swarm.cycles).some((name) => name !== "NONE");
     let why = broken ? "" : "Break a robot first.";
+    $("fit").hidden = true;
     $("prepare").hidden = this.way !== "kit" || Boolean(kit);
     if (this.way === "kit" && kit && broken) {
-      if (kit.robots !== swarm.robots) why = `The kit is for ${kit.robots} robots; set as many.`;
-      else if (kit.task !== swarm.task) why = `The kit is for ${kit.task}; choose that score.`;
+      const { robots } = kit.environment;
+      if (robots !== swarm.robots) {
+        why = `The kit is for ${robots} robots, and here are ${swarm.robots}.`;
+        $("fit").textContent = `Go on with ${robots} robots`;
+        $("fit").hidden = false;
+      }
+      if (kit.task !== swarm.task) why = `The kit is for ${kit.task}; choose that score.`;
     }
     if (this.way === "kit" && !kit)
       why ||= "This archive has no kit yet: prepare one, or give one to qed explore.";
     $("recover").disabled = Boolean(why);
-    if (!page.state.beside && !(quiet && !why)) $("message").textContent = why;
+    if (!this.reports.has(entryOf(page.state)) && !page.state.beside && !(quiet && !why)) $("message").textContent = why;
   }
 
   stop() {
@@ -77,11 +93,10 @@ export class Recovering {
     this.stopping = api.table("stop", { what: "search" }).catch(() => {});
   }
 
+  // Another swarm is shown; a search goes on, for the one that it began with.
   forget() {
-    this.stop();
     $("found").hidden = true;
-    $("trials").hidden = true;
-    $("progress").hidden = true;
+    if (!this.running) for (const id of ["trials", "progress", "show-found"]) $(id).hidden = true;
     Object.assign(this.page.state, { beside: null, way: "" });
   }
 
@@ -116,22 +131,28 @@ export class Recovering {
     this.forget();
     if (compared) await page.load(0, page.stage.playing);
     $("trials").replaceChildren();
-    this.found = null;
-    this.tried = 0;
-    const given = { state: asked(page.state), way };
-    const ended = await this.work($("recover"), "search", given, (event, signal) =>
+    $("trials").hidden = true;
+    Object.assign(this, { found: null, tried: 0, trying: way });
+    const scene = (this.scene = structuredClone(page.state)); // it may be another one in the end
+    const ended = await this.work($("recover"), "search", { state: asked(scene), way }, (event, signal) =>
       this[`on_${event.kind}`]?.(event, signal));
-    if (!ended) this.ready(true);
-    else if (this.found) this.recovered(this.found, way);
+    if (!ended || !this.found) { this.ready(true); return; }
+    this.report = { found: this.found, way, tried: this.tried, scene };
+    if (entryOf(scene) === entryOf(page.state)) { this.recovered(); return; }
+    $("message").textContent = "The search has ended; meanwhile something else is shown.";
+    $("show-found").hidden = false;
   }
+
+  // Whether the map is that of the archive that is searched.
+  get seen() { return this.page.state.archive === this.scene.archive; }
 
   // What a search reports: what it is about to do,
   on_phase({ words }) {
     const { map, filters } = this.page;
     $("message").textContent = words;
-    if (this.way === "team") return;
+    if (this.trying === "team" || !this.seen) return;
     const healthy = words.includes("healthy") ? "healthy here" : "with these faults";
-    const name = this.way === "kit" ? "believed with these faults" : healthy;
+    const name = this.trying === "kit" ? "believed with these faults" : healthy;
     map.untried();
     filters.layer(name, name);
   }
@@ -140,13 +161,14 @@ export class Recovering {
   on_tried({ cells, fitness, done, total }) {
     this.tried = done;
     $("progress").value = total ? done / total : 0;
-    if (!cells.length) return;
+    if (!cells.length || !this.seen) return;
     this.page.map.tried(cells, fitness, cells.length < 400);
     this.page.scaled();
   }
 
   // what it believes of all of them,
   on_belief({ cells, means }) {
+    if (!this.seen) return;
     this.page.map.tried(cells, means, false);
     this.page.scaled();
   }
@@ -155,9 +177,11 @@ export class Recovering {
   async on_trial(event, signal) {
     const { map } = this.page;
     this.on_belief(event);
-    map.tried([event.cell], [event.means[event.cells.indexOf(event.cell)]]);
-    map.marked = [map.rows.get(event.best)];
-    map.draw();
+    if (this.seen) {
+      map.tried([event.cell], [event.means[event.cells.indexOf(event.cell)]]);
+      map.marked = [map.rows.get(event.best)];
+      map.draw();
+    }
     this.trial(event);
     this.tried = event.number;
     if (still.matches) return;
@@ -188,33 +212,49 @@ export class Recovering {
     $("message").textContent = `${what} ${belief}`;
   }
 
-  // The swarm that broke is on the left, and what was found is measured against it.
-  recovered(found, way) {
-    const { page } = this, { state } = page, swarm = page.stage.swarm;
+  // Show what a search has found for a swarm that is no longer on the screen.
+  async showFound() {
+    const { page } = this, { scene } = this.report, elsewhere = !this.seen;
+    $("show-found").hidden = true;
+    page.state = { ...structuredClone(scene), speed: page.state.speed };
+    if (elsewhere) await page.openArchive();
+    this.recovered();
+  }
+
+  // The swarm that broke is on the left, and what was found is beside it.
+  async recovered() {
+    const { page, report } = this, { found, scene, way } = report, { state } = page;
+    const stays = found.rows[0].roles.includes("recovery");
+    state.way = way;
+    // Both from the same start, with the faults from the beginning.
+    if (!stays) Object.assign(state, { events: [[0, scene.events.at(-1)[1]]], beside: found.cells });
+    this.reports.set(entryOf(state), report);
+    this.tell(report);
+    if (stays) { page.keeping.show(); page.linked(); return; }
+    await page.load(0, true);
+    const { top } = $("main-pane").getBoundingClientRect();
+    if (top < 0 || top > innerHeight / 2) // the swarms are above
+      $("swarm-title").scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
+  }
+
+  // What was found, in words and numbers; measured against what ran when robots broke.
+  tell({ found, way, tried }) {
     const row = (role) => found.rows.find(({ roles }) => roles.includes(role));
     const running = row("running"), recovery = row("recovery"), stays = running === recovery;
     const [before, after] = [running, recovery].map(({ broken }) => broken.toFixed(3));
-    const tried = way === "kit" ? ` after ${this.tried} trials` : "";
+    const trials = way === "kit" ? ` after ${tried} trials` : "";
     const normal = recovery.roles.includes("normal") ? " It is the normal best: nothing else was clearly better." : "";
-    $("message").textContent = stays ? `${called(running.cells)} stays${tried}: nothing was clearly better.`
+    $("message").textContent = stays ? `${called(running.cells)} stays${trials}: nothing was clearly better.`
       : recovery.broken > running.broken
-        ? `Recovered with ${called(recovery.cells)}${tried}: ${before} → ${after} with these faults.${normal}`
-        : `No recovery${tried}: ${called(recovery.cells)} was found, but gives ${after} where ` +
+        ? `Recovered with ${called(recovery.cells)}${trials}: ${before} → ${after} with these faults.${normal}`
+        : `No recovery${trials}: ${called(recovery.cells)} was found, but gives ${after} where ` +
           `${called(running.cells)} gives ${before}.`;
     this.table(found.rows, running);
     const { origin } = found;
     const words = origin ? ` ${origin[0].toUpperCase()}${origin.slice(1)}.` : "";
     $("origin").textContent = `Means of 50 fresh trials; the swarms in the picture are one.${words}`;
     $("found").hidden = false;
-    this.before = state.events;
-    state.way = way;
-    // Both from the same start, with the faults from the beginning.
     $("after").hidden = stays;
-    if (stays) { page.keeping.show(); return; }
-    Object.assign(state, { events: [[0, swarm.faultsAt(swarm.cycles)]], beside: found.cells });
-    page.load(0, true);
-    if (innerWidth < 1180) // the swarms are above
-      $("swarm-title").scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
   }
 
   // A row for each controller that was measured: the name of one puts it on the left.
@@ -239,17 +279,18 @@ export class Recovering {
   }
 
   showLeft(cells) {
-    const { page } = this;
-    Object.assign(page.state, { cells, environment: page.stage.swarm.environment });
+    const { page } = this, { state } = page, report = this.reports.get(entryOf(state));
+    Object.assign(state, { cells, environment: page.stage.swarm.environment });
+    this.reports.set(entryOf(state), report); // the numbers are still those of both
     page.load(0, true);
   }
 
   async prepare() {
-    const { page } = this;
-    const done = await this.work($("prepare"), "prepare", { archive: page.state.archive }, (event) => {
+    const { page } = this, { archive } = page.state;
+    const done = await this.work($("prepare"), "prepare", { archive }, (event) => {
       if (event.kind === "phase") $("message").textContent = event.words;
       else if (event.kind === "tried") $("progress").value = event.done / event.total;
-      else if (event.kind === "kit") page.config.archives[page.state.archive] = event.archive;
+      else if (event.kind === "kit") page.config.archives[archive] = event.archive;
     });
     if (done) { this.show(); document.querySelector("[name=way][value=kit]").checked = true; }
     this.ready(!done);

@@ -43,6 +43,10 @@ export function toLink(state) {
     .map(([name, value]) => `${name}=${String(value).replace(SAFE, encodeURIComponent)}`).join("&");
 }
 
+// What is shown, apart from how it is looked at: what can be undone.
+export const entryOf = (state) => toLink({ ...state, time: 0, speed: 10, trails: false, sensors: false,
+  badges: true, robot: -1 });
+
 export function fromLink(text) {
   const state = structuredClone(beginning);
   for (const part of text.replace(/^#/, "").split("&")) {
