@@ -20,7 +20,7 @@ load_example an evolved archive that comes with QED
 recover      find the controller of an archive that works when robots break: a Recovery
 replay       film a swarm before a fault, after it, and after recovery
 prepare      learn from simulated faults how to recover within ten trials;  Effort  how much
-export       a controller as a program for robots, compared with the simulator's
+export       a controller, a team or a kit as a program for robots
 Kit          what a swarm carries to recover by itself: ask and tell, no simulator
 InputError   an argument or a file is not valid
 """

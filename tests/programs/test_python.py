@@ -175,7 +175,7 @@ def test_a_text_from_elsewhere_is_words(text):
     ("given", "words"),
     [
         ({"to": "pyhton"}, "did you mean 'python'"),
-        ({"what": [LOOPS]}, "what must be a qed.Controller or a qed.Team, got list"),
+        ({"what": [LOOPS]}, "what must be a qed.Controller, a qed.Team or a qed.Kit, got list"),
         ({"what": qed.Team([LOOPS])}, "a team of 1 cannot drive 10 robots"),
         ({"trials": 0}, "trials must be"),
         ({"task": "dancing"}, "task must be one of"),

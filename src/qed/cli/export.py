@@ -1,4 +1,4 @@
-"""``qed export``: a controller or a team as a program for robots."""
+"""``qed export``: a controller, a team or a kit as a program for robots."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from qed.archive.archive import Archive
     from qed.controller.network import Controller
     from qed.controller.team import Team
+    from qed.recovery.kit.kit import Kit
 
 
 def export(
-    path: Annotated[Path, typer.Argument(help=options.SOURCE)],
+    path: Annotated[Path, typer.Argument(help=f"{options.SOURCE} {options.KIT}")],
     to: Annotated[str, typer.Option(help="Language: python, micropython, aseba or c.")],
     out: Annotated[Path, typer.Option(help="Folder for the program; it is made.")],
     cell: Annotated[
@@ -34,25 +35,35 @@ def export(
     seed: Annotated[int, options.SEED] = 1,
     files: options.With = None,
 ) -> None:
-    """Write a controller or a team as a program for robots, and compare it with the simulator's."""
+    """Write what robots run as a program for them, and compare it with the simulator's."""
     from qed.archive.stored import open_archive
+    from qed.controller.team import Team
     from qed.errors import InputError
     from qed.programs.export import export as write
+    from qed.recovery.kit.kit import Kit
+    from qed.recovery.kit.stored import is_kit
     from qed.swarm.environment import Environment
 
-    archive, _, source = open_archive(path)
-    settings = archive.header["settings"]
-    wanted = task or settings.get("task")
-    if wanted is None:
-        raise InputError(f"task: {source} does not name its task; give one with --task")
-    what, name = _chosen(archive, cell, best)
-    where = Environment(robots=len(what)) if not hasattr(what, "bias") else Environment()
-    length = settings.get("seconds", 400.0) if seconds is None else seconds
+    how: dict[str, Any] = {"trials": trials, "seconds": seconds, "seed": seed, "task": task}
+    what: Controller | Team | Kit
+    if is_kit(path):
+        if cell is not None or best:
+            raise InputError("a kit is exported whole; leave out --cell and --best")
+        what = Kit.load(path)
+        how["name"] = str(what.task)
+    else:
+        archive, _, source = open_archive(path)
+        settings = archive.header["settings"]
+        how["task"] = task or settings.get("task")
+        if how["task"] is None:
+            raise InputError(f"task: {source} does not name its task; give one with --task")
+        what, name = _chosen(archive, cell, best)
+        how["name"] = f"{how['task']}, {name}"
+        how["seconds"] = settings.get("seconds") if seconds is None else seconds
+        if isinstance(what, Team):
+            how["environment"] = Environment(robots=len(what))
     with show.waiting("comparing with the simulator") as progress:
-        made = write(
-            what, to, out, environment=where, task=wanted, trials=trials,
-            seconds=length, seed=seed, name=f"{wanted}, {name}", progress=progress,
-        )  # fmt: skip
+        made = write(what, to, out, progress=progress, **how)
     print_parity(made.parity)
     if made.contract["needs range and bearing"]:
         typer.echo("It reads range and bearing, which a Thymio as sold does not have.")
@@ -86,9 +97,12 @@ def _chosen(archive: Archive, cell: str | None, best: bool) -> tuple[Controller 
 def print_parity(parity: dict[str, Any]) -> None:
     """Print how close programs are to the simulator's controller."""
     screen = show.console()
+    search = parity.get("search", {})
     columns = ("within", "same state", "running", "random", "fitness", "original")
     table = show.table("program", right=columns)
     for name, one in parity.items():
+        if one is search:
+            continue
         if isinstance(one, str):
             screen.print(f"{name}: {one}", markup=False)
             continue
@@ -104,3 +118,8 @@ def print_parity(parity: dict[str, Any]) -> None:
     if table.row_count:
         screen.print("Outputs within a part of the top speed, and fitness in the world:")
         screen.print(table)
+    if search:
+        screen.print(
+            f"The search decided as the kit's own in {search['same']} of {search['searches']} "
+            f"searches; beliefs differ by {search['beliefs apart']:.0e} at most."
+        )

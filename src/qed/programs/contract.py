@@ -86,6 +86,27 @@ def _rab(k: int, environment: Environment) -> dict[str, Any]:
     }
 
 
+KIT = """\
+## When robots break
+
+`search.py`, in plain Python, runs on a robot or beside the swarm. It knows the {count}
+controllers by their numbers; a healthy swarm runs number {present}.
+
+```python
+from search import Search
+
+search = Search()
+search.tell(fitness, search.present)  # what the swarm gives since it is broken
+for _ in range(10):
+    number = search.ask()  # let all robots run this controller for {seconds:g} s
+    search.tell(fitness)  # what that gave, as the task {task} scores it
+number = search.best  # the present one, unless the gain of another is clear
+```
+
+`search.belief(number)` tells what is expected of a controller and an interval of 90 %;
+`search.told` is all that is needed to go on later: `Search(told=...)`.
+
+"""
 FULL_SCALE = 4500  # of a Thymio's horizontal proximity sensors, close to something bright
 
 
@@ -114,6 +135,7 @@ def readme(contract: Mapping[str, Any], how_to: str, program: str) -> str:
     )
     of_robot = contract["controllers"]["of robot"]
     team = f"Robots 0, 1, ... run the controllers {of_robot}.\n\n" if of_robot else ""
+    search = KIT.format(count=several, **contract["search"]) if "search" in contract else ""
     how = how_to.format(
         program=program, cycle=contract["cycle"], inputs=len(contract["inputs"]),
         speed=contract["top speed"], number="number" if several > 1 else "",
@@ -127,7 +149,7 @@ Written by `qed export` {contract["qed"]}; `contract.json` holds all of this for
 {needs}
 
 {team}{how}
-## Each cycle of {contract["cycle"]:g} s
+{search}## Each cycle of {contract["cycle"]:g} s
 
 Read the sensors, make a step, set the wheels: the wheels turn at the outputs (-1 to 1) times
 {contract["top speed"]:g} m/s until the next cycle. Directions are counterclockwise from straight

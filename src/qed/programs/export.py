@@ -15,10 +15,11 @@ from qed.controller.team import Team
 from qed.definitions import defined
 from qed.errors import InputError, choice, integer
 from qed.files import disk, write_text
-from qed.programs import aseba, c, python, running
+from qed.programs import aseba, c, python, running, search
 from qed.programs.contract import contract_of, readme, text_of
 from qed.programs.network import Network, networks
 from qed.programs.parity import compare, record
+from qed.recovery.kit.kit import Kit
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.robot import THYMIO
@@ -26,6 +27,9 @@ from qed.swarm.tasks import Task
 
 if TYPE_CHECKING:
     from qed.recovery.trials import Progress
+
+
+SEARCHES = 3  # of a kit, compared
 
 
 class Variant(NamedTuple):
@@ -84,7 +88,8 @@ class Export:
         What the program expects of a robot.
     parity : dict
         For each variant of the program how far it is from the simulator's controller; a text
-        names what it needs to be compared if that is not here.
+        names what it needs to be compared if that is not here.  Of a kit also, under "search", in
+        how many searches the exported one decided as the kit's own.
 
     Examples
     --------
@@ -104,36 +109,37 @@ class Export:
 
 
 def export(
-    what: Controller | Team,
+    what: Controller | Team | Kit,
     to: str,
     out: str | Path,
     *,
     environment: Environment | None = None,
-    task: str | Task = "patrolling",
+    task: str | Task | None = None,
     trials: int = 20,
-    seconds: float = 400.0,
+    seconds: float | None = None,
     seed: int = 1,
     name: str = "controller",
     progress: Progress | None = None,
 ) -> Export:
-    """Write a controller or a team as a program for robots, and compare it with the simulator's.
+    """Write what robots run as a program for them, and compare it with the simulator's.
 
     Parameters
     ----------
-    what : Controller or Team
-        What robots shall run.
+    what : Controller, Team or Kit
+        What robots shall run; of a kit all controllers, and its search in plain Python.
     to : {"python", "micropython", "aseba", "c"}
         The language of the program.
     out : str or Path
         The folder; it is made.
     environment : Environment, optional
-        Where the robots work (default: the normal environment): their top speed, their ranges.
-    task : str or Task, default "patrolling"
-        What they do in the comparison.
+        Where the robots work: their top speed, their ranges (default: the kit's own, or the normal
+        environment).
+    task : str or Task, optional
+        What they do in the comparison (default: the kit's own, or patrolling).
     trials : int, default 20
         Trials of the comparison.
-    seconds : float, default 400.0
-        Simulated time of a trial (s).
+    seconds : float, optional
+        Simulated time of a trial (s; default: the kit's own, or 400).
     seed : int, default 1
         Decides start poses and noise of the comparison.
     name : str, default "controller"
@@ -158,32 +164,30 @@ def export(
     1.0
     """
     language = LANGUAGES[choice("to", to, LANGUAGES)]
-    if not isinstance(what, Controller | Team):
-        raise InputError(f"what must be a qed.Controller or a qed.Team, got {type(what).__name__}")
-    environment = environment or Environment()
-    if {what.robot.key, environment.robot.key} != {THYMIO.key}:
-        raise InputError(f"what drives the robot {what.robot}: only Thymios' programs are written")
+    kit = what if isinstance(what, Kit) else None
+    if environment is None:
+        environment = Environment() if kit is None else kit.environment
+    if task is None:
+        task = "patrolling" if kit is None else kit.task
+    if seconds is None:
+        seconds = 400.0 if kit is None else kit.seconds
     scored = defined("task", task, Task)
     count = integer("trials", trials, 1, 1000)
     length = limits.seconds(seconds)
-    if isinstance(what, Team):
-        parts = what.parts
-        different = list(dict.fromkeys(what.controllers))
-        if len(what) != environment.robots:
-            raise InputError(
-                f"what: a team of {len(what)} cannot drive {environment.robots} robots; name an "
-                "environment with as many robots"
-            )
-    else:
-        parts, different = (0,) * environment.robots, [what]
+    different, parts, labels = _members(what, environment.robots)
+    drives = different[0].robot
+    if {drives.key, environment.robot.key} != {THYMIO.key}:
+        raise InputError(f"what drives the robot {drives}: only Thymios' programs are written")
     nets = networks(different)
-    names = [name] if len(nets) == 1 else [f"{name} {k}" for k in range(len(nets))]
-    contract = contract_of(to, nets, parts, environment, names)
+    contract = contract_of(to, nets, parts, environment, [f"{name}{label}" for label in labels])
     folder = Path(out)
     files = language.files(nets, contract) | {
         "contract.json": text_of(contract),
         "README.md": readme(contract, language.how_to, language.program),
     }
+    if kit is not None:
+        contract["search"] = {"present": kit.present, "seconds": kit.seconds, "task": str(kit.task)}
+        files |= {search.FILE: search.text_of(kit), "contract.json": text_of(contract)}
     with disk(folder, "make room and export again"):
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():
@@ -205,9 +209,30 @@ def export(
             if lacks is None
             else f"not compared here: it needs {lacks}"
         )
+    if kit is not None:
+        parity["search"] = search.compare(kit, files[search.FILE], SEARCHES, seed)
     with disk(folder, "make room and export again"):
         write_text(folder / "parity.json", json.dumps(parity, indent=1) + "\n")
     return Export(folder, contract, parity)
+
+
+def _members(what: Any, robots: int) -> tuple[list[Controller], Sequence[int], list[str]]:
+    """Return the different controllers, that of each robot by its number, and what to call them."""
+    if isinstance(what, Controller):
+        return [what], (0,) * robots, [""]
+    if isinstance(what, Kit):
+        cells = [f", cell {cell}" for cell in what.cells.tolist()]
+        return list(what.controllers), (what.present,) * robots, cells
+    if not isinstance(what, Team):
+        kind = type(what).__name__
+        raise InputError(f"what must be a qed.Controller, a qed.Team or a qed.Kit, got {kind}")
+    if len(what) != robots:
+        raise InputError(
+            f"what: a team of {len(what)} cannot drive {robots} robots; name an environment with "
+            "as many robots"
+        )
+    different = list(dict.fromkeys(what.controllers))
+    return different, what.parts, [f" {k}" for k in range(len(different))]
 
 
 def _ticker(progress: Progress | None, total: int) -> Callable[[], None]:
