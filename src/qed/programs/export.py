@@ -16,7 +16,7 @@ from qed.definitions import defined
 from qed.errors import InputError, choice, integer
 from qed.files import disk, write_text
 from qed.programs import aseba, c, python, running, search
-from qed.programs.contract import contract_of, readme, text_of
+from qed.programs.contract import contract_of, plain, readme, text_of
 from qed.programs.network import Network, networks
 from qed.programs.parity import compare, record
 from qed.recovery.kit.kit import Kit
@@ -180,14 +180,19 @@ def export(
         raise InputError(f"what drives the robot {drives}: only Thymios' programs are written")
     nets = networks(different)
     contract = contract_of(to, nets, parts, environment, [f"{name}{label}" for label in labels])
+    if kit is not None:
+        contract["search"] = {
+            "present": kit.present,
+            "seconds": kit.seconds,
+            "task": plain(kit.task),
+        }
     folder = Path(out)
     files = language.files(nets, contract) | {
         "contract.json": text_of(contract),
         "README.md": readme(contract, language.how_to, language.program),
     }
     if kit is not None:
-        contract["search"] = {"present": kit.present, "seconds": kit.seconds, "task": str(kit.task)}
-        files |= {search.FILE: search.text_of(kit), "contract.json": text_of(contract)}
+        files[search.FILE] = search.text_of(kit)
     with disk(folder, "make room and export again"):
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():
