@@ -253,6 +253,7 @@ CASES: dict[str, Kind] = {
     "motion.turn_rate": args(WHEEL, WHEEL),
     "motion.turned": args(Real(-10.0, 10.0), Real(-10.0, 10.0)),
     "motion.within": args(PLACE, SIDE),
+    "motion.worn": args(Real(0.0, 0.2), Real(0.0, 2000.0)),
     "neuron.tanh": Either((Real(-1e3, 1e3), Real(-10.0, 10.0), some(-8.0, 8.0, -0.0))),
     "scoring.faded": Whole(0, 10**6) | Whole(0, 2000, int),
     "scoring.flock": args(Real(0.0, 1.0) | some(0.25), TURN, VELOCITY, VELOCITY),

@@ -18,6 +18,7 @@ from plain_scores import TASKS, Tally
 from qed.chance import draw, high_noise, low_noise
 from qed.controller.team import Team
 from qed.swarm import robot
+from qed.swarm.faults import Faults
 from qed.swarm.laws import bodies, geometry, sensing
 from qed.swarm.laws.geometry import cos_sin
 from qed.swarm.laws.neuron import GAIN, tanh
@@ -36,7 +37,8 @@ class Robot:
     """One robot: where it is, how it moves, and what it thinks."""
 
     def __init__(self, number, pose, key, fault):
-        self.number, self.key, self.fault = number, key, fault
+        self.number, self.key, self.fault = number, key, fault.name
+        self.wear = f32(fault.wear * robot.CYCLE)
         self.x, self.y = f32(pose[0]), f32(pose[1])
         self.heading = f32((float(pose[2]) + math.pi) % (2 * math.pi) - math.pi)
         self.c, self.s = cos_sin(self.heading)
@@ -157,6 +159,8 @@ def think(world, me):
     left, right = top * me.neurons[LEFT], top * me.neurons[RIGHT]
     left *= HALF if me.fault in ("LW-H", "BW-H") else ONE
     right *= HALF if me.fault in ("RW-H", "BW-H") else ONE
+    whole = max(ONE - me.wear * f32(world.cycle), ZERO)
+    left, right = left * whole, right * whole
     me.wheels = (left, right)
 
 
@@ -176,8 +180,8 @@ def watch(
     poses, obstacles = (start.poses, start.obstacles) if start else place(*room)[:2]
     poses, obstacles = poses[one], obstacles[one]
     keys = noise_keys(*room)[one[0]]
-    names = faults or ["NONE"] * env.robots
-    robots = [Robot(n, poses[0, n], keys[n], names[n]) for n in range(env.robots)]
+    each = (faults or Faults.none(env.robots)).each
+    robots = [Robot(n, poses[0, n], keys[n], each[n]) for n in range(env.robots)]
     world = World(controller, env, robots, obstacles[0], noise)
     tally = Tally(world)
     seen = {name: [] for name in (*ROWS, *TASKS)}

@@ -61,6 +61,7 @@ OWN_FAULTS = (
         "REAR", "rear sensors read at random", gain=0.0, noise=0.5, offset=0.5, sensors=(5, 6)
     ),
     qed.Fault("WEAK", "hears half as far", rab_range=0.5),
+    qed.Fault("WEAR", "wheels wear", left=0.9, wear=0.05),
 )
 NETWORKS = [behaviours.STRAIGHT, qed.Controller.random(5), behaviours.AGGREGATOR]
 
@@ -192,7 +193,7 @@ def main() -> None:
         qed.Environment(robots=7, arena=2.0, obstacles=2, max_speed=0.2, rab_range=0.5),
         NETWORKS[1:2],
         sums=("centre_distance", "spirit", OWN[1]),
-        faults=qed.Faults([*OWN_FAULTS, "ROFS", "NONE"]),
+        faults=qed.Faults([*OWN_FAULTS, "ROFS"]),
         start=qed.Start(crowd(7, 2, 0.135), obstacles=obstacles),
     )
     team = qed.Team([*NETWORKS, *(qed.Controller.random(k) for k in range(20, 24))])
@@ -225,7 +226,7 @@ def main() -> None:
         qed.Environment(robots=6, arena=2.0, obstacles=2),
         [differ],
         sums=("centre_distance", "flock"),
-        faults=qed.Faults([*OWN_FAULTS[2:], "ROFS", "PRAND", "NONE"]),
+        faults=qed.Faults([*OWN_FAULTS[2:], "ROFS", "PRAND"]),
         start=qed.Start(crowd(6, 2, 0.135), obstacles=obstacles),
     )
     for seed in (1, 5):

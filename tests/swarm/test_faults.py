@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections import Counter
 from typing import Any
 
@@ -168,6 +169,34 @@ def test_a_dead_robot_stands_still_and_is_not_heard() -> None:
     assert with_dead[1] == pytest.approx(healthy[1], abs=1e-6)
 
 
+def test_wheels_that_wear_slow_down_until_they_stand() -> None:
+    """Straight ahead at v (1 - w t), the command of a cycle carried out in the next."""
+    wear, speed, cycle = 0.01, 0.1, 0.2
+    straight = qed.Controller([], [2.0, 2.0])
+    env = qed.Environment(robots=1, arena=40.0)
+    start = qed.Start([[2.0, 20.0, 0.0]])
+    faults = qed.Faults([qed.Fault("WEAR", wear=wear)])
+    seen = qed.trace(straight, env, seconds=150.0, start=start, faults=faults, noise=0.0)
+    cycles = np.arange(1, 751)
+    top = speed * np.tanh(2.0 * 1.0)
+    asked = top * np.maximum(1 - wear * cycle * cycles, 0.0)
+    assert seen.wheels[:, 0, 0] == pytest.approx(asked, abs=1e-5)
+    assert (seen.wheels[500:] == 0.0).all()  # never backwards
+    way = seen.x[-1, 0] - 2.0
+    assert way == pytest.approx(top * 100.0 / 2, rel=0.01)  # top speed falls to 0 in 100 s
+    assert np.ptp(seen.y) < 1e-3
+
+
+def test_wear_changes_no_other_fault() -> None:
+    assert qed.Fault("LIMP", left=0.1).digest == "351a35a4edf82fdc"
+    assert qed.Fault("LIMP", left=0.1, wear=0.0) == qed.Fault("LIMP", left=0.1)
+    assert qed.Fault("LIMP", left=0.1, wear=0.1).digest != qed.Fault("LIMP", left=0.1).digest
+    worn = qed.Fault("WEAR", "wheels wear", wear=0.001)
+    assert worn.hits_wheels
+    assert pickle.loads(pickle.dumps(worn)) == worn
+    assert worn.described()["wear"] == 0.001
+
+
 def test_a_weak_ear_hears_only_what_is_near() -> None:
     weak, deaf = qed.Fault("WEAK", rab_range=0.5), qed.Fault("DEAF", rab_range=0.0)
     healthy = heard("NONE", "NONE", "NONE")
@@ -252,6 +281,7 @@ def test_doses_that_cannot_be_are_refused(given: dict[str, object], words: str) 
         ({"noise": -0.1}, "fault X: noise"),
         ({"sensors": [16]}, "fault X: sensors"),
         ({"rab_range": 2.0}, "fault X: rab_range"),
+        ({"wear": -0.1}, "fault X: wear"),
         ({"dead": "yes"}, "fault X: dead must be True or False"),
     ],
 )

@@ -122,7 +122,7 @@ def test_a_full_arena():
     agree(calm(np.random.default_rng(1)), env, free=True, seconds=2.0, seed=4)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", [*FAULTS, qed.Fault("WEAR", wear=0.1)], ids=str)
 def test_a_fault(fault):
     rng = np.random.default_rng(7)
     env = qed.Environment(robots=4, arena=0.8, max_speed=0.1, proximity_range=0.22)

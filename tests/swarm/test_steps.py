@@ -9,7 +9,8 @@ from outside import Outside
 import qed
 
 CROWDED = qed.Environment(robots=7, arena=1.5, obstacles=1, max_speed=0.15)
-EACH = qed.Faults(["LW-H", "PMAX", "ROFS", "PRAND", qed.Fault("LOST", dead=True), "NONE", "BW-H"])
+EACH = qed.Faults(["LW-H", "PMAX", "ROFS", "PRAND", qed.Fault("LOST", dead=True),
+                   qed.Fault("WEAR", wear=0.03), "BW-H"])  # fmt: skip
 # Reads all kinds of inputs, remembers, and drives into others.
 BUSY = qed.Controller(
     [(1, 16, 0.7), (3, 17, 0.6), (6, 18, -0.9), (7, 17, -0.3), (11, 18, 0.4), (13, 16, 0.2),

@@ -11,7 +11,7 @@ import numpy as np
 
 from qed.definitions import Definition, defined, digest_of
 from qed.errors import InputError, integer, number
-from qed.swarm.robot import MOST_SENSORS, THYMIO
+from qed.swarm.robot import CYCLE, MOST_SENSORS, THYMIO
 
 FRONT = THYMIO.front  # the others are at the rear
 
@@ -39,6 +39,10 @@ class Fault(Definition):
         Robots are heard within this part of the range only, 0 (deaf) to 1.
     dead : bool, default False
         Whether the robot stands still and sends nothing, so that nobody hears it.
+    wear : float, default 0.0
+        What both wheels lose of their speed in each second, 0 to 1 (1/s): after t seconds of a
+        trial they turn at ``1 - wear * t`` of what they would, and never backwards for it. In a
+        ``World`` t counts from where a stretch begins.
 
     Examples
     --------
@@ -64,6 +68,7 @@ class Fault(Definition):
     rab_offset: bool
     rab_range: float
     dead: bool
+    wear: float
 
     def __new__(
         cls,
@@ -79,6 +84,7 @@ class Fault(Definition):
         rab_offset: bool = False,
         rab_range: float = 1.0,
         dead: bool = False,
+        wear: float = 0.0,
     ) -> Fault:
         """Check all fields."""
         name = cls._checked(name)
@@ -96,8 +102,13 @@ class Fault(Definition):
             "rab_range": number(f"{about}rab_range", rab_range, 0.0, 1.0),
             "dead": _truth(f"{about}dead", dead),
         }
+        worn = number(f"{about}wear", wear, 0.0, 1.0)
+        if worn:  # faults without it keep the digest that files know
+            fields["wear"] = worn
         same = (fields,) if sensors is None or fields["sensors"] != FRONT else (fields, "not ahead")
-        return cls._new(name, str(words), digest_of(*same), ahead=sensors is None, **fields)
+        key = digest_of(*same)
+        fields |= {"wear": worn, "ahead": sensors is None}
+        return cls._new(name, str(words), key, **fields)
 
     @property
     def wheels(self) -> tuple[float, float]:
@@ -118,17 +129,18 @@ class Fault(Definition):
     @property
     def hits_wheels(self) -> bool:
         """Whether a wheel is hit."""
-        return self.wheels != (1.0, 1.0)
+        return self.wheels != (1.0, 1.0) or self.wear > 0.0
 
     @property
     def needs_general_path(self) -> bool:
         """Whether it needs more than the paper's faults do: kernels have a path for it apart."""
-        return self.dead or self.rab_range < 1.0 or (self.hits_sensors and self.sensors != FRONT)
+        beyond = self.dead or self.wear > 0.0 or self.rab_range < 1.0
+        return beyond or (self.hits_sensors and self.sensors != FRONT)
 
     def described(self) -> dict[str, Any]:
         """Return how it is defined, as JSON can hold it."""
         fields = ("gain", "noise", "offset", "sensors", "left", "right")
-        more = ("rab_offset", "rab_range", "dead")
+        more = ("rab_offset", "rab_range", "dead", "wear")
         return super().described() | {name: getattr(self, name) for name in (*fields, *more)}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -310,6 +322,7 @@ class Effects(NamedTuple):
     """What the faults of a swarm do, robot by robot, as both engines read it."""
 
     wheels: np.ndarray  # (robots, 2) part of what is asked of the left and the right wheel
+    wear: np.ndarray  # part of their speed that wheels lose in a control cycle
     gain: np.ndarray  # of the sensors that are hit
     noise: np.ndarray  # half width; NaN: the sensor's own
     offset: np.ndarray
@@ -330,6 +343,7 @@ def effects(faults: Faults | None, robots: int, ahead: tuple[int, ...] = THYMIO.
     each = (HEALTHY,) * robots if faults is None else faults.each
     return Effects(
         wheels=np.array([fault.wheels for fault in each]),
+        wear=np.array([fault.wear * CYCLE for fault in each]),
         gain=np.array([fault.gain for fault in each]),
         noise=np.array([np.nan if fault.noise is None else fault.noise for fault in each]),
         offset=np.array([fault.offset for fault in each]),

@@ -20,7 +20,7 @@ from qed.swarm.cpu.measures import (
     speeds,
     widen_motion,
 )
-from qed.swarm.cpu.motion import move
+from qed.swarm.cpu.motion import move, wear
 from qed.swarm.cpu.network import step_networks
 from qed.swarm.cpu.proximity import at_obstacles, at_robots, at_walls, read
 from qed.swarm.cpu.range_and_bearing import listen
@@ -40,6 +40,8 @@ def run(b: Any, start: int, stop: int, near: int) -> int:
         near = sense(b, cycle)
         for s in range(last + 1):
             step_networks(b, s, cycle)
+            if b.segments[s, L.WEARS]:
+                wear(b, s, cycle)
             score(b, s, cycle)
     return near
 

@@ -32,9 +32,11 @@ X, Y, HEADING, COS, SIN, VX, VY, TURN, JX, JY, ANGULAR_DRIVE = (STRIDE * n for n
 TX, TY, LEFT, RIGHT, OLD_X, OLD_Y, OLD_HEADING, OLD_COS, OLD_SIN, SQUARE = (
     STRIDE * n for n in range(11, 21)
 )
-# what stays for a trial: wheels (m/s at full output), proximity sensors that a fault hits, the
-# input from which on a robot with a weak radio hears nobody; environment,
+# what stays for a trial: wheels (m/s at full output, and the part that they lose in a cycle),
+# proximity sensors that a fault hits, the input from which on a robot with a weak radio hears
+# nobody; environment,
 WHEEL_LEFT, WHEEL_RIGHT, GAIN, AMPLITUDE, OFFSET, HEARS_WITHIN = (STRIDE * n for n in range(21, 27))
+WEAR = STRIDE * 27
 SIDE, MARGIN = (STRIDE * n for n in range(29, 31))
 # what tasks and descriptors add up,
 AGGREGATION, DISPERSION, FLOCKING, CENTRE, NEAREST, DISTANCES, SPEED = (
@@ -172,10 +174,11 @@ class SegmentFields(NamedTuple):
     rab_offset: int  # 1 if a robot mishears its neighbours (ROFS), or is not heard
     fine_side: int  # fine cells along a side
     size: int  # lanes without the padding
+    wears: int  # 1 if wheels of a robot wear
 
 
 FIRST, ROBOTS, TRIALS, PADDED, LIVE, NETWORK, NETWORK_COUNT = range(7)
-OBSTACLES, FIRST_TRIAL, RAB_OFFSET, FINE_SIDE, SIZE = range(7, 12)
+OBSTACLES, FIRST_TRIAL, RAB_OFFSET, FINE_SIDE, SIZE, WEARS = range(7, 13)
 
 
 class Block(NamedTuple):

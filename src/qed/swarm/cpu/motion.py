@@ -30,6 +30,17 @@ P_WALL_Y, KEPT_Y, WALLED_Y = L.P_WALL_Y, L.KEPT_Y, L.WALLED_Y
 
 
 @loop
+def wear(b: Any, s: int, cycle: int) -> None:
+    """Take from a segment's commands what its wheels have lost after so many cycles."""
+    f = b.f
+    first = index(b.segments[s, L.FIRST])
+    for i in range(first, first + index(b.segments[s, L.SIZE])):
+        left = motion.worn(f[L.WEAR + i], cycle)
+        f[L.LEFT + i] *= left
+        f[L.RIGHT + i] *= left
+
+
+@loop
 def move(b: Any, lanes: int, near: int, cycle: int) -> None:
     """Let a cycle of motion pass."""
     f, n = b.f, b.n

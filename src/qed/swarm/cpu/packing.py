@@ -178,6 +178,7 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
             rab_offset=int(segment.effects.some_misheard),
             fine_side=fine_side(env.arena),
             size=env.robots * segment.size,
+            wears=int(segment.effects.wear.any()),
         )
         block.limits[s] = E.row(env, segment.noise)
         _settle(block, segment, first)
@@ -247,6 +248,7 @@ def _settle(block: Block, segment: Segment, first: int) -> None:
     broken = segment.effects
     lay(L.WHEEL_LEFT, env.max_speed * broken.wheels[:, 0])
     lay(L.WHEEL_RIGHT, env.max_speed * broken.wheels[:, 1])
+    lay(L.WEAR, broken.wear)
     lay(L.GAIN, broken.gain)
     lay(L.AMPLITUDE, np.where(np.isnan(broken.noise), segment.noise, broken.noise))
     lay(L.OFFSET, broken.offset)

@@ -17,6 +17,7 @@ from qed.swarm.cpu.layout import Block
 from qed.swarm.cpu.packing import Segment, build, results, run
 from qed.swarm.environment import Environment
 from qed.swarm.laws.contact import margin, near_radius
+from qed.swarm.laws.motion import worn
 from qed.swarm.measures import Wanted
 
 
@@ -70,7 +71,7 @@ class Worlds:
 
         def advance(k: int) -> None:
             block, some = self.blocks[k], self.segments[k].trials
-            command(block.f, wheels[some])
+            command(block.f, wheels[some], cycle)
             self.near[k] = run(block, cycle, cycle + 1, self.near[k])
             observe(block.a, sensed[some])
 
@@ -108,17 +109,19 @@ class Worlds:
 
 
 @entry
-def command(f: Any, wheels: Any) -> None:
-    """Set the wheels' commands for the next cycle: (trials, robots, 2) parts of the top speed.
+def command(f: Any, wheels: Any, cycle: int) -> None:
+    """Set the wheels' commands for a cycle: (trials, robots, 2) parts of the top speed.
 
-    Faults take their part.  The product is rounded once, as in a network's own step.
+    Faults take their part.  The product is rounded once, as in a network's own step, which comes a
+    cycle before its commands are carried out.
     """
     trials, robots = wheels.shape[:2]
     for robot in range(robots):
         for trial in range(trials):
             i = robot * trials + trial
-            f[L.LEFT + i] = f32(f64(f[L.WHEEL_LEFT + i]) * wheels[trial, robot, 0])
-            f[L.RIGHT + i] = f32(f64(f[L.WHEEL_RIGHT + i]) * wheels[trial, robot, 1])
+            left = worn(f[L.WEAR + i], cycle - 1)
+            f[L.LEFT + i] = f32(f64(f[L.WHEEL_LEFT + i]) * wheels[trial, robot, 0]) * left
+            f[L.RIGHT + i] = f32(f64(f[L.WHEEL_RIGHT + i]) * wheels[trial, robot, 1]) * left
 
 
 @entry

@@ -19,6 +19,7 @@ from qed.swarm.cuda.network import step_network, step_team
 from qed.swarm.cuda.sensing import Kinds, Member, Places, Seen, sense
 from qed.swarm.cuda.tallying import NOTHING_YET, Books, Tally, Trial, closing, tallying
 from qed.swarm.cuda.warp import Warp, at, in_phase, together
+from qed.swarm.laws.motion import worn
 from qed.swarm.measures import SITUATIONS, VISITS
 from qed.swarm.user_defined import Law
 
@@ -183,6 +184,10 @@ def kernel(
                 )  # fmt: skip
             left *= faults[fault, L.F_LEFT] if active else ZERO
             right *= faults[fault, L.F_RIGHT] if active else ZERO
+            if with_general_faults:
+                whole = worn(faults[fault, L.F_WEAR], cycle)
+                left *= whole
+                right *= whole
             books = Books(
                 sums, visits, i32(i32(out) * fine_cells), i32(base + warps[w, L.W_PATROL])
             )

@@ -55,11 +55,10 @@ WARP_FIELDS = 17
 SITUATION_COUNTS = STATES * ACTIONS  # in pairs: two share a number
 # Columns of the table of robots' faults: wheels (m/s at full output), front sensors, hearing. Then,
 # where faults need the general path: the sensors hit (a bit each), what is no longer heard,
-# silence.
-(F_LEFT, F_RIGHT, F_GAIN, F_AMPLITUDE, F_OFFSET, F_RAB_OFFSET, F_HIT, F_HEARS_WITHIN, F_SILENT) = (
-    range(9)
-)
-FAULT_FIELDS = 9
+# silence, what wheels lose in a cycle.
+(F_LEFT, F_RIGHT, F_GAIN, F_AMPLITUDE, F_OFFSET, F_RAB_OFFSET, F_HIT, F_HEARS_WITHIN, F_SILENT,
+ F_WEAR) = range(10)  # fmt: skip
+FAULT_FIELDS = 10
 # Columns of the table of networks: neurons from ... to ..., the first link, the inputs that any
 # network of the swarm reads, and those that it reads itself.
 N_FIRST, N_STOP, N_LINK, N_LIVE, N_READS = range(5)

@@ -220,6 +220,7 @@ def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray
         broken.hit,
         broken.hears_within,
         broken.dead,
+        broken.wear,
     )
     return np.stack(columns, -1).astype(np.float32)
 

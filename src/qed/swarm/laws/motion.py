@@ -28,6 +28,12 @@ def target(left: Any, right: Any, c: Any, s: Any) -> Any:
 
 
 @inlined
+def worn(wear: Any, cycles: Any) -> Any:
+    """Return the part of a wheel's speed that is left after so many cycles."""
+    return max(f32(1.0) - wear * f32(cycles), f32(0.0))
+
+
+@inlined
 def turn_rate(left: Any, right: Any) -> Any:
     """Return the turn rate that the wheels ask for (rad/s)."""
     return (right - left) * PER_WHEEL_BASE
