@@ -11,6 +11,7 @@ from qed.controller.dense import Dense
 from qed.controller.inputs import CONSTANT, FIRST_HIDDEN, LEFT, RIGHT
 from qed.controller.variation import CHANGE, LIMIT
 from qed.errors import InputError
+from qed.evolution.swarms import Swarms
 
 KEYS = fold(7, np.arange(400))
 
@@ -96,3 +97,17 @@ def test_a_dense_archive_recovers_and_keeps_its_size() -> None:
     faults = qed.Faults.sample(10, 1)
     found = qed.recover(archive, "patrolling", faults, trials=1, fresh=2, seconds=2.0)
     assert np.isfinite(found.performance)
+
+
+def test_networks_of_another_robot_read_what_it_senses() -> None:
+    dense = qed.Controller.dense(2, robot=qed.EPUCK)
+    sensed = len(qed.EPUCK.proximity) + qed.EPUCK.rab
+    assert dense.size == (2 + 2) * (1 + sensed + 2)
+    one = dense.controller(np.ones(dense.size))
+    assert one.robot == qed.EPUCK
+    assert {source for source, *_ in one.connections} >= set(range(sensed))
+    swarms = Swarms("patrolling", robot=qed.EPUCK, controller=dense)
+    genomes = swarms.random(KEYS[:3])
+    assert np.array_equal(swarms.to_vectors(genomes), dense.vectors(genomes))
+    with pytest.raises(InputError, match=r"Controller\.dense\(hidden=\.\.\.\) of the same robot"):
+        Swarms("patrolling", robot=qed.EPUCK, controller=qed.Controller.dense(2))
