@@ -165,9 +165,10 @@ def statistics(pose: np.ndarray) -> np.ndarray:
     return np.stack([one.mean((1, 2)) for one in (contact, speed, spread)], -1)
 
 
-def swarms(root: Path, names: tuple[str, ...] = MOVING) -> dict[str, Any]:
+def swarms(root: Path) -> dict[str, Any]:
     """Return how swarms of moving controllers differ, in standard errors of the means of trials."""
     folder = root / "argos-epuck"
+    names = [name for name in MOVING if (folder / f"f_{name}_it5.npz").exists()]
     laws = json.loads((folder / "f_controllers.json").read_text())
     found: dict[str, Any] = {}
     for name in names:

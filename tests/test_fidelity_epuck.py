@@ -42,6 +42,6 @@ def test_sensors_read_what_was_recorded() -> None:
 
 
 def test_swarms_behave_as_recorded() -> None:
-    found = epucks.swarms(recordings.SMALL, ("avoid", "circle"))
+    found = epucks.swarms(recordings.SMALL)
     assert found["rms_z"] < 1.3
     assert found["largest_z"] < 3.0

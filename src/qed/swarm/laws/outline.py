@@ -1,9 +1,19 @@
 """The laws of a robot's outline: those of its kind of shape, by the same names."""
 
-from qed.swarm.robot import ROBOT
+from qed.swarm.robot import ROBOT, THYMIO
 
 if ROBOT.radius is not None:
     from qed.swarm.laws.disc import (
+        beyond,
+        body_point,
+        contact_arm,
+        ray_body,
+        separation,
+        touching_points,
+        two_farthest_corners,
+    )
+elif ROBOT.body != THYMIO.body:
+    from qed.swarm.laws.polygon import (
         beyond,
         body_point,
         contact_arm,
