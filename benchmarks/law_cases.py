@@ -267,6 +267,7 @@ CASES: dict[str, Kind] = {
     "scoring.on_border": Whole(0, 99) | Whole(0, 99, int),
     "sensing.cone": args(AWAY, AWAY) | AXES,
     "sensing.heard": args(Real(0.0, 3.0), some(4.0, 2.0, 1.0, 0.5)),
+    "sensing.message": args(NEARBY, NEARBY, DIRECTION, NEARBY, NEARBY, DIRECTION),
     "sensing.misheard": args(AWAY, AWAY, VELOCITY, DIRECTION),
     "sensing.reading": args(
         Real(0.0, 1.0) | some(0.11, 0.22, 1e9), some(1 / 0.055, 1 / 0.11, 1 / 0.22, 1 / 0.44)

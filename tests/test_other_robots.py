@@ -124,7 +124,7 @@ def test_every_robot_keeps_the_contract(robot):
     )
     seen = qed.trace(swarm, env, trial=1, **given)
     assert seen.score[-1] == outcome.fitness["dispersion"][0, 1]
-    assert (seen.proximity.shape[2], seen.rab.shape[2]) == (len(robot.proximity), robot.rab)
+    assert (seen.proximity.shape[2], seen.rab.shape[2]) == (len(robot.proximity), robot.heard)
     # What a controller commands, given step by step, moves the robots as it does: faults act on
     # both, so they are taken out of what a trace shows.
     world = qed.World(env, "dispersion", seed=5, faults=broken, worlds=2)

@@ -7,7 +7,7 @@ parallel_env the same as an environment of PettingZoo
 Controller   a recurrent network that drives every robot of a swarm
 Team         a controller per robot
 Environment  robots, arena, obstacles, speeds and ranges;  Attributes  the options to draw from
-Robot        a robot of your own;  THYMIO, EPUCK  those that come with QED
+Robot        a robot of your own;  THYMIO, EPUCK, THYMIO_STOCK  those that come with QED
 Faults       a fault per robot;  Fault  a fault of your own
 Start        start poses of your own
 Task         a task of your own, made of a law
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from qed.swarm.parallel_env import parallel_env as parallel_env
     from qed.swarm.robot import EPUCK as EPUCK
     from qed.swarm.robot import THYMIO as THYMIO
+    from qed.swarm.robot import THYMIO_STOCK as THYMIO_STOCK
     from qed.swarm.robot import Robot as Robot
     from qed.swarm.simulate import Outcome as Outcome
     from qed.swarm.simulate import simulate as simulate
@@ -88,6 +89,7 @@ _HOMES = {
     "Robot": "qed.swarm.robot",
     "Start": "qed.swarm.start",
     "THYMIO": "qed.swarm.robot",
+    "THYMIO_STOCK": "qed.swarm.robot",
     "Task": "qed.swarm.tasks",
     "Team": "qed.controller.team",
     "Trace": "qed.swarm.trace",

@@ -49,6 +49,7 @@ BAD = [
     ("response", (1.0, 0.0)),
     ("rab", 6),
     ("rab_range", math.inf),
+    ("messages", 0.2),  # beside range and bearing
 ]
 
 
@@ -238,3 +239,63 @@ def test_poses_of_a_start_do_not_overlap():
     apart = np.hypot(x[:, None] - x, y[:, None] - y) + np.eye(30)
     assert apart.min() >= 2 * EPUCK_RADIUS
     assert apart.min() < 0.0763  # a Thymio's would be farther apart
+
+
+def stock(poses, faults=None):
+    """Return what Thymios as they are sold read at some poses."""
+    env = qed.Environment(robot=qed.THYMIO_STOCK, robots=len(poses))
+    broken = None if faults is None else qed.Faults(faults)
+    world = qed.World(env, start=qed.Start(poses), noise=0.0, faults=broken)
+    return world.step(np.zeros((len(poses), 2)))
+
+
+@pytest.mark.parametrize("apart", [0.2, 0.3, 0.38, 0.39, 0.4])
+def test_messages_are_as_strong_as_emitters_are_near(apart):
+    # Face to face the middle emitter of one is 2 x 7.95 cm nearer to the sensor of the other.
+    middle = max(0.0, 1.0 - (apart - 0.159) / 0.23)
+    for angle in (0.0, 2.0):
+        there = np.array([math.cos(angle), math.sin(angle)]) * apart + 2.0
+        heard = stock([[2.0, 2.0, angle], [*there, angle + math.pi]]).rab
+        assert heard[:, 2] == pytest.approx(middle, abs=1e-5)
+        assert heard[0] == pytest.approx(heard[1], abs=1e-5)
+        assert (heard[:, 1] <= heard[:, 2]).all()
+        assert (heard[:, [0, 4, 5, 6]] == 0.0).all()
+
+
+@pytest.mark.parametrize(
+    ("turn", "seen"), [(0.0, True), (14.0, True), (16.0, False), (-14.0, True), (-16.0, False)]
+)
+def test_emitters_reach_15_degrees_and_sensors_36(turn, seen):
+    # One emitter at the rear of a robot, 20 cm from the middle sensor of the one behind it: that
+    # one turns about its sensor, or stands beside the emitter's line.
+    def faced(look, beside):
+        sensor, emitter = np.array([1.8, 2.0]), np.array([2.0, 2.0])
+        line = math.radians(beside)
+        sensor = emitter - 0.2 * np.array([math.cos(line), math.sin(line)])
+        towards = line + math.radians(look)
+        at = sensor - 0.0795 * np.array([math.cos(towards), math.sin(towards)])
+        away = [emitter[0] + 0.0295, emitter[1] + 0.0295, 0.0]  # its right rear emitter is there
+        return stock([[*at, towards], away]).rab[0, 2] > 0.0
+
+    assert faced(turn, 0.0)  # within the sensor's 36 degrees
+    assert not faced(math.copysign(50.0, turn), 0.0)  # the other rear emitter is 6 cm aside
+    if turn >= 0.0:  # on the other side the second rear emitter reaches it
+        assert faced(0.0, turn) == seen
+
+
+def test_dead_robots_send_nothing():
+    poses = [[2.0, 2.0, 0.0], [2.3, 2.0, math.pi]]
+    heard = stock(poses, [qed.Fault("DEAD", dead=True), "NONE"]).rab
+    assert heard[0].max() > 0.0
+    assert (heard[1] == 0.0).all()
+
+
+def test_a_team_receives_as_its_members_do():
+    """Inputs that only some robots read do not change what the others do."""
+    robot, env = qed.THYMIO_STOCK, qed.Environment(robot="thymio-stock", robots=6, arena=1.5)
+    swarms = [qed.Controller.random(seed, robot=robot) for seed in (3, 4)]
+    for one in swarms:
+        given = {"task": "dispersion", "trials": 2, "seconds": 8.0, "backend": "cpu"}
+        alone = qed.simulate(one, env, **given).fitness["dispersion"]
+        team = qed.simulate(qed.Team([one] * 6), env, **given).fitness["dispersion"]
+        assert (alone == team).all()

@@ -27,7 +27,7 @@ Attributes = Annotated[
 Robot = Annotated[
     str,
     typer.Option(
-        help="What swarms are made of: thymio, epuck, or your own. The paper's speeds and ranges "
+        help="What swarms are made of: thymio, epuck, thymio-stock, or your own. The paper's speeds and ranges "
         "scale with it."
     ),
 ]

@@ -15,7 +15,11 @@ from qed.errors import InputError
 from qed.swarm.robot import ROBOT, THYMIO
 
 PROXIMITY = tuple(f"proximity {k}" for k in range(len(ROBOT.proximity)))
-RAB = tuple(f"range and bearing {k}" for k in range(ROBOT.rab))
+# What is heard of other robots: cones of range and bearing, or messages, a sensor each.
+RAB = tuple(
+    [f"range and bearing {k}" for k in range(ROBOT.rab)]
+    or [f"message {k}" for k in range(len(ROBOT.proximity) if ROBOT.messages else 0)]
+)
 SENSED = (*PROXIMITY, *RAB)
 INPUTS = (*SENSED, "constant")
 WHEELS = ("left wheel", "right wheel")
@@ -57,7 +61,7 @@ GROUPS = (
     _looking(-69.0, 51.0),
     _looking(180.0, 60.0),
     *(
-        _group(*(FIRST_RAB + cone for cone in cones if cone < len(RAB)))
+        _group(*(FIRST_RAB + cone for cone in cones if cone < ROBOT.rab))
         for cones in ((0, 1, 6, 7), (2, 3, 4, 5))
     ),
 )

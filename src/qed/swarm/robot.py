@@ -71,6 +71,12 @@ class Robot(Definition):
         Cones of range and bearing, 8 or 0.
     rab_range : float, default 1.0
         Their range where an environment names none (m).
+    messages : float, default 0
+        Range of infra-red messages (m) of a robot without range and bearing, or 0 for none.  Each
+        proximity sensor is an emitter, too, that all robots send with all the time; it reads how
+        strong the strongest of other robots' emitters is, from 1 next to it to 0 at the range,
+        if that lies within 36 degrees of where the sensor looks, and the sensor within 15 degrees
+        of where the emitter looks.  Nothing comes between.
 
     Examples
     --------
@@ -96,6 +102,7 @@ class Robot(Definition):
     response: tuple[float, float, float]
     rab: int
     rab_range: float
+    messages: float
     outer_radius: float  # m, of the circle about the origin that the body fits in
     inner_radius: float  # m, of the largest one that fits in the body
 
@@ -116,6 +123,7 @@ class Robot(Definition):
         response: Sequence[float] = (1.0, 0.0, -1.0),
         rab: int = CONES,
         rab_range: float = 1.0,
+        messages: float = 0.0,
     ) -> Robot:
         """Check all fields."""
         name = cls._checked(name)
@@ -148,7 +156,10 @@ class Robot(Definition):
             "response": _numbers(f"{about}response", response, 3, 100.0),
             "rab": _cones(f"{about}rab", rab),
             "rab_range": number(f"{about}rab_range", rab_range, 0.0, 200.0, above=True),
+            "messages": number(f"{about}messages", messages, 0.0, 1.0),
         }
+        if fields["messages"] and fields["rab"]:
+            raise InputError(f"{about}messages: give rab=0; robots hear each other in one way")
         found = dict(zip(("outer_radius", "inner_radius"), reaches, strict=True))
         return cls._new(name, str(words), digest_of(fields), made=fields, **fields, **found)
 
@@ -156,6 +167,11 @@ class Robot(Definition):
     def reach(self) -> float:
         """How far its farthest proximity sensor sits from the origin (m)."""
         return max((math.hypot(x, y) for x, y, _ in self.proximity), default=0.0)
+
+    @property
+    def heard(self) -> int:
+        """How many inputs are of other robots: cones, or sensors that receive messages."""
+        return self.rab or (len(self.proximity) if self.messages else 0)
 
     @property
     def front(self) -> tuple[int, ...]:
@@ -331,7 +347,36 @@ EPUCK = Robot(
     response=(1.08212, -36.8961 * 0.05, 298.701 * 0.05**2),
     rab_range=0.8,
 )
-ROBOTS = {robot.name: robot for robot in (THYMIO, EPUCK)}
+# The Thymio II of Enki (robots/thymio2/Thymio2.cpp of the Enki simulator): wheel base, a rounded
+# front of radius 8 cm, sensor places as measured, and their range of 14 cm; its response 73 / (73 +
+# d^2), d in cm, to 0.08 by a parabola.  Messages reach about 23 cm.  The mass is the paper's.
+_FRONT = math.asin(0.055 / 0.08)
+THYMIO_STOCK = Robot(
+    "thymio-stock",
+    "a Thymio II as it is sold, with infra-red messages",
+    body=[
+        (-0.03, -0.055),
+        *((0.08 * math.cos(a * _FRONT / 4), 0.08 * math.sin(a * _FRONT / 4)) for a in range(-4, 5)),
+        (-0.03, 0.055),
+    ],
+    mass=0.27,
+    wheel_base=0.094,
+    max_speed=0.10,
+    proximity=[
+        (0.0620, 0.0485, 0.69813),
+        (0.0750, 0.0255, 0.34906),
+        (0.0795, 0.0000, 0.0),
+        (0.0750, -0.0255, -0.34906),
+        (0.0620, -0.0485, -0.69813),
+        (-0.0295, 0.0295, math.pi),
+        (-0.0295, -0.0295, math.pi),
+    ],
+    proximity_range=0.14,
+    response=(1.0, -0.9, 0.16),
+    rab=0,
+    messages=0.23,
+)
+ROBOTS = {robot.name: robot for robot in (THYMIO, EPUCK, THYMIO_STOCK)}
 Robot.built_in = MappingProxyType(ROBOTS)
 # The robot that a module is made for: ``made_for`` puts another one in its place.
 ROBOT = THYMIO

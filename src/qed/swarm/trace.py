@@ -39,8 +39,9 @@ class Trace:
         Heading (rad), -pi to pi.
     proximity : array of shape ``(cycles, robots, sensors)``
         As the network reads it: 1 nothing, -1 touching.
-    rab : array of shape ``(cycles, robots, 8)``
-        Range and bearing as the network reads it, a cone each: 1 nobody, -1 here.
+    rab : array of shape ``(cycles, robots, cones)``
+        Range and bearing as the network reads it, a cone each: 1 nobody, -1 here.  Of robots with
+        messages these, a sensor each: 0 nobody, 1 here.
     wheels : array of shape ``(cycles, robots, 2)``
         Left and right wheel, as commanded after faults (m/s).
     score : array of shape ``(cycles,)``
@@ -175,7 +176,7 @@ def empty(cycles: int, task: str, segment: Any) -> Trace:
         y=room(robots),
         heading=room(robots),
         proximity=room(robots, len(segment.environment.robot.proximity)),
-        rab=room(robots, segment.environment.robot.rab),
+        rab=room(robots, segment.environment.robot.heard),
         wheels=room(robots, 2),
         score=np.zeros(cycles),
         start=segment.poses[0].copy(),

@@ -35,8 +35,9 @@ class Readings(NamedTuple):
     ----------
     proximity : array of shape ``(robots, sensors)``, float32
         The proximity sensors.
-    rab : array of shape ``(robots, 8)``, float32
-        Range and bearing, a cone each.
+    rab : array of shape ``(robots, cones)``, float32
+        Range and bearing, a cone each.  Of robots with messages these, a sensor each: 0 nothing,
+        1 next to an emitter.
 
     Examples
     --------

@@ -176,7 +176,7 @@ class Arena:
         trace, environment = self.pane.trace, self.environment
         for k, (x, y, heading) in enumerate(zip(*poses, strict=True)):
             at, turn = np.array((x, y)), rotation(heading)
-            for cone in np.flatnonzero(trace.rab[row, k] < 1.0):
+            for cone in np.flatnonzero(trace.rab[row, k, : environment.robot.rab] < 1.0):
                 far = 0.5 * (float(trace.rab[row, k, cone]) + 1.0) * environment.rab_range
                 corners = far * CONE @ rotation(heading + cone * math.pi / 4.0) + at
                 pen.polygon(self._fine(corners), look.MARK + "16", look.MARK + "32")

@@ -20,11 +20,15 @@ from qed.swarm.cpu.measures import (
     speeds,
     widen_motion,
 )
+from qed.swarm.cpu.messages import receive, receive_nothing
 from qed.swarm.cpu.motion import move, wear
 from qed.swarm.cpu.network import step_networks
 from qed.swarm.cpu.proximity import at_obstacles, at_robots, at_walls, read
 from qed.swarm.cpu.range_and_bearing import listen
 from qed.swarm.cpu.user_defined import user_defined_laws
+from qed.swarm.robot import ROBOT
+
+MESSAGES = ROBOT.messages > 0.0
 
 
 @entry
@@ -51,6 +55,7 @@ def sense(b: Any, cycle: int) -> int:
     """Read all sensors at the new poses; return the number of near pairs."""
     near = 0
     rays = 0
+    sent_to = 0
     mixed = False
     reach = b.limits[0, E.RANGE]
     for s in range(b.segments.shape[0]):
@@ -60,8 +65,11 @@ def sense(b: Any, cycle: int) -> int:
         rays |= live & PROXIMITY_BITS
         reach = max(reach, b.limits[s, E.RANGE])
         hearing = (live & ~PROXIMITY_BITS) != 0
-        near, seen = near_pairs(b, s, hearing, near)
-        if hearing:
+        near, seen = near_pairs(b, s, hearing and not MESSAGES, near)
+        if MESSAGES:
+            receive_nothing(b, s)
+            sent_to |= live
+        elif hearing:
             listen(b, s, seen, cycle)
         if live & PROXIMITY_BITS:
             at_walls(b, s)
@@ -69,6 +77,8 @@ def sense(b: Any, cycle: int) -> int:
                 at_obstacles(b, s)
     if rays and near > 0:
         at_robots(b, near, rays, mixed, reach)
+    if MESSAGES and near > 0:
+        receive(b, near, sent_to)
     for s in range(b.segments.shape[0]):
         read(b, s, cycle)
     return near

@@ -37,6 +37,8 @@ def margin(max_speed: float) -> float:
 def near_radius(proximity_range: float, max_speed: float) -> float:
     """Return how near (m) robots must be to see each other, or to touch in the next cycle."""
     seen = proximity_range + ROBOT.reach + ROBOT.outer_radius
+    if ROBOT.messages:
+        seen = max(seen, ROBOT.messages + 2.0 * ROBOT.reach)
     return max(seen, 2.0 * ROBOT.outer_radius + 2.0 * margin(max_speed))
 
 

@@ -23,6 +23,9 @@ RAB_PURPOSE = SENSORS + SENSORS % 2
 TOUCHING, SLOPE, CURVATURE = map(f32, ROBOT.response)
 COS_EIGHTH = f32(math.cos(math.pi / 8.0))
 SIN_EIGHTH = f32(math.sin(math.pi / 8.0))
+COS_EMITTED = f32(math.cos(math.radians(15.0)))  # of infra-red messages
+COS_RECEIVED = f32(math.cos(math.radians(36.0)))
+PER_MESSAGE_RANGE = f32(1.0 / ROBOT.messages if ROBOT.messages else 0.0)  # 1/m
 OFFSET_NEAR = f32(0.75)  # m, range of the ROFS fault's offset
 OFFSET_FAR = f32(1.0)
 
@@ -46,6 +49,23 @@ def sensed(true: Any, noise: Any, gain: Any, amplitude: Any, offset: Any) -> Any
     """
     value = unit(gain * true + (amplitude * noise + offset))
     return f32(1.0) - f32(2.0) * value
+
+
+@inlined
+def message(
+    px: Any, py: Any, look_x: Any, look_y: Any, ex: Any, ey: Any, aim_x: Any, aim_y: Any
+) -> Any:
+    """Return how strong an emitter at e is to a sensor at p (1: next to it, 0: nothing).
+
+    The sensor looks along one unit vector, the emitter along the other one.
+    """
+    dx = px - ex
+    dy = py - ey
+    distance = f32(math.sqrt(dx * dx + dy * dy))
+    sent = dx * aim_x + dy * aim_y >= COS_EMITTED * distance
+    received = -(dx * look_x + dy * look_y) >= COS_RECEIVED * distance
+    strength = unit(f32(1.0) - distance * PER_MESSAGE_RANGE)
+    return strength if sent and received else f32(0.0)
 
 
 @inlined
