@@ -27,8 +27,8 @@ Attributes = Annotated[
 Robot = Annotated[
     str,
     typer.Option(
-        help="What swarms are made of: thymio, epuck, thymio-stock, or your own. The paper's speeds and ranges "
-        "scale with it."
+        help="What swarms are made of: thymio, epuck, thymio-stock, or your own. The paper's "
+        "speeds and ranges scale with it."
     ),
 ]
 Among = Annotated[
