@@ -363,3 +363,32 @@ def test_recover_refuses(small_run, wrong, words, code):
     assert done.returncode == code
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_controllers_without_range_and_bearing(tmp_path):
+    """Recovery chooses among them, info counts them, and a kit is not filtered afterwards."""
+    archive = qed.load_example("flocking")
+    few = qed.Archive(archive.space, archive.header, archive.offset)
+    cells = archive.occupied[::400]
+    few.fill_cells(cells, archive.take(cells), archive.objective[cells], archive.measures[cells])
+    few.save(tmp_path / "few.npz")
+    left = few.without("rab")
+    told = commands.run("info", "few.npz", cwd=tmp_path)
+    assert f"{len(left)} ({100 * len(left) / len(few):.1f} %)" in told.stdout
+    assert f"(cell {left.best.cell})" in told.stdout
+    words = ("recover", "few.npz", "--faults", "1", "--trials", "1", "--fresh", "1", "--seconds")
+    done = commands.run(*words, "4", "--without", "rab", "--out", "found.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "found.csv").open() as file:
+        assert all(int(row["cell"]) in left.occupied for row in csv.DictReader(file))
+    words = ("export", "few.npz", "--to", "python", "--out", "robot", "--trials", "1")
+    done = commands.run(*words, "--best", "--without", "rab", "--seconds", "2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    contract = json.loads((tmp_path / "robot" / "contract.json").read_text("utf-8"))
+    assert not contract["needs range and bearing"]
+    for verb in ("recover", "export"):
+        more = ("--to", "c", "--out", "no") if verb == "export" else ()
+        words = (verb, "example:flocking-kit", "--without", "rab", *more)
+        done = commands.run(*words, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "without" in done.stderr

@@ -18,6 +18,7 @@ from qed.archive.archive import Archive
 from qed.archive.cvt import Centroids
 from qed.archive.grid import Grid
 from qed.controller.genome import Genomes, from_controllers
+from qed.errors import InputError
 
 kinds = pytest.mark.parametrize("kind", list(SPACES))
 objectives = st.sampled_from([-math.inf, -1.0, -0.0, 0.0, 0.5, 1.0, math.inf])
@@ -244,3 +245,26 @@ def test_adding_is_fast() -> None:
         archive.add(batch, objective, measures)
         times.append(time.thread_time() - begin)
     assert sorted(times)[10] < 2e-3
+
+
+def test_without_an_input_are_those_whose_neurons_do_not_read_it():
+    near = qed.Controller([(2, 16, 1.0)], [0.0, 0.0])
+    far = qed.Controller([(9, 16, 1.0)], [0.0, 0.0])
+    loose = qed.Controller([(2, 16, 1.0), (9, 18, 1.0)], [0.0, 0.0, 0.0])  # reaches no wheel
+    still = qed.Controller([(15, 16, 1.0)], [0.0, 0.0])
+    archive = qed.Archive(qed.Grid((4,)), {"settings": {"task": "flocking"}})
+    genomes = from_controllers([near, far, loose, still])
+    archive.add(genomes, [0.1, 0.4, 0.2, 0.3], [[0.0], [0.25], [0.5], [0.75]])
+    some = archive.without("rab")
+    assert some.occupied.tolist() == [0, 2, 3]
+    assert some.controllers == [near, loose, still]
+    assert some.best.cell == 3
+    assert some.header == archive.header
+    assert archive.without("proximity").controllers == [far, still]
+    assert len(archive) == 4
+    only = qed.Archive(qed.Grid((4,)))
+    only.add(from_controllers([far]), [0.1], [[0.0]])
+    with pytest.raises(InputError, match="no controller of the archive does without range"):
+        only.without("rab")
+    with pytest.raises(InputError, match="did you mean 'rab'"):
+        archive.without("rap")

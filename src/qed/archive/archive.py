@@ -16,9 +16,11 @@ from qed.archive.array_store import Columns, as_objective, contest
 from qed.archive.grid import Space, as_measures, same_bits, same_space
 from qed.controller.genome import Genomes
 from qed.controller.network import Controller
-from qed.errors import InputError
+from qed.errors import InputError, choice
 from qed.swarm.made_for import made_for
 from qed.swarm.robot import THYMIO, Robot, robot_of
+
+SENSES = {"rab": "range and bearing", "proximity": "proximity sensors"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,6 +252,47 @@ class Archive:
         """
         rows = self._check_cells(cells)
         return self._columns.container(**self._columns.take(rows))
+
+    def without(self, inputs: str) -> Archive:
+        """Return the archive of those elites whose controllers do not read some inputs.
+
+        Parameters
+        ----------
+        inputs : {"rab", "proximity"}
+            What no controller shall read: range and bearing, which a Thymio as sold does not have,
+            or proximity.  Neurons that reach no wheel read nothing.
+
+        Returns
+        -------
+        Archive
+            With the same cells, some of them empty now, and the same header.
+
+        Raises
+        ------
+        ValueError
+            If no controller is left, or the archive holds other solutions than networks.
+
+        Examples
+        --------
+        >>> import qed
+        >>> archive = qed.load_example("flocking")
+        >>> some = archive.without("rab")
+        >>> some, some.best.fitness < archive.best.fitness
+        (<Archive: 2397 of 4096 cells filled>, True)
+        """
+        choice("inputs", inputs, SENSES)
+        numbers = made_for(self.robot, "qed.controller.inputs")
+        near = numbers.PROXIMITY_BITS
+        bits = near if inputs == "proximity" else numbers.ALL_BITS & ~near
+        cells = self.occupied
+        if len(cells):
+            cells = cells[(self.genomes().networks().reads & bits) == 0]
+        if not len(cells):
+            raise InputError(f"no controller of the archive does without {SENSES[inputs]}")
+        kept = Archive(self.space, self.header, self.offset)
+        batch = self._columns.container(**self._columns.take(cells))
+        kept.fill_cells(cells, batch, self._objective[cells], self._measures[cells])
+        return kept
 
     def _check_cells(self, cells: np.ndarray | Sequence[int]) -> np.ndarray:
         """Return cells as int64, or raise ValueError if one is not filled."""

@@ -33,6 +33,7 @@ def export(
     trials: Annotated[int, typer.Option(help="Trials of the comparison.")] = 20,
     seconds: options.Seconds = None,
     seed: Annotated[int, options.SEED] = 1,
+    without: options.Without = None,
     files: options.With = None,
 ) -> None:
     """Write what robots run as a program for them, and compare it with the simulator's."""
@@ -47,12 +48,14 @@ def export(
     how: dict[str, Any] = {"trials": trials, "seconds": seconds, "seed": seed, "task": task}
     what: Controller | Team | Kit
     if is_kit(path):
-        if cell is not None or best:
-            raise InputError("a kit is exported whole; leave out --cell and --best")
+        if cell is not None or best or without is not None:
+            raise InputError("a kit is exported whole; leave out --cell, --best and --without")
         what = Kit.load(path)
         how["name"] = str(what.task)
     else:
         archive, _, source = open_archive(path)
+        if without is not None:
+            archive = archive.without(without)
         settings = archive.header["settings"]
         how["task"] = task or settings.get("task")
         if how["task"] is None:

@@ -106,7 +106,21 @@ def _numbers(
         hidden = sum(h for h, _ in sizes) / len(sizes)
         links = sum(n for _, n in sizes) / len(sizes)
         rows.append(("mean size", f"{hidden:.1f} hidden neurons, {links:.1f} connections"))
+        rows.append(("without range and bearing", _without(archive)))
     return rows
+
+
+def _without(archive: Archive) -> str:
+    """Return what controllers can do without range and bearing, as words."""
+    from qed.errors import InputError
+
+    try:
+        some = archive.without("rab")
+    except InputError:
+        return "no controller"
+    best = some.best
+    share = 100 * len(some) / len(archive)
+    return f"{len(some):,} ({share:.1f} %), the best has {best.fitness:.4f} (cell {best.cell})"
 
 
 def _environment(

@@ -57,6 +57,14 @@ MisdiagnosisRate = Annotated[
     ),
 ]
 
+Without = Annotated[
+    str | None,
+    typer.Option(
+        help="Leave out controllers that read rab (range and bearing, which a Thymio as sold does "
+        "not have) or proximity."
+    ),
+]
+
 # Those whose type depends on the verb: where a study has them, None stands for the preset's.
 SEED = typer.Option(help="Seed of all random numbers.")
 EVALUATIONS = typer.Option(help="Controllers to evaluate in a run, the random ones included.")

@@ -39,6 +39,7 @@ def prepare(
     seed: Annotated[int, options.SEED] = 1,
     threads: options.Threads = None,
     backend: options.Backend = "auto",
+    without: options.Without = None,
     files: options.With = None,
 ) -> None:
     """Prepare a kit: learn from simulated faults how to recover within ten trials."""
@@ -49,6 +50,8 @@ def prepare(
     from qed.swarm.faults import Faults
 
     archive, _, _ = open_archive(path)
+    if without is not None:
+        archive = archive.without(without)
     if out.suffix.lower() != ".npz":
         raise InputError(f"out: the file must end in .npz, got {out.name!r}")
     if not out.parent.is_dir():

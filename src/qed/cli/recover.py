@@ -57,6 +57,7 @@ def recover(
     misdiagnosis_rate: options.MisdiagnosisRate = None,
     among: options.Among = None,
     broken: options.Broken = None,
+    without: options.Without = None,
     files: options.With = None,
 ) -> None:
     """Break robots, and find the controllers of an archive that recover the swarm."""
@@ -74,6 +75,7 @@ def recover(
     if is_kit(path):
         for option, given in {
             "trials": trials is not None, "protocol": protocol != INDEPENDENT, "full": full,
+            "without": without is not None,
         }.items():  # fmt: skip
             if given:
                 raise InputError(f"{option} is for an archive; a kit's search has a budget")
@@ -98,6 +100,8 @@ def recover(
         if given is not None:
             raise InputError(f"--{option} needs a kit; qed prepare makes one from an archive")
     archive, _, source = open_archive(path)
+    if without is not None:
+        archive = archive.without(without)
     wanted = task or archive.header.get("settings", {}).get("task")
     if wanted is None:
         raise InputError(f"task: {source} does not name its task; give one with --task")
