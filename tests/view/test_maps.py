@@ -16,7 +16,7 @@ from qed.archive.archive import Archive
 from qed.archive.cvt import Centroids
 from qed.archive.grid import Categories, Grid
 from qed.controller.variation import random_genomes
-from qed.errors import StoppedError
+from qed.errors import InputError, StoppedError
 from qed.view import maps
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -121,6 +121,13 @@ def test_a_full_disk_leaves_the_picture_that_is_there(
         qed.draw_map(filled(SPACES["grid"]), path)
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("dpi", [0, -3, 10**6, True])
+def test_a_picture_of_no_size_or_of_all_memory_is_refused(tmp_path: Path, dpi: int) -> None:
+    with pytest.raises(InputError, match="dpi must be a whole number from 10 to 1200"):
+        qed.draw_map(filled(SPACES["grid"]), tmp_path / "map.png", dpi=dpi)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_saved_archive_gives_back_its_controllers(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ def evolve(
     task: Annotated[
         str,
         typer.Argument(
-            help="aggregation, dispersion, flocking, patrolling, border-patrolling, or your own."
+            metavar="TASK",
+            help="aggregation, dispersion, flocking, patrolling, border-patrolling, or your own.",
         ),
     ],
     algorithm: Annotated[

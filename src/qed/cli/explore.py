@@ -13,7 +13,7 @@ SOURCES = "Archives, kits, folders of runs or of a study (default: the archives 
 
 
 def explore(
-    paths: Annotated[list[Path] | None, typer.Argument(metavar="[SOURCE]...", help=SOURCES)] = None,
+    paths: Annotated[list[Path] | None, typer.Argument(metavar="SOURCE", help=SOURCES)] = None,
     port: Annotated[int, typer.Option(help="Port on this machine; 0: any free port.")] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")

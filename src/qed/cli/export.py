@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def export(
-    path: Annotated[Path, typer.Argument(help=f"{options.SOURCE} {options.KIT}")],
+    path: options.ArchiveOrKit,
     to: Annotated[str, typer.Option(help="Language: python, micropython, aseba or c.")],
     out: Annotated[Path, typer.Option(help="Folder for the program; it is made.")],
     cell: Annotated[

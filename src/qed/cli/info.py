@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from qed.cli import options, recoveries, show
 
@@ -14,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def info(
-    path: Annotated[Path, typer.Argument(help=f"{options.SOURCE} {options.KIT}")],
+    path: options.ArchiveOrKit,
     files: options.With = None,
 ) -> None:
     """Show the settings and the numbers of a run, an archive or a kit."""

@@ -11,7 +11,7 @@ from qed.cli import options
 
 
 def map_(
-    path: Annotated[Path, typer.Argument(help=options.SOURCE)],
+    path: options.Archive,
     out: Annotated[
         Path | None,
         typer.Option(help="Image file, png, pdf or svg (default: map.png beside the archive)."),

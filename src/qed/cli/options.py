@@ -10,6 +10,8 @@ import typer
 SOURCE = "Folder of a run, an archive file, or example:TASK, which comes with QED."
 KIT = "Or a kit; example:TASK-kit also comes with QED."
 
+Archive = Annotated[Path, typer.Argument(metavar="ARCHIVE", help=SOURCE)]
+ArchiveOrKit = Annotated[Path, typer.Argument(metavar="ARCHIVE", help=f"{SOURCE} {KIT}")]
 Threads = Annotated[int | None, typer.Option(help="CPU threads (default: all cores).")]
 Backend = Annotated[
     str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or auto: the GPU if one can be used.")

@@ -11,7 +11,7 @@ from qed.cli import options, show
 
 
 def prepare(
-    path: Annotated[Path, typer.Argument(help=options.SOURCE)],
+    path: options.Archive,
     out: Annotated[Path, typer.Option(help="Kit file (npz).")] = Path("kit.npz"),
     task: options.Task = None,
     faults: Annotated[
@@ -29,7 +29,7 @@ def prepare(
         ),
     ] = 160,
     elsewhere: Annotated[
-        int, typer.Option(help="The same with fewer robots, or with more obstacles.")
+        int, typer.Option(help="The same in swarms of fewer robots, or with more obstacles.")
     ] = 40,
     survey: Annotated[int, typer.Option(help="Faults simulated with all controllers.")] = 20,
     validation: Annotated[

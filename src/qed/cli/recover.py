@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def recover(
-    path: Annotated[Path, typer.Argument(help=f"{options.SOURCE} {options.KIT}")],
+    path: options.ArchiveOrKit,
     faults: Annotated[
         list[str] | None,
         typer.Option(

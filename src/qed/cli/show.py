@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def table(*left: str, right: Iterable[str] = ()) -> Table:
-    """Return an empty table in the house style, with columns of words and columns of numbers."""
+    """Return an empty table with columns of words and columns of numbers."""
     from rich import box
     from rich.table import Table
 

@@ -32,6 +32,7 @@ RIGHT = LEFT + 1
 FIRST_HIDDEN = LEFT + len(WHEELS)
 # A bit for each input that is sensed.
 PROXIMITY_BITS = (1 << FIRST_RAB) - 1
+RAB_BITS = PROXIMITY_BITS ^ ((1 << FIRST_RAB + len(RAB)) - 1)
 ALL_BITS = (1 << CONSTANT) - 1
 # Of files without names, from before version 0.3.
 FORMER_INPUTS = (

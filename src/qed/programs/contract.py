@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import qed
-from qed.controller.inputs import CONSTANT, FIRST_RAB, PROXIMITY, RAB, SENSED, WHEELS
+from qed.controller.inputs import CONSTANT, PROXIMITY, RAB, SENSED, WHEELS
 from qed.programs.network import Network
 from qed.swarm import robot
 from qed.swarm.environment import Environment
@@ -43,7 +43,7 @@ def contract_of(
         "inputs": [_proximity(k, environment) for k in range(len(PROXIMITY))]
         + [_rab(k, environment) for k in range(len(RAB))],
         "inputs read": [SENSED[k] for k in read],
-        "needs range and bearing": any(k >= FIRST_RAB for k in read),
+        "needs range and bearing": any(SENSED[k] in RAB for k in read),
         "outputs": [{"name": name, "unit": "top speed", "range": [-1.0, 1.0]} for name in WHEELS],
         "reset": "whenever a robot begins to run a controller: its hidden neurons are then 0",
         "controllers": {

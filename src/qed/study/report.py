@@ -35,6 +35,8 @@ from qed.text import toml
 
 STUDY = "study"  # name of a published page, and of the folder beside it
 DEFINITIONS = {
+    "Map": "What a run evolves: an archive of solutions, at most one for each cell. A solution is "
+    "a controller, which all robots of a swarm run.",
     "Normal best": "The solution of a map with the highest fitness when all solutions are "
     "re-evaluated in the normal environment: ten healthy robots.",
     "Empirical maximum": "The highest fitness of a normal best in the normal environment, over all "

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from qed.archive.grid import Categories
+from qed.errors import integer
 from qed.files import user_file
 from qed.swarm.environment import PAPER, Environment
 from qed.view import map_layout as geometry
@@ -60,7 +61,7 @@ def draw_map(archive: Archive, path: str | Path, dpi: int = 150) -> Path:
     path : str or Path
         The image file, png, pdf or svg.
     dpi : int, default 150
-        Pixels to an inch.
+        Pixels to an inch, 10 to 1200.
 
     Returns
     -------
@@ -73,6 +74,7 @@ def draw_map(archive: Archive, path: str | Path, dpi: int = 150) -> Path:
     >>> qed.draw_map(qed.load_example("patrolling"), "map.png").name
     'map.png'
     """
+    dpi = integer("dpi", dpi, 10, 1200)
     # Names are no formulas, whatever is in them.
     with matplotlib.rc_context({"text.parse_math": False}):
         figure = draw_figure(archive)

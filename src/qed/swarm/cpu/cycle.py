@@ -3,7 +3,7 @@
 from typing import Any
 
 from qed.compile import entry, loop
-from qed.controller.inputs import PROXIMITY_BITS
+from qed.controller.inputs import PROXIMITY_BITS, RAB_BITS
 from qed.swarm import environment_row as E
 from qed.swarm import measures
 from qed.swarm.cpu import layout as L
@@ -64,7 +64,7 @@ def sense(b: Any, cycle: int) -> int:
         mixed |= b.segments[s, L.NETWORK_COUNT] > 1 or (s > 0 and rays != live & PROXIMITY_BITS)
         rays |= live & PROXIMITY_BITS
         reach = max(reach, b.limits[s, E.RANGE])
-        hearing = (live & ~PROXIMITY_BITS) != 0
+        hearing = (live & RAB_BITS) != 0
         near, seen = near_pairs(b, s, hearing and not MESSAGES, near)
         if MESSAGES:
             receive_nothing(b, s)

@@ -15,7 +15,7 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.compile import loop
-from qed.controller.inputs import FIRST_RAB
+from qed.controller.inputs import RAB_BITS
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, ones, round_up, span, squeeze
@@ -34,7 +34,7 @@ def crowded(b: Any, s: int, seen: int) -> bool:
     With all cones live it takes a quarter of all pairs, with fewer as many more.
     """
     _, robots, _, size, _ = span(b.segments, s)
-    crowd: bool = seen * ones(b.segments[s, L.LIVE] >> FIRST_RAB) > size * (robots - 1)
+    crowd: bool = seen * ones(b.segments[s, L.LIVE] & RAB_BITS) > size * (robots - 1)
     return crowd
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.controller.inputs import ALL_BITS, PROXIMITY_BITS
+from qed.controller.inputs import ALL_BITS, RAB_BITS
 from qed.controller.networks import Networks
 from qed.swarm import environment_row as E
 from qed.swarm.cuda import layout as L
@@ -237,7 +237,7 @@ def _instructions(
     sizes = np.diff(first, append=len(table))
     neurons = np.diff(table[first, L.N_FIRST], append=table[-1, L.N_STOP]) / sizes
     links = np.diff(table[first, L.N_LINK], append=all_links) / sizes
-    hearing = table[first, L.N_LIVE] > PROXIMITY_BITS
+    hearing = (table[first, L.N_LIVE] & RAB_BITS) != 0
     # As if robots were anywhere: so many of all pairs are within hearing.
     share = np.minimum(math.pi * limit[:, E.RAB2] / limit[:, E.SIDE] ** 2, 1.0)
     rounds = hearing * (0.5 + L.pairs_at_once(robots) * share / L.LANES)

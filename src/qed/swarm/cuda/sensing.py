@@ -12,7 +12,7 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
-from qed.controller.inputs import PROXIMITY_BITS
+from qed.controller.inputs import PROXIMITY_BITS, RAB_BITS
 from qed.swarm import environment_row as E
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda import proximity
@@ -27,7 +27,6 @@ from qed.swarm.cuda.range_and_bearing import (
 )
 from qed.swarm.cuda.statics import REACH
 from qed.swarm.cuda.warp import ballot, together
-from qed.swarm.laws.sensing import SENSORS
 from qed.swarm.robot import ROBOT
 
 FRONT_BITS = sum(1 << sensor for sensor in ROBOT.front)
@@ -86,7 +85,7 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
     sf, me = warp.sf, warp.me
     x, y, c, s = body.x, body.y, body.c, body.s
     live = member.live
-    hearing = live >= u32(1 << SENSORS)
+    hearing = (live & u32(RAB_BITS)) != u32(0)
     reach = limits[limit, E.RANGE]
     near2 = limits[limit, E.NEAR2]
     rab2 = limits[limit, E.RAB2] if hearing else -ONE
