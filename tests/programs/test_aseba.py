@@ -30,6 +30,8 @@ LARGE = qed.Controller([(k % 15, 16 + k % 2, 0.5) for k in range(250)], [0.0, 0.
 def test_sizes_are_those_of_the_compiler():
     nets = fixed(networks([*SMALL, LARGE, *map(qed.Controller.random, range(30))]))
     told = [aseba.program(net, SPEED, "made up") for net in nets]
+    slow, size = aseba.program(nets[0], 100, "made up")
+    assert aseba.measured([slow]) == [size]
     large, sizes = len(SMALL), [size for _, size in told]
     fitting = [k for k, size in enumerate(sizes) if size.fits]
     assert large not in fitting
@@ -50,14 +52,16 @@ def test_the_machine_computes_what_is_proven(tmp_path):
     inputs = np.concatenate([1.0 - 2.0 * raw / FULL_SCALE, 2.0 * far / ONE - 1.0], axis=2)
     whole = np.concatenate([ONE - raw * 2 * ONE // FULL_SCALE, 2 * far - ONE], axis=2)
     hidden = [[0] * (len(net) - 2) for net in nets]
+    rest = np.zeros((count, 2), int)
     with aseba.run(tmp_path, 0, range(count)) as program:
         for row, numbers in zip(inputs, whole.tolist(), strict=True):
             wheels = program.step(row) * SPEED
             for k, net in enumerate(nets):
                 values = step(net, numbers[k], hidden[k])
                 hidden[k] = values[2:]
-                rounded = [(SPEED * y * 2 + ONE) // (2 * ONE) for y in values[:2]]
-                assert wheels[k].round(6).tolist() == rounded
+                steps = (np.array(values[:2]) + ONE) * 16 * SPEED // ONE + rest[k]
+                rest[k] = steps % 16  # what a whole target drops goes into the next one
+                assert wheels[k].round(6).tolist() == (steps // 16 - SPEED).tolist()
 
 
 @needs_aseba
@@ -72,7 +76,7 @@ def test_aseba_drives_a_swarm(tmp_path, task):
 
 
 def test_what_does_not_fit_is_told_with_numbers(tmp_path):
-    with pytest.raises(InputError, match="250 links, takes 1,647 of 1,534 words") as error:
+    with pytest.raises(InputError, match="250 links, takes 1,661 of 1,534 words") as error:
         qed.export(LARGE, "aseba", tmp_path / "large", trials=1, seconds=2.0)
     assert "512 variables" in str(error.value)
     fewer = int(str(error.value).split()[-3])

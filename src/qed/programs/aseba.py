@@ -25,7 +25,8 @@ from qed.programs.network import Network
 from qed.programs.running import SOURCES, Running, listed
 
 WORDS, VARIABLES = 1534, 512  # of a Thymio II: byte-code, and what users may have
-COMMON, SEEING, HEARING = 275, 45, 63  # words: of every program, and to read what there is
+COMMON, SEEING, HEARING = 289, 45, 63  # words: of every program, and to read what there is
+PARTS = 16  # of a motor's step, that are kept
 FASTEST, FULL_TARGET = 0.2, 500  # m/s, and what a Thymio's motors call it
 HOW_TO = """\
 Open `{program}` in Aseba Studio or Thymio Suite, load it, and run it; or write it to the robot,
@@ -89,7 +90,7 @@ def too_large(size: Size, net: Network, name: str) -> str:
 
 def size_of(net: Network) -> Size:
     """Return what a network takes of a Thymio II; InputError if its weights are too large."""
-    return program(fixed([net])[0], 1, "")[1]
+    return program(fixed([net])[0], FULL_TARGET, "")[1]
 
 
 def program(net: Sequence[FixedNeuron], speed: int, name: str) -> tuple[str, Size]:
@@ -109,7 +110,8 @@ def program(net: Sequence[FixedNeuron], speed: int, name: str) -> tuple[str, Siz
         f"var t[{len(TABLE)}] = [{', '.join(map(str, TABLE))}]  # tanh",
         *([f"var h[{hidden}]  # hidden neurons", f"var n[{hidden}]"] if hidden else []),
         *([f"var rab[{heard}]  # distances, {ONE}: nobody"] if hears else []),
-        "var left", "var right", "var shift", "var coarse", "var a", "var y", "var d", "var k",
+        "var left", "var right", "var leftrest", "var rightrest",
+        "var shift", "var coarse", "var a", "var y", "var d", "var k",
         "",
         f"v[0] = {ONE}",
         *([f"call math.fill(rab, {ONE})"] if hears else []),
@@ -174,7 +176,8 @@ def program(net: Sequence[FixedNeuron], speed: int, name: str) -> tuple[str, Siz
     ]
     words = sum(map(_words, net)) + COMMON + SEEING * sees + HEARING * hears
     words += 6 + 2 * hidden if hidden else 0
-    variables = 1 + CONSTANT + 2 * room + len(TABLE) + 2 * hidden + heard * hears + 8
+    words -= 2 if PARTS * speed < 2048 else 0
+    variables = 1 + CONSTANT + 2 * room + len(TABLE) + 2 * hidden + heard * hears + 10
     return "\n".join([*lines, ""]), Size(words, variables)
 
 
@@ -202,11 +205,13 @@ def _hear(heard: int) -> list[str]:
 
 
 def _drive(side: str, speed: int) -> list[str]:
-    """Set a wheel, rounded: what is not negative is rounded down, and half a step is added."""
+    """Set a wheel; what a whole target drops is kept for the next cycle, so that none gets lost."""
     return [
         f"y = {side} + {ONE}",
-        f"call math.muldiv(y, y, {2 * speed}, {ONE})",
-        f"motor.{side}.target = ((y + 1) >> 1) - {speed}",
+        f"call math.muldiv(y, y, {PARTS * speed}, {ONE})",
+        f"y = y + {side}rest",
+        f"motor.{side}.target = y / {PARTS} - {speed}",
+        f"{side}rest = y % {PARTS}",
     ]
 
 
