@@ -36,10 +36,10 @@ def test_another_fault_in_the_package_changes_no_draw(monkeypatch: pytest.Monkey
 
     mine = qed.Faults([Fault("MINE", "stands", left=0.0)])
     before = draws()
-    monkeypatch.setitem(FAULTS, "LW-0", Fault("LW-0", "left wheel stands still", left=0.0))
+    monkeypatch.setitem(FAULTS, "LW-00", Fault("LW-00", "left wheel stands still", left=0.0))
     assert draws() == before
-    assert tuple(FAULTS) == (*DRAWN, "LW-0")
-    assert "LW-0" in set(qed.Faults.sample(200, 3, among=["NONE", "LW-0"]))
+    assert "LW-00" not in DRAWN
+    assert "LW-00" in set(qed.Faults.sample(200, 3, among=["NONE", "LW-00"]))
 
 
 def test_random_sensors_read_uniformly_and_independently() -> None:
@@ -116,7 +116,7 @@ def test_combined_faults_are_drawn_uniformly_from_a_seed() -> None:
     assert drawn[5] == qed.Faults.sample(10, 5)
     assert len(set(drawn)) == 800
     counts = Counter(name for faults in drawn for name in faults)
-    assert set(counts) == set(FAULTS)
+    assert set(counts) == set(DRAWN)
     assert sum((n - 1000.0) ** 2 / 1000.0 for n in counts.values()) < 24.3  # 7 df, p = 0.001
 
 
@@ -256,7 +256,7 @@ def test_any_number_of_kinds_is_drawn_uniformly() -> None:
 def test_the_papers_draws_are_what_they_were() -> None:
     told = "PMIN,NONE,RW-H,PRAND,RW-H,LW-H,PMIN,BW-H,ROFS,PMIN"
     assert qed.Faults.sample(10, 7) == qed.Faults(told)
-    assert qed.Faults.sample(10, 7, among=list(FAULTS)) == qed.Faults(told)
+    assert qed.Faults.sample(10, 7, among=list(DRAWN)) == qed.Faults(told)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from qed.recovery.recover import trials_of
 from qed.recovery.trials import Trials
 from qed.streams import stream
 from qed.swarm.backend import MOST_OBSTACLES
-from qed.swarm.faults import FAULTS, kinds
+from qed.swarm.faults import DRAWN, kinds
 from qed.swarm.placing import place
 
 SMALL = Effort(
@@ -56,7 +56,7 @@ def test_a_kit_holds_what_a_search_needs(archive, kit, tmp_path):
     place = {cell: k for k, cell in enumerate(archive.occupied.tolist())}
     for cell, controller in zip(kit.cells.tolist(), kit.controllers, strict=True):
         assert controller == everyone[place[cell]].pruned()
-    assert set(kit.playbook.plays) == set(FAULTS)
+    assert set(kit.playbook.plays) == set(DRAWN)
     for play in kit.playbook.plays.values():
         assert play.row == kit.present or play.gain > 2.0 * play.error
     assert set(kit.findings["found"]) == {"1", "3", "5", "10"}
@@ -209,12 +209,12 @@ def test_a_library_is_uniform_and_one_sided():
     for faults in one_sided:
         assert sum(count > 0 for count in kinds(faults)) == 1
     # Every kind breaks few robots, and most of them.
-    for name in set(FAULTS) - {"NONE"}:
+    for name in set(DRAWN) - {"NONE"}:
         counts = [list(faults).count(name) for faults in one_sided if set(faults) <= {name, "NONE"}]
         assert min(counts) <= 3
         assert max(counts) >= 8
     counts = [name for faults in drawn[::3] for name in faults]
-    for name in FAULTS:
+    for name in DRAWN:
         assert counts.count(name) == pytest.approx(125, abs=45)
     # Purposes and seeds share no draw.
     for other in (library.drawn("validation", 1, 300, 10), library.drawn("library", 2, 300, 10)):
