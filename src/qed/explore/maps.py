@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import cycle
 from typing import Any
 
@@ -110,7 +109,7 @@ def about(one: ArchiveView) -> dict[str, Any]:
         "archive": bool(one.source),
         "kit": kit
         and {
-            "environment": asdict(kit.environment),
+            "environment": {name: getattr(kit.environment, name) for name in ATTRIBUTES},
             "task": kit.task,
             "controllers": len(kit.controllers),
         },
