@@ -168,9 +168,17 @@ def test_what_is_no_plain_file_is_refused_before_it_is_read(odd, verb, kind):
     assert ("larger than the memory" if kind == "huge" else "is a device or a pipe") in words
 
 
-@pytest.mark.parametrize("given", [["map", "example:flocking", "--out"], ["bench", "--json"]])
-def test_a_pipe_is_not_replaced(tmp_path, given):
-    pipe = tmp_path / "pipe.png"
+@pytest.mark.parametrize(
+    ("given", "ending"),
+    [
+        (["map", "example:flocking", "--out"], "png"),
+        (["bench", "--json"], "json"),
+        (["recover", "example:flocking", "--faults", "1", "--out"], "csv"),
+        (["prepare", "example:flocking", "--out"], "npz"),
+    ],
+)
+def test_a_pipe_is_not_replaced(tmp_path, given, ending):
+    pipe = tmp_path / f"pipe.{ending}"
     os.mkfifo(pipe)
     done = commands.run(*given, pipe)
     assert (done.returncode, "is a device or a pipe" in done.stderr) == (2, True), done
@@ -352,7 +360,7 @@ def test_other_seeds_draw_other_faults():
         (["--faults", "PMUN"], "did you mean 'PMIN'", 2),
         (["--faults", "-3"], "faults must be", 2),
         (["--out", "found.txt"], "must end in .csv", 2),
-        (["--out", "no/such/folder/found.csv", "--faults", "1"], "cannot write", 1),
+        (["--out", "no/such/folder/found.csv", "--faults", "1"], "there is no folder", 2),
         (["--task", "swim"], "task must be one of", 2),
         (["--by", "robot"], "by must be one of fault", 2),
         (["--protocol", "ours"], "protocol must be one of independent, authors", 2),

@@ -45,6 +45,7 @@ def prepare(
     """Prepare a kit: learn from simulated faults how to recover within ten trials."""
     from qed.archive.stored import open_archive
     from qed.errors import InputError, StoppedError
+    from qed.files import can_write
     from qed.recovery.kit.prepare import Effort
     from qed.recovery.kit.prepare import prepare as learn
     from qed.swarm.faults import Faults
@@ -54,8 +55,7 @@ def prepare(
         archive = archive.without(without)
     if out.suffix.lower() != ".npz":
         raise InputError(f"out: the file must end in .npz, got {out.name!r}")
-    if not out.parent.is_dir():
-        raise InputError(f"out: there is no folder {out.parent}")
+    can_write(out)
     effort = Effort(
         surveyed=survey, screened=library // 2, controllers=controllers, faults=library,
         elsewhere=elsewhere, validation=validation,

@@ -62,6 +62,7 @@ def recover(
 ) -> None:
     """Break robots, and find the controllers of an archive that recover the swarm."""
     from qed.archive.stored import open_archive
+    from qed.files import can_write
     from qed.recovery.kit.kit import Kit
     from qed.recovery.kit.stored import is_kit
     from qed.recovery.recover import recover as search
@@ -72,6 +73,8 @@ def recover(
     given: Any
     if out is not None and out.suffix.lower() != ".csv":
         raise InputError(f"out: the file must end in .csv, got {out.name!r}")
+    if out is not None:
+        can_write(out)
     if is_kit(path):
         for option, given in {
             "trials": trials is not None, "protocol": protocol != INDEPENDENT, "full": full,

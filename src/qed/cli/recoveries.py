@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from qed.cli import show
-from qed.errors import StoppedError
 
 if TYPE_CHECKING:
     from qed.recovery.kit.kit import Kit
@@ -208,7 +207,7 @@ def save(found: Sequence[Recovery], out: Path) -> None:
     """Write all numbers to a CSV file, and say so."""
     import pandas as pd
 
-    from qed.files import write_text
+    from qed.files import user_file
 
     rows = [
         {
@@ -220,10 +219,8 @@ def save(found: Sequence[Recovery], out: Path) -> None:
         }
         for one in found
     ]
-    try:
-        write_text(out, pd.DataFrame(rows).to_csv(index=False))
-    except OSError as error:
-        raise StoppedError(f"cannot write {out}: {error.strerror}") from error
+    with user_file(out) as fresh:
+        pd.DataFrame(rows).to_csv(fresh, index=False)
     typer.echo(f"All numbers: {out}")
 
 
