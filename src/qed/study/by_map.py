@@ -260,7 +260,8 @@ def tables(results: Results) -> Iterator[Table]:
         "Slopes are of least-squares lines within each map, over faults that cost at most half of "
         f"the performance; severe faults are those of them that cost more than {-SEVERE:.0%}. "
         f"Maps with fewer than {FEWEST} such faults are left out. Mean over maps, tasks alike, "
-        "with 95% intervals. p: permutation of maps within tasks.",
+        "with 95% intervals; differences are over the tasks that both algorithms have maps of, "
+        "means over those of each. p: permutation of maps within tasks.",
         mechanism(results),
         (Key("Measure", "measure", lambda words: words[:1].upper() + words[1:]), ALGORITHM),
         (
