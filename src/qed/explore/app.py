@@ -6,11 +6,13 @@ import asyncio
 import json
 import re
 import secrets
+import tempfile
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
@@ -92,7 +94,10 @@ class Explorer:
             "map/{number}": self.map,
             "film/{name}": self.made,
         }
-        post = (self.swarm, self.lines, self.search, self.film, self.prepare, self.stop)
+        post = (
+            self.swarm, self.spread, self.lines, self.search, self.film, self.prepare, self.stop,
+            self.advice, self.controller, self.kit,
+        )  # fmt: skip
         parts = {"": "index.html"} | {name: name for name in self.parts}
         return [
             *(Route(f"/api/{address}", answer, methods=["GET"]) for address, answer in get.items()),
@@ -166,6 +171,52 @@ class Explorer:
         way = asked.get("way", "")
         return JSONResponse({"text": lines.written(scene, way if isinstance(way, str) else "")})
 
+    async def spread(self, request: Request) -> Response:
+        """Answer with the fitness of what is seen from different starts."""
+        scene = self._scene(await _asked(request))
+        queue = self.queues.of(_page(request))
+
+        def simulated() -> dict[str, Any]:
+            from qed.explore import searches
+
+            with queue.turn():
+                return searches.spread(scene)
+
+        return JSONResponse(await to_thread.run_sync(simulated))
+
+    async def advice(self, request: Request) -> Response:
+        """Answer what to try next with real robots, given what was tried."""
+        from qed.explore import searches
+
+        asked = await _asked(request)
+        one = self._view(asked)
+        return JSONResponse(await to_thread.run_sync(searches.advice, one, asked.get("told", [])))
+
+    async def controller(self, request: Request) -> Response:
+        """Answer with the controllers of what is seen, as numbers."""
+        scene = self._scene(await _asked(request))
+        each = {cell: scene.view.controller(cell) for cell in dict.fromkeys(scene.cells)}
+        return JSONResponse(
+            {
+                "task": str(scene.task),
+                "cells": list(scene.cells),
+                "controllers": {
+                    str(cell): {"connections": one.connections, "bias": one.bias}
+                    for cell, one in each.items()
+                },
+            }
+        )
+
+    async def kit(self, request: Request) -> Response:
+        """Answer with the file of an archive's kit."""
+        one = self._view(await _asked(request))
+        if one.kit is None:
+            raise RefusedError(404, "there is no kit for this archive; prepare one")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "kit.npz"
+            one.kit.save(path)
+            return Response(path.read_bytes(), media_type="application/octet-stream")
+
     # What takes long
 
     async def search(self, request: Request) -> Response:
@@ -231,6 +282,9 @@ class Explorer:
     def _scene(self, asked: dict[str, Any], name: str = "state") -> state.Scene:
         self._check_compiled()
         return state.checked(asked.get(name), self.views)
+
+    def _view(self, asked: dict[str, Any]) -> ArchiveView:
+        return self.views[integer("archive", asked.get("archive", 0), 0, len(self.views) - 1)]
 
     def _check_compiled(self) -> None:
         if self.simulator.compiling:

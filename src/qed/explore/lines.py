@@ -113,6 +113,9 @@ def _recovery(scene: Scene, way: str) -> list[str]:
     faults = f"faults = qed.Faults({_quoted(','.join(scene.faults))})"
     more = f"environment=environment, seconds={scene.seconds:g}"
     kit: list[str] = []
+    if way == "playbook":
+        kit = [_kit(scene.view)] * bool(scene.view.source)
+        return ["", *kit, faults, "team = kit.playbook.team(faults)  # without a trial"]
     if way == "kit":
         kit = [_kit(scene.view)] * bool(scene.view.source)
         call = f"found = kit.recover(faults=faults, {more})"

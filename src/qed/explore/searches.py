@@ -23,7 +23,9 @@ from qed.recovery.recovery import Event, Recovery
 from qed.recovery.trials import Normal, Trials
 from qed.view.words import origin
 
-WAYS = ("exhaustive", "kit", "team")
+WAYS = ("exhaustive", "kit", "team", "playbook")
+STARTS = 30  # of a swarm whose spread is measured
+MOST_TOLD = 200  # trials of real robots
 TRIALS, BUDGET, SEED = 10, 10, 1  # as in qed.recover
 KEPT = 16  # races of healthy swarms that are remembered
 # A kit for an archive that has none: a minute instead of several.
@@ -50,6 +52,8 @@ class Searcher:
             raise InputError("no robot has a fault; break one, then recover")
         if choice("way", way, WAYS) == "kit":
             by_kit(scene, stream)
+        elif way == "playbook":
+            by_playbook(scene, stream)
         else:
             self.exhaustive(scene, "fault" if way == "team" else None, stream)
 
@@ -122,6 +126,68 @@ def by_kit(scene: Scene, stream: Stream) -> None:
         _report(scene, found, _tried(scene), stream)
 
 
+def by_playbook(scene: Scene, stream: Stream) -> None:
+    """Let each robot run what a kit has for its fault, without a trial: ``kit.playbook.team``."""
+    kit, faults = scene.view.kit, scene.faults
+    if kit is None or faults is None:
+        raise InputError("there is no kit for this archive; prepare one")
+    kit.check(scene.task, len(faults))
+    stream.send({"kind": "phase", "words": "Looking it up; then 50 fresh trials measure it."})
+    rows, book = kit.playbook.rows(faults), kit.playbook
+    if not book.trusted and len(set(faults)) > 1:
+        rows = [kit.present] * len(faults)  # what is right alone may do harm beside others
+    cells = tuple(kit.cells[rows].tolist())
+    cells = cells[:1] if len(set(cells)) == 1 else cells
+    normal, how = int(kit.cells[kit.present]), _tried(scene)
+    present, team = [scene.view.row(normal)], [scene.view.row(cell) for cell in cells]
+    with stream.turn():
+        tried = how.evaluate_fresh([(present, None), (present, faults), (team, faults)])
+        healthy, broken, performance = tried.mean(1).tolist()
+        found = _rows(scene, how, (normal, healthy, broken), None, (cells, performance))
+    stream.send({"kind": "found", "cells": list(cells), "rows": found, "origin": ""})
+
+
+def advice(one: ArchiveView, told: Any) -> dict[str, Any]:
+    """Return what to try next with real robots, and what is believed after the trials told."""
+    kit = one.kit
+    if kit is None:
+        raise InputError("there is no kit for this archive; prepare one")
+    if not isinstance(told, list) or len(told) > MOST_TOLD:
+        raise InputError(f"told must be a list of at most {MOST_TOLD} trials")
+    search, cells = kit.search(seed=SEED), kit.cells.tolist()
+    for trial in told:
+        if not isinstance(trial, list) or len(trial) != 2 or trial[0] not in cells:
+            raise InputError("told must be pairs of a cell of the kit and a fitness")
+        search.tell(trial[1], kit.controllers[cells.index(trial[0])])
+    asked = search.ask() if told else search.present
+    belief, kept = search.belief(), search.belief(search.present)
+    return {
+        "ask": cells[search.row(asked)],
+        "seconds": kit.seconds,
+        "best": cells[search.best_row],
+        "present": cells[search.row(search.present)],
+        "believed": _rounded((belief.mean, belief.low, belief.high)),
+        "kept": _rounded((kept.mean, kept.low, kept.high)),
+        "worthwhile": bool(search.worthwhile),
+        "done": bool(told) and bool(search.done),
+        "cells": cells,
+        "means": _rounded(search.expected),
+    }
+
+
+def spread(scene: Scene) -> dict[str, list[float] | None]:
+    """Return the fitness of what is shown from different starts: healthy, and as it is broken."""
+    how = _tried(scene)
+    rows = [scene.view.row(cell) for cell in scene.cells]
+    each = {"healthy": None, "broken": scene.faults}
+    return {
+        name: _rounded(how.fitness([(rows, faults)], STARTS, scene.seed)[0])
+        if name == "healthy" or faults is not None
+        else None
+        for name, faults in each.items()
+    }
+
+
 def _rounded(values: Iterable[float]) -> list[float]:
     return [round(float(value), 4) for value in values]
 
@@ -134,25 +200,35 @@ def _tried(scene: Scene) -> Trials:
     )  # fmt: skip
 
 
-def _compared(scene: Scene, found: Recovery, how: Trials) -> list[dict[str, Any]]:
-    """Return what ran when robots broke, and what there is instead, on the same fresh trials."""
+def _rows(
+    scene: Scene,
+    how: Trials,
+    normal: tuple[int, float, float],
+    single: tuple[int, float] | None,
+    recovery: tuple[tuple[int, ...], float],
+) -> list[dict[str, Any]]:
+    """Return what ran when robots broke, and what there is instead, on the same fresh trials.
+
+    ``normal`` is the cell of the normal best and its fitness, healthy and broken; ``single`` the
+    best controller for all robots, where a team was found.
+    """
     rows: dict[tuple[int, ...], dict[str, Any]] = {}
 
     def add(role: str, cells: tuple[int, ...], healthy: float | None, broken: float) -> None:
         new = {"cells": list(cells), "roles": [], "healthy": healthy, "broken": broken}
         rows.setdefault(cells, new)["roles"].append(role)
 
-    normal = (found.normal_cell,)
-    if scene.cells == normal:
-        add("running", normal, found.normal, found.broken)
+    cell, healthy, broken = normal
+    if scene.cells == (cell,):
+        add("running", scene.cells, healthy, broken)
     else:
         running = [scene.view.row(cell) for cell in scene.cells]
         tried = how.evaluate_fresh([(running, None), (running, scene.faults)])
         add("running", scene.cells, *tried.mean(1).tolist())
-    add("normal", normal, found.normal, found.broken)
-    if found.one_for_all is not None:
-        add("single", (found.cell,), None, found.one_for_all)
-    add("recovery", found.cells, None, found.performance)
+    add("normal", (cell,), healthy, broken)
+    if single is not None:
+        add("single", (single[0],), None, single[1])
+    add("recovery", recovery[0], None, recovery[1])
     for row in rows.values():
         row |= {name: row[name] and round(row[name], 4) for name in ("healthy", "broken")}
     return list(rows.values())
@@ -161,13 +237,16 @@ def _compared(scene: Scene, found: Recovery, how: Trials) -> list[dict[str, Any]
 def _report(scene: Scene, found: Recovery, how: Trials, stream: Stream) -> None:
     """Report the end of a search."""
     cells = list(found.cells)
+    normal = found.normal_cell, found.normal, found.broken
+    single = None if found.one_for_all is None else (found.cell, found.one_for_all)
+    rows = _rows(scene, how, normal, single, (tuple(cells), found.performance))
     names = ("normal", "broken", "performance", "error", "distance", "impact", "resilience")
     stream.send(
         {
             "kind": "found",
             "cells": cells,
             "normal_cell": found.normal_cell,
-            "rows": _compared(scene, found, how),
+            "rows": rows,
             "origin": origin(scene.view.archive, cells[0]) if len(cells) == 1 else "",
             **{name: _finite(getattr(found, name)) for name in names},
         }

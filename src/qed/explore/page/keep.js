@@ -1,6 +1,6 @@
 // What is seen, kept: a link, a film, the lines of Python that do the same.
 import * as api from "./api.js";
-import { $, made } from "./dom.js";
+import { $, called, made } from "./dom.js";
 import { asked, toLink } from "./state.js";
 
 export class Keeping {
@@ -14,6 +14,21 @@ export class Keeping {
       this.copy(link, "The link is copied; it works while this explorer runs.");
     });
     $("python").addEventListener("click", () => this.copy($("lines").textContent, "The lines are copied."));
+    const saved = (id, work) => $(id).addEventListener("click", async () => {
+      try { await work(); } catch (error) { $("kept").textContent = error.message; }
+    });
+    saved("save-controller", async () => {
+      const made = await api.table("controller", { state: asked(page.state) });
+      this.save(new Blob([JSON.stringify(made, null, 1)]), `qed-${called(page.state.cells).replaceAll(" ", "-")}.json`);
+    });
+    saved("save-kit", async () => {
+      const { archive } = page.state;
+      this.save(new Blob([await api.bytes("kit", { archive })]), `qed-${page.archive.task}-kit.npz`);
+    });
+    saved("save-map", () => new Promise((done) => page.map.photograph((blob) => {
+      this.save(blob, "qed-map.png");
+      done();
+    })));
     $("film").addEventListener("click", () => {
       if (!this.running) { this.film(); return; }
       this.running.abort();
@@ -35,8 +50,18 @@ export class Keeping {
     $("kept").textContent = words;
   }
 
+  save(blob, name) {
+    const link = made("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    $("kept").textContent = `${name} is saved.`;
+  }
+
   async show() {
     const { state } = this.page, mine = (this.asking = {});
+    $("save-kit").disabled = !this.page.archive.kit;
     try {
       const { text } = await api.table("lines", { state: asked(state), way: state.way });
       if (mine === this.asking) $("lines").textContent = text;

@@ -6,6 +6,7 @@ import { Surroundings } from "./environment.js";
 import { Keeping } from "./keep.js";
 import { MapView } from "./map.js";
 import { Filters } from "./filters.js";
+import { RealTrials } from "./real.js";
 import { Recovering } from "./recover.js";
 import { Stage } from "./stage.js";
 import { asked, entryOf, fromLink, toLink } from "./state.js";
@@ -34,6 +35,7 @@ class Page {
     this.surroundings = new Surroundings(this);
     this.recovering = new Recovering(this);
     this.keeping = new Keeping(this);
+    this.real = new RealTrials(this);
     this.listen();
     this.ready = true;
     await this.begun();
@@ -89,6 +91,12 @@ class Page {
         this.linked();
       });
     document.addEventListener("keydown", (event) => this.key(event));
+    $("compare").addEventListener("change", () => {
+      if ($("compare").checked || !this.state.beside || this.state.way) return;
+      this.recovering.forget();
+      this.load(this.stage.now, this.stage.playing);
+    });
+    $("spread").addEventListener("click", () => this.spread());
     $("undo").addEventListener("click", () => history.back());
     $("redo").addEventListener("click", () => history.forward());
     addEventListener("beforeunload", () => this.recovering.stop());
@@ -119,6 +127,7 @@ class Page {
     $("speed").value = state.speed;
     for (const id of ["trails", "sensors", "badges"]) $(id).checked = state[id];
     this.recovering.show();
+    this.real.show();
     await this.load(state.time, !still.matches);
   }
 
@@ -147,6 +156,12 @@ class Page {
   run(cell) {
     const { state } = this;
     noted("cell clicked");
+    if (this.ready && $("compare").checked) {
+      this.recovering.forget();
+      state.beside = [cell];
+      this.load(0, true);
+      return;
+    }
     this.recovering?.forget();
     state.cells = [cell];
     if (!this.ready) { // the simulator is still to come
@@ -226,8 +241,10 @@ class Page {
     this.point(this.map.cursor);
     document.body.classList.toggle("comparing", Boolean(state.beside));
     $("main-title").hidden = !state.beside;
-    $("main-title").textContent = `Broken: ${called(state.cells)}`;
-    $("beside-title").textContent = `Recovered: ${state.beside ? called(state.beside) : ""}`;
+    const titles = state.way ? ["Broken: ", "Recovered: "] : ["", ""];
+    $("main-title").textContent = titles[0] + called(state.cells);
+    $("beside-title").textContent = titles[1] + called(state.beside || []);
+    $("spread-words").textContent = "";
     $("swarm-title").textContent = state.beside ? "The same start, twice"
       : `${called(state.cells)[0].toUpperCase()}${called(state.cells).slice(1)}`;
     const normal = this.config.attributes.every((one) => swarm.environment[one.name] === one.normal);
@@ -261,6 +278,22 @@ class Page {
       if (colour) item.prepend(sign);
       return item;
     }));
+  }
+
+  // How much of a score is the start: the same swarm from many.
+  async spread() {
+    const asking = asked(this.state), words = $("spread-words");
+    words.textContent = "Simulating 30 starts…";
+    try {
+      const said = (values) => {
+        const sorted = [...values].sort((a, b) => a - b), mean = values.reduce((a, b) => a + b) / values.length;
+        const at = (share) => sorted[Math.round(share * (sorted.length - 1))].toFixed(3);
+        return `${mean.toFixed(3)} (${at(0)} to ${at(1)}, half of them ${at(0.25)} to ${at(0.75)})`;
+      };
+      const { healthy, broken } = await api.table("spread", { state: asking });
+      words.textContent = `Healthy ${said(healthy)}` +
+        (broken ? `; with these faults from the beginning ${said(broken)}.` : ".");
+    } catch (error) { words.textContent = error.message; }
   }
 
   pick(robot) {

@@ -196,6 +196,16 @@ export class MapView {
     }
   }
 
+  // The map with its labels, on the page's own ground.
+  photograph(given) {
+    const { picture } = this, whole = document.createElement("canvas"), pen = whole.getContext("2d");
+    Object.assign(whole, { width: picture.width, height: picture.height });
+    pen.fillStyle = getComputedStyle(document.body).getPropertyValue("--card");
+    pen.fillRect(0, 0, whole.width, whole.height);
+    pen.drawImage(picture, 0, 0);
+    whole.toBlob(given);
+  }
+
   at(event) {
     if (!this.data) return -1;
     const box = this.canvas.getBoundingClientRect();

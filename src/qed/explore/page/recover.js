@@ -45,6 +45,7 @@ export class Recovering {
     $("all-words").textContent = `a race of ${archive.controllers.toLocaleString("en")}; the fault is known`;
     $("kit-words").textContent = kit
       ? `with a kit of ${kit.controllers}; the fault is unknown` : "needs a kit; the fault is unknown";
+    $("book-way").hidden = !kit;
     radio("exhaustive").disabled = !archive.archive;
     $("team-way").hidden = !archive.archive;
     radio(kit || !archive.archive ? "kit" : "exhaustive").checked = true;
@@ -55,8 +56,8 @@ export class Recovering {
     this.ready();
     const { state } = this.page, report = this.reports.get(entryOf(state));
     // A link that shows a recovery has its numbers no more, but its ways out.
-    $("found").hidden = !state.beside && !report;
-    $("after").hidden = !state.beside;
+    $("found").hidden = !(state.beside && state.way) && !report;
+    $("after").hidden = !(state.beside && state.way);
     $("numbers").replaceChildren();
     $("origin").textContent = "";
     if (report) this.tell(report);
@@ -71,7 +72,7 @@ export class Recovering {
     let why = broken ? "" : "Break a robot first.";
     $("fit").hidden = true;
     $("prepare").hidden = this.way !== "kit" || Boolean(kit);
-    if (this.way === "kit" && kit && broken) {
+    if (["kit", "playbook"].includes(this.way) && kit && broken) {
       const { robots } = kit.environment;
       if (robots !== swarm.robots) {
         why = `The kit is for ${robots} robots, and here are ${swarm.robots}.`;
@@ -150,7 +151,7 @@ export class Recovering {
   on_phase({ words }) {
     const { map, filters } = this.page;
     $("message").textContent = words;
-    if (this.trying === "team" || !this.seen) return;
+    if (["team", "playbook"].includes(this.trying) || !this.seen) return;
     const healthy = words.includes("healthy") ? "healthy here" : "with these faults";
     const name = this.trying === "kit" ? "believed with these faults" : healthy;
     map.untried();

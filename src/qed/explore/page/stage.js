@@ -124,7 +124,7 @@ export class Stage extends Clock {
     write("lately", swarm.lately(row, span).toFixed(3));
     write("sofar", swarm.score(row).toFixed(3));
     if (this.panes.length > 1)
-      write("versus", `recovered ${this.panes[1].swarm.lately(row, span).toFixed(3)}, ` +
+      write("versus", `beside ${this.panes[1].swarm.lately(row, span).toFixed(3)}, ` +
         `so far ${this.panes[1].swarm.score(row).toFixed(3)}`);
     $("time").value = this.now;
     const clock = `${Math.round(this.now)} / ${Math.round(this.length())} s`;

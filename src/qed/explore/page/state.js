@@ -2,7 +2,7 @@
 export const beginning = {
   archive: 0, cells: null, environment: null, task: null, seed: 1, start: "drawn", seconds: null,
   events: [], beside: null, way: "", time: 0, speed: 10, trails: false, sensors: false,
-  badges: true, robot: -1,
+  badges: true, robot: -1, told: [],
 };
 const SAFE = /[^A-Za-z0-9._,:;*-]/g;
 
@@ -36,6 +36,8 @@ export function toLink(state) {
       if (value.length) parts.events = value.map(([t, f]) => `${t}:${short(f)}`).join(";");
     } else if (name === "environment") {
       parts.environment = Object.entries(value).map(([k, v]) => `${k}:${v}`).join(",");
+    } else if (name === "told") {
+      if (value.length) parts.told = value.map((one) => one.join(":")).join(";");
     } else if (Array.isArray(value)) parts[name] = value.join(",");
     else parts[name] = typeof value === "number" ? Number(value.toFixed(3)) : value;
   }
@@ -62,6 +64,8 @@ export function fromLink(text) {
     } else if (name === "environment") {
       const pairs = value.split(",").map((pair) => pair.split(":"));
       state.environment = Object.fromEntries(pairs.map(([k, v]) => [k, Number(v)]));
+    } else if (name === "told") {
+      state.told = value.split(";").map((one) => one.split(":").map(Number));
     } else if (name === "cells" || name === "beside") {
       state[name] = value.split(",").map(Number);
     } else if (typeof beginning[name] === "boolean") state[name] = value === "true";

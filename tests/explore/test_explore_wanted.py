@@ -1,0 +1,132 @@
+"""What can be had of what is seen: files, the spread of a score, advice for real robots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Browser
+from kits import made
+from made_shown import HOST, SECONDS, TOKEN, archive, broken, posted, saved, state
+from paging import cell_at, click, opened, value
+from serving import Served
+from starlette.types import ASGIApp
+
+import qed
+from qed.explore.app import app
+from qed.explore.lines import written
+from qed.explore.sources import ArchiveView
+from qed.explore.state import checked
+
+
+@pytest.fixture(scope="module")
+def shown() -> list[ArchiveView]:
+    return [ArchiveView("small", "small.npz", archive(), made(), "kit.npz")]
+
+
+@pytest.fixture(scope="module")
+def guarded(shown: list[ArchiveView]) -> ASGIApp:
+    return app(shown, TOKEN, [HOST])[0]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    found = Served(*saved(tmp_path_factory.mktemp("wanted")))
+    yield found
+    found.close()
+
+
+def answer(guarded: ASGIApp, address: str, table: Any) -> Any:
+    status, body = posted(guarded, address, table)
+    return status, json.loads(body)
+
+
+def test_advice_is_that_of_a_search(guarded: ASGIApp) -> None:
+    kit = made()
+    cells = kit.cells.tolist()
+    search = kit.search()
+    told: list[Any] = []
+    status, said = answer(guarded, "advice", {"told": told})
+    assert (status, said["ask"]) == (200, cells[kit.present])
+    for fitness in (0.2, 0.5, 0.3):
+        told.append([said["ask"], fitness])
+        search.tell(fitness, kit.controllers[cells.index(said["ask"])])
+        status, said = answer(guarded, "advice", {"told": told})
+        assert said["ask"] == cells[search.row(search.ask())]
+        assert said["best"] == cells[search.best_row]
+        assert said["worthwhile"] == search.worthwhile
+        belief = search.belief()
+        expected = [round(one, 4) for one in (belief.mean, belief.low, belief.high)]
+        assert said["believed"] == expected
+    for wrong in ("x", [[1, 0.5]], [[cells[0]]], [[cells[0], "1"]], [[cells[0], 0.1]] * 201):
+        status, said = answer(guarded, "advice", {"told": wrong})
+        assert (status, "words" in said) == (422, True)
+
+
+def test_a_controller_and_a_kit_are_what_they_were(guarded: ASGIApp, tmp_path: Path) -> None:
+    status, said = answer(guarded, "controller", {"state": state(cells=[6])})
+    assert status == 200
+    one = said["controllers"]["6"]
+    again = qed.Controller([tuple(link) for link in one["connections"]], bias=one["bias"])
+    assert again == archive().controller(6)
+    status, content = posted(guarded, "kit", {"archive": 0})
+    (tmp_path / "kit.npz").write_bytes(content)
+    assert (status, qed.Kit.load(tmp_path / "kit.npz").digest) == (200, made().digest)
+
+
+def test_the_spread_is_of_thirty_starts(guarded: ASGIApp) -> None:
+    faults = broken()[1]
+    status, said = answer(guarded, "spread", {"state": state(events=[[2.0, faults]], seed=5)})
+    assert status == 200
+    for name, given in (("healthy", None), ("broken", qed.Faults(faults))):
+        python = qed.simulate(
+            archive().controller(3), task="patrolling", trials=30, seconds=SECONDS, seed=5,
+            faults=given,
+        ).fitness["patrolling"]  # fmt: skip
+        assert said[name] == [round(float(one), 4) for one in python.ravel()]
+    assert answer(guarded, "spread", {"state": state()})[1]["broken"] is None
+
+
+def test_the_playbook_needs_no_trial(guarded: ASGIApp, shown: list[ArchiveView]) -> None:
+    kit, faults = made(), qed.Faults(["PMIN"] * 10)
+    asked = state(events=[[0.0, list(faults)]])
+    status, body = posted(guarded, "search", {"state": asked, "way": "playbook"})
+    events = [json.loads(line) for line in body.splitlines() if line.strip()]
+    assert (status, [event["kind"] for event in events]) == (200, ["phase", "found"])
+    assert events[-1]["cells"] == [int(kit.cells[kit.playbook.rows(faults)[0]])]
+    assert "kit.playbook.team(faults)" in written(checked(asked, shown), "playbook")
+
+
+def test_in_the_page(browser: Browser, served: Served, tmp_path: Path) -> None:
+    browser.ask("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    opened(browser, f"{served.address}#cells=6&environment=robots:10&seconds=2", still=True)
+    # Fitness of real robots is typed in; it can be undone, and a link has it.
+    click(browser, "#real summary")
+    browser.until("document.getElementById('advice').textContent.startsWith('Begin with')")
+    for fitness in ("0.25", "0.5"):
+        browser.evaluate(f"document.getElementById('gave').value = '{fitness}'")
+        click(browser, "#told button")
+        browser.until(f"explorer.state.told.at(-1)?.[1] === {fitness}")
+        browser.until("/^(Stay|Go on)/.test(document.getElementById('advice').textContent)")
+    assert "90 %" in value(browser, "advice")
+    assert browser.evaluate("location.hash.includes('told=')")
+    browser.evaluate("history.back()")
+    browser.until("explorer.state.told.length === 1")
+    # Two cells side by side are called what they are.
+    click(browser, "#compare")
+    browser.click(*cell_at(browser, 9))
+    browser.until("!explorer.loading && explorer.stage.panes.length === 2")
+    assert [value(browser, f"{one}-title") for one in ("main", "beside")] == ["cell 6", "cell 9"]
+    assert browser.evaluate("document.getElementById('found').hidden")
+    click(browser, "#compare")
+    browser.until("!explorer.loading && explorer.stage.panes.length === 1")
+    click(browser, "#spread")
+    browser.until("document.getElementById('spread-words').textContent.startsWith('Healthy')")
+    for name, file in (("controller", "qed-cell-6.json"), ("kit", "qed-patrolling-kit.npz"),
+                       ("map", "qed-map.png")):  # fmt: skip
+        click(browser, f"#save-{name}")
+        browser.until(f"document.getElementById('kept').textContent.startsWith('{file}')")
+    assert browser.complaints() == []
