@@ -46,15 +46,12 @@ def text_of(kit: Kit) -> str:
 
 
 def _literal(value: Any) -> str:
-    """Return numbers as Python reads them; those of arrays are single precision in a kit's file."""
+    """Return numbers as Python reads them, to the bit."""
     if not isinstance(value, np.ndarray):
         return repr(value)
     if value.ndim == 2:
         return "[\n    " + ",\n    ".join(map(_literal, value)) + ",\n]"
-    short = (f"{x:.9g}" for x in value.tolist())
-    single = value.astype(np.float32) == value
-    words = (s if one else repr(x) for x, s, one in zip(value.tolist(), short, single, strict=True))
-    return f"[{', '.join(words)}]"
+    return repr(value.tolist())
 
 
 def compare(kit: Kit, text: str, faults: int, seed: int) -> dict[str, Any]:
