@@ -8,6 +8,9 @@ from commands import run
 
 import qed
 from qed.errors import InputError
+from qed.explore.sources import ArchiveView
+from qed.explore.state import checked
+from qed.explore.swarms import message, recorded
 from qed.recovery.kit.prepare import Effort
 from qed.swarm.robot import ROBOTS
 from qed.view.look import outline
@@ -47,6 +50,9 @@ def test_environments_scale_with_the_robot(archive):
     scaled = qed.Attributes({"max_speed": (0.05, 0.1), "robots": (5, 10)}).of(qed.EPUCK)
     assert dict(scaled) == {"max_speed": (0.064, 0.128), "robots": (5, 10)}
     assert scaled.environment((1, 0)).robot is qed.EPUCK
+    assert "rab_range" not in qed.Attributes({"rab_range": (1.0,), "robots": (5,)}).of(
+        qed.THYMIO_STOCK
+    )
     described = archive.space.describe()["options"]
     assert described["rab_range"] == [0.2, 0.4, 0.8, 1.6]
     assert described["proximity_range"] == [0.025, 0.05, 0.1, 0.2]
@@ -84,6 +90,18 @@ def test_films_draw_a_robot_by_its_outline(archive, tmp_path):
     assert picture.stat().st_size > 1000
 
 
+def test_the_explorer_draws_it_and_reads_its_inputs(archive):
+    view = ArchiveView("e-pucks", "", archive)
+    given = {"cells": [view.normal_cell], "environment": {"robots": 4, "obstacles": 1}}
+    scene = checked({**given, "seconds": 2.0, "start": "ring"}, [view])
+    assert scene.environment.robot.key == qed.EPUCK.key
+    sent = message(recorded(scene))
+    size = int.from_bytes(sent[:4], "little")
+    header = json.loads(sent[4 : 4 + size])
+    assert header["body"]["bodyRadius"] == 0.035
+    assert (header["sensed"], header["firstRab"], header["left"]) == (16, 8, 17)
+
+
 def test_programs_are_for_thymios(archive, tmp_path):
     with pytest.raises(InputError, match="drives the robot epuck"):
         qed.export(archive.best.controller, "python", tmp_path / "program")
@@ -92,13 +110,13 @@ def test_programs_are_for_thymios(archive, tmp_path):
 def test_the_command_takes_robots_of_a_file(tmp_path):
     (tmp_path / "mine.py").write_text(OWN)
     mine = ("--robot", "mouse", "--with", "mine.py")
-    for more, message in (
+    for more, words in (
         (("--robot", "mouse"), "robot must be one of thymio, epuck"),
         ((*mine, "--attributes", "no"), "attributes must be one of"),
     ):
         refused = run("evolve", "patrolling", *more, cwd=tmp_path)
         assert refused.returncode != 0
-        assert message in " ".join(refused.stderr.split())
+        assert words in " ".join(refused.stderr.split())
 
 
 def test_the_command_evolves_and_recovers_another_robot(tmp_path):

@@ -285,7 +285,10 @@ class Attributes(Mapping[str, tuple[float, ...]]):
         return found if self.environment(found) == environment else None
 
     def of(self, robot: Robot) -> Attributes:
-        """Return the options of another robot: its speeds and ranges are larger or smaller."""
+        """Return the options of another robot: its speeds and ranges are larger or smaller.
+
+        Without range and bearing its range is no option.
+        """
         if robot.key == self.robot.key:
             return self
         parts = {name: getattr(robot, name) / getattr(self.robot, name) for name in SCALED}
@@ -295,6 +298,7 @@ class Attributes(Mapping[str, tuple[float, ...]]):
                 if name in SCALED
                 else values
                 for name, values in self.items()
+                if name != "rab_range" or robot.rab
             },
             robot,
         )
