@@ -360,16 +360,15 @@ class Page {
     const first = this.entry === undefined, again = entry === this.entry || dragged;
     if (entry !== this.entry) Object.assign(this, { slid, linkedAt: performance.now() });
     Object.assign(this, { entry, elsewhere, environment });
-    const { depth } = this;
+    const { depth } = this, link = `#${toLink(state)}`;
     const write = () => { // unless the browser has gone elsewhere meanwhile
-      const link = `#${toLink(this.state)}`;
       if (depth === this.depth && link !== location.hash) history.replaceState(history.state, "", link);
     };
     if (first) write();
     else if (again) this.linking = setTimeout(write, 150);
     else {
       this.deepest = this.depth + 1;
-      history.pushState({ depth: this.deepest }, "", `#${toLink(state)}`);
+      history.pushState({ depth: this.deepest }, "", link);
     }
     this.undoable();
   }
