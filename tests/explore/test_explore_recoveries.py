@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browser import Browser
-from paging import click, opened, value
+from paging import cell_at, click, opened, value
 from serving import Served
 
 import qed
@@ -103,4 +103,16 @@ def test_what_stays_is_not_shown_twice(browser: Browser, served: Served) -> None
     assert re.match(rf"cell {normal} stays after \d+ trials", words)
     assert browser.evaluate("explorer.stage.panes.length") == 1
     assert browser.evaluate("explorer.state.events[0][0]") == 4  # nothing else has changed
+    assert browser.complaints() == []
+
+
+def test_three_clicks_to_a_first_recovery(browser: Browser, served: Served) -> None:
+    opened(browser, served.address)
+    browser.click(*cell_at(browser, browser.evaluate("explorer.map.data.cells[4000]")))
+    browser.until("!explorer.loading && explorer.stage.swarm.cells[0] === explorer.state.cells[0]")
+    click(browser, "#random")
+    browser.until("!explorer.loading && explorer.stage.swarm.events.length === 1")
+    click(browser, "#recover")
+    browser.until("!document.getElementById('found').hidden && !explorer.recovering.running", 120.0)
+    assert table(browser)[0]["name"] == f"cell {browser.evaluate('explorer.state.cells[0]')}"
     assert browser.complaints() == []

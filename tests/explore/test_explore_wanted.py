@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from serving import Served
 from starlette.types import ASGIApp
 
 import qed
+from qed.errors import InputError
 from qed.explore.app import app
 from qed.explore.lines import written
-from qed.explore.sources import ArchiveView
+from qed.explore.sources import ArchiveView, opened_session, saved_session
 from qed.explore.state import checked
 
 
@@ -98,6 +100,51 @@ def test_the_playbook_needs_no_trial(guarded: ASGIApp, shown: list[ArchiveView])
     assert (status, [event["kind"] for event in events]) == (200, ["phase", "found"])
     assert events[-1]["cells"] == [int(kit.cells[kit.playbook.rows(faults)[0]])]
     assert "kit.playbook.team(faults)" in written(checked(asked, shown), "playbook")
+
+
+def test_a_session_opens_again(browser: Browser, tmp_path: Path) -> None:
+    archive_file, kit_file = saved(tmp_path)
+    file = tmp_path / "session.json"
+    link = "cells=9&environment=robots:10&seconds=2&events=1:PMIN*10&told=0:0.5"
+    file.write_text(json.dumps(saved_session([archive_file, kit_file], link)))
+    assert opened_session([file]) == ([archive_file, kit_file], link)
+    served = Served(file)
+    try:
+        opened(browser, served.address, still=True)
+        assert browser.evaluate("explorer.stage.swarm.cells[0]") == 9
+        assert browser.evaluate("explorer.stage.swarm.events.length") == 1
+        assert browser.evaluate("explorer.state.told.length") == 1
+        browser.ask("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+        click(browser, "#save-session")
+        browser.until("document.getElementById('kept').textContent.startsWith('qed-session')")
+        deadline = time.monotonic() + 20
+        while not (again := tmp_path / "qed-session.json").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert opened_session([again])[0] == [archive_file, kit_file]
+        assert fromlink(opened_session([again])[1]) == fromlink(link)
+        assert browser.complaints() == []
+    finally:
+        served.close()
+
+
+def fromlink(link: str) -> set[str]:
+    return set(link.split("&"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"format": "qed-explorer", "version": 2}', "[" * 9000,
+     '{"format": "qed-explorer", "version": 1, "sources": 3, "link": ""}',
+     '{"format": "qed-explorer", "version": 1, "sources": [], "link": 3}', " " * 70000],
+)  # fmt: skip
+def test_other_files_are_no_sessions(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "session.json"
+    file.write_text(text)
+    with pytest.raises(InputError, match=r"session\.json"):
+        opened_session([file])
+    with pytest.raises(InputError, match="open it alone"):
+        opened_session([file, file])
 
 
 def test_in_the_page(browser: Browser, served: Served, tmp_path: Path) -> None:

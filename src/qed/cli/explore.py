@@ -9,7 +9,7 @@ import typer
 
 from qed.cli import options
 
-SOURCES = "Archives, kits, folders of runs or of a study (default: the archives of QED)."
+SOURCES = "Archives, kits, folders of runs or of a study, or a saved session (default: QED's own archives)."
 
 
 def explore(
@@ -34,16 +34,17 @@ def explore(
         raise StoppedError(
             "the explorer needs Starlette and uvicorn: pip install 'qed-swarm[explore]'"
         ) from error
-    from qed.explore.sources import views_of
+    from qed.explore.sources import opened_session, views_of
 
     integer("port", port, 0, 65535)
-    found = views_of(paths or [])
+    sources, link = opened_session(paths or [])
+    found = views_of(sources)
 
     def say(address: str) -> None:
         count = f"{len(found)} archives" if len(found) > 1 else found[0].name
         typer.echo(f"Exploring {count} at\n{address}\nCtrl-C ends it.")
 
     try:
-        serve(found, port, say, browser)
+        serve(found, port, say, browser, sources, link)
     except KeyboardInterrupt:
         typer.echo("", err=True)

@@ -28,7 +28,7 @@ from qed.explore import maps, state
 from qed.explore.queues import Busy, PageQueues, Stream
 from qed.explore.ready import Simulator
 from qed.explore.security import PATIENCE, Guard, RefusedError, parsed, refusal
-from qed.explore.sources import ArchiveView
+from qed.explore.sources import ArchiveView, saved_session
 
 if TYPE_CHECKING:
     from qed.explore.searches import Searcher
@@ -66,6 +66,8 @@ class Explorer:
 
     def __init__(self, views: Sequence[ArchiveView]) -> None:
         self.views = list(views)
+        self.sources: list[Path] = []  # as they were named, and a saved session's link
+        self.link = ""
         self.queues = PageQueues()
         self.parts = parts()
         self.maps: dict[int, bytes] = {}
@@ -96,7 +98,7 @@ class Explorer:
         }
         post = (
             self.swarm, self.spread, self.lines, self.search, self.film, self.prepare, self.stop,
-            self.advice, self.controller, self.kit,
+            self.advice, self.controller, self.kit, self.session,
         )  # fmt: skip
         parts = {"": "index.html"} | {name: name for name in self.parts}
         return [
@@ -124,7 +126,7 @@ class Explorer:
 
     async def start(self, request: Request) -> Response:
         """Answer with what the page has to know once."""
-        return JSONResponse(maps.page_data(self.views))
+        return JSONResponse(maps.page_data(self.views) | {"link": self.link})
 
     async def look(self, request: Request) -> Response:
         """Answer with how swarms are drawn."""
@@ -216,6 +218,13 @@ class Explorer:
             path = Path(folder) / "kit.npz"
             one.kit.save(path)
             return Response(path.read_bytes(), media_type="application/octet-stream")
+
+    async def session(self, request: Request) -> Response:
+        """Answer with a file that opens what is seen again."""
+        link = (await _asked(request)).get("link")
+        if not isinstance(link, str):
+            raise RefusedError(422, "link must be a text")
+        return JSONResponse(saved_session(self.sources, link))
 
     # What takes long
 

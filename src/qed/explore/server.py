@@ -103,7 +103,12 @@ class _Server(uvicorn.Server):
 
 
 def serve(
-    views: Sequence[ArchiveView], port: int, say: Callable[[str], None], browser: bool
+    views: Sequence[ArchiveView],
+    port: int,
+    say: Callable[[str], None],
+    browser: bool,
+    sources: Sequence[Path] = (),
+    link: str = "",
 ) -> None:
     """Serve the explorer, say its address, and open a browser if wanted; return at the end."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -118,6 +123,7 @@ def serve(
     port = listening.getsockname()[1]
     token = secrets.token_hex(16)
     guarded, explorer = app(views, token, [f"{HOME}:{port}", f"localhost:{port}"])
+    explorer.sources, explorer.link = list(sources), link
     address = f"http://{HOME}:{port}/{token}/"
     config = uvicorn.Config(
         guarded, log_level="error", access_log=False, server_header=False, ws="none",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -96,6 +97,42 @@ class ArchiveView:
                 if cell in self.occupied:
                     return cell
         return self.archive.best.cell
+
+
+SESSION = "qed-explorer"  # the format of a saved session: what was opened, and what was seen
+LARGEST = 64 * 1024  # bytes of its file
+
+
+def saved_session(paths: Sequence[Path], link: str) -> dict[str, Any]:
+    """Return what a session's file holds."""
+    sources = [
+        str(path) if str(path).startswith(EXAMPLE) else str(path.resolve()) for path in paths
+    ]
+    return {"format": SESSION, "version": 1, "sources": sources, "link": link}
+
+
+def opened_session(paths: Sequence[Path]) -> tuple[list[Path], str]:
+    """Return the sources and the link of a session's file, or the paths where there is none."""
+    sessions = [path for path in paths if path.suffix == ".json" and path.is_file()]
+    if not sessions:
+        return list(paths), ""
+    if len(paths) > 1:
+        raise InputError(f"{sessions[0]} is a saved session; open it alone")
+    [path] = sessions
+    if path.stat().st_size > LARGEST:
+        raise InputError(f"{path} is too large to be a saved session")
+    try:
+        found = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or found.get("format") != SESSION or found.get("version") != 1:
+        raise InputError(f"{path} is not a session that the explorer saved")
+    sources, link = found.get("sources"), found.get("link")
+    if not isinstance(sources, list) or not all(isinstance(one, str) for one in sources):
+        raise InputError(f"{path}: sources must be a list of paths")
+    if not isinstance(link, str):
+        raise InputError(f"{path}: link must be a text")
+    return [Path(one) for one in sources], link
 
 
 def views_of(paths: Sequence[Path]) -> list[ArchiveView]:

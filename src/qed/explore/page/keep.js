@@ -25,6 +25,10 @@ export class Keeping {
       const { archive } = page.state;
       this.save(new Blob([await api.bytes("kit", { archive })]), `qed-${page.archive.task}-kit.npz`);
     });
+    saved("save-session", async () => {
+      const session = await api.table("session", { link: toLink(page.state) });
+      this.save(new Blob([JSON.stringify(session, null, 1)]), "qed-session.json");
+    });
     saved("save-map", () => new Promise((done) => page.map.photograph((blob) => {
       this.save(blob, "qed-map.png");
       done();

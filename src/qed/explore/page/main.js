@@ -16,8 +16,9 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 class Page {
   async begin() {
-    this.state = fromLink(location.hash);
     this.config = await api.get("start");
+    // A saved session, unless a link says what to show, or this page has already shown something.
+    this.state = fromLink(location.hash || this.config.link);
     this.state = this.possible(this.state);
     this.map = new MapView($("map"), this.config.viridis, {
       chosen: (cell) => this.run(cell),
