@@ -9,7 +9,9 @@ import typer
 
 from qed.cli import options
 
-SOURCES = "Archives, kits, folders of runs or of a study, or a saved session (default: QED's own archives)."
+SOURCES = (
+    "Archives, kits, folders of runs or studies, or a saved session (default: QED's archives)."
+)
 
 
 def explore(
