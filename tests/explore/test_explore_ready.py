@@ -61,7 +61,8 @@ def test_a_page_while_the_simulator_is_compiled(
         # What cannot be done yet cannot be clicked; what can does something.
         usable = browser.evaluate(
             "[...document.querySelectorAll('button, input, select')].filter((e) => "
-            "e.offsetParent && !e.disabled && !e.closest('[inert], .filter')).map((e) => e.id).join()"
+            "e.offsetParent && !e.disabled && !e.closest('[inert], .filter'))"
+            ".map((e) => e.id).join()"
         )
         assert usable == "archive"
         assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")

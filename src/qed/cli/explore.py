@@ -10,8 +10,6 @@ import typer
 from qed.cli import options
 
 SOURCES = "Archives, kits, runs, studies, or a saved session (default: the archives of QED)."
-    "Archives, kits, folders of runs or studies, or a saved session (default: QED's archives)."
-)
 
 
 def explore(
