@@ -23,9 +23,12 @@ settings.load_profile("untimed")
 HERE = Path(__file__).parent
 # Files that take longest (8 to 50 s on one core), the longest first.
 LONG = (
+    "test_other_robots.py",  # compiles what the next two of e-pucks need
     "study/test_study.py",
     "swarm/test_plain_world.py",
     "study/test_figures.py",
+    "swarm/test_robots.py",
+    "test_fidelity_epuck.py",
     "evolution/test_run.py",
     "test_fidelity.py",
     "test_definitions.py",
