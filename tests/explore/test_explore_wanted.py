@@ -22,6 +22,7 @@ from qed.explore.app import app
 from qed.explore.lines import written
 from qed.explore.sources import ArchiveView, opened_session, saved_session
 from qed.explore.state import checked
+from qed.recovery.trials import streams
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +103,23 @@ def test_the_playbook_needs_no_trial(guarded: ASGIApp, shown: list[ArchiveView])
     assert "kit.playbook.team(faults)" in written(checked(asked, shown), "playbook")
 
 
+def test_fitness_in_many_faults_is_that_of_simulations(guarded: ASGIApp) -> None:
+    asked = {"state": state(seconds=2.0), "way": "many faults"}
+    status, body = posted(guarded, "search", asked)
+    events = [json.loads(line) for line in body.splitlines() if line.strip()]
+    last = [event for event in events if event.get("cells")][-1]
+    assert (status, len(last["cells"]), last["done"]) == (200, 40, last["total"])
+    seed = streams(1).broken
+    python = [
+        qed.simulate(
+            archive().controller(last["cells"][5]), task="patrolling", trials=1, seconds=2.0,
+            seed=seed, faults=qed.Faults.sample(10, seed=1 + k),
+        ).fitness["patrolling"].mean()
+        for k in range(8)
+    ]  # fmt: skip
+    assert last["fitness"][5] == round(float(sum(python) / 8), 4)
+
+
 def test_a_session_opens_again(browser: Browser, tmp_path: Path) -> None:
     archive_file, kit_file = saved(tmp_path)
     file = tmp_path / "session.json"
@@ -170,6 +188,9 @@ def test_in_the_page(browser: Browser, served: Served, tmp_path: Path) -> None:
     assert browser.evaluate("document.getElementById('found').hidden")
     click(browser, "#compare")
     browser.until("!explorer.loading && explorer.stage.panes.length === 1")
+    click(browser, "#many")
+    browser.until("document.getElementById('message').textContent.startsWith('The map shows')")
+    assert browser.evaluate("explorer.map.values.every((one) => one !== null)")
     click(browser, "#spread")
     browser.until("document.getElementById('spread-words').textContent.startsWith('Healthy')")
     for name, file in (("controller", "qed-cell-6.json"), ("kit", "qed-patrolling-kit.npz"),

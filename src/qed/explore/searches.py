@@ -20,11 +20,13 @@ from qed.recovery.kit.play import NOTICED, Step
 from qed.recovery.kit.prepare import Effort, digest_of, prepare
 from qed.recovery.recover import ArchiveSearch, trials_of
 from qed.recovery.recovery import Event, Recovery
-from qed.recovery.trials import Normal, Trials
+from qed.recovery.trials import Normal, Swarm, Trials
+from qed.swarm.faults import Faults
 from qed.view.words import origin
 
 WAYS = ("exhaustive", "kit", "team", "playbook")
 STARTS = 30  # of a swarm whose spread is measured
+FAULTS = 8  # combined faults that the map's resilience is a mean over
 MOST_TOLD = 200  # trials of real robots
 TRIALS, BUDGET, SEED = 10, 10, 1  # as in qed.recover
 KEPT = 16  # races of healthy swarms that are remembered
@@ -48,6 +50,9 @@ class Searcher:
 
     def search(self, scene: Scene, way: str, stream: Stream) -> None:
         """Search for what works in a broken swarm, and report it."""
+        if way == "many faults":
+            many_faults(scene, stream)
+            return
         if scene.faults is None:
             raise InputError("no robot has a fault; break one, then recover")
         if choice("way", way, WAYS) == "kit":
@@ -145,6 +150,26 @@ def by_playbook(scene: Scene, stream: Stream) -> None:
         healthy, broken, performance = tried.mean(1).tolist()
         found = _rows(scene, how, (normal, healthy, broken), None, (cells, performance))
     stream.send({"kind": "found", "cells": list(cells), "rows": found, "origin": ""})
+
+
+def many_faults(scene: Scene, stream: Stream) -> None:
+    """Try all controllers in several combined faults, a trial each; report means so far."""
+    how, cells = _tried(scene), scene.view.occupied.tolist()
+    total, swarms = np.zeros(len(cells)), len(cells) * FAULTS
+    stream.send({"kind": "phase", "words": f"Trying all controllers in {FAULTS} combined faults."})
+    with stream.turn():
+        for k in range(FAULTS):
+            faults, done = Faults.sample(scene.environment.robots, seed=SEED + k), k * len(cells)
+
+            def seen(tried: Any, _: Any) -> None:
+                nonlocal done
+                done += len(tried)
+                stream.progress(done, swarms)
+                stream.give_way()
+
+            each: list[Swarm] = [([row], faults) for row in range(len(cells))]
+            total += how.fitness(each, 1, how.streams.broken, seen)[:, 0]
+            stream.progress(done, swarms, cells, _rounded(total / (k + 1)))
 
 
 def advice(one: ArchiveView, told: Any) -> dict[str, Any]:

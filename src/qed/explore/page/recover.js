@@ -27,6 +27,7 @@ export class Recovering {
       this.forget();
       page.change(before || {});
     });
+    $("many").addEventListener("click", () => (this.running ? this.stop() : this.many()));
     $("show-found").addEventListener("click", () => this.showFound());
     $("fit").addEventListener("click", () => {
       const environment = { ...page.stage.swarm.environment, robots: page.archive.kit.environment.robots };
@@ -142,6 +143,23 @@ export class Recovering {
     if (entryOf(scene) === entryOf(page.state)) { this.recovered(); return; }
     $("message").textContent = "The search has ended; meanwhile something else is shown.";
     $("show-found").hidden = false;
+  }
+
+  // Colour the map by what controllers give in several faults; what is known so far stays.
+  async many() {
+    const { page } = this, words = "mean over faults";
+    this.scene = structuredClone(page.state);
+    const done = await this.work($("many"), "search", { state: asked(this.scene), way: "many faults" }, (event) => {
+      if (event.kind === "phase") { $("message").textContent = event.words; return; }
+      $("progress").value = event.done / event.total;
+      if (!event.cells?.length || !this.seen) return;
+      page.map.untried();
+      page.map.tried(event.cells, event.fitness, false);
+      page.filters.layer(words, words);
+      page.scaled();
+    });
+    this.ready(true);
+    if (done) $("message").textContent = "The map shows the mean fitness over 8 combined faults, a trial of each.";
   }
 
   // Whether the map is that of the archive that is searched.
