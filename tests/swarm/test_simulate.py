@@ -192,7 +192,7 @@ def test_bad_input_names_the_argument_and_what_is_allowed(
         ([[1.0, 2.0]], None, ["poses", "3"]),
         ([[1.0, math.inf, 0.0]], None, ["poses", "finite"]),
         ("here", None, ["poses", "numbers"]),
-        ([[1.0, 1.0, 0.0]], [[1.0, 1.0, 1.0]], ["obstacles", "2"]),
+        ([[1.0, 1.0, 0.0]], [[1.0, 1.0, 1.0, 1.0]], ["obstacles", "2"]),
         (np.ones((2, 1, 3)), np.ones((3, 1, 2)), ["obstacles", "3 trials", "2"]),
     ],
 )

@@ -36,6 +36,7 @@ def text_of(kit: Kit) -> str:
         "BOUND, NEAR_BOUND": (strategies.BOUND, strategies.NEAR_BOUND),
         "CANDIDATES, RIVALS": (strategies.CANDIDATES, strategies.RIVALS),
         "NINETY": searches.NINETY,
+        "WORTH_DIGITS": strategies.WORTH_DIGITS,
     }
     filled = []
     for line in (SOURCES / FILE).read_text(encoding="utf-8").splitlines():

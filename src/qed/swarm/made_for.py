@@ -16,7 +16,6 @@ from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from qed.compile import code_for
 from qed.swarm.robot import THYMIO, Robot
 
 # Modules, and packages with all that is in them, that depend on the robot.
@@ -54,6 +53,8 @@ class _Modules:
     def module(self, name: str) -> ModuleType:
         """Return a module, executed if it has not been."""
         if name not in self.modules:
+            from qed.compile import code_for  # only here: it loads the compiler
+
             spec = find_spec(name)
             assert spec is not None
             assert spec.loader is not None

@@ -32,6 +32,7 @@ CAREFUL, VERIFY = 0, 1
 DOUBT = 0.0
 BOUND, NEAR_BOUND = 0.0, 0.0
 CANDIDATES, RIVALS = 0, 0
+WORTH_DIGITS = 12
 NINETY = 0.0
 
 
@@ -250,7 +251,7 @@ class Search:
                 total += weight * max(
                     [self.mean[row] + point * part for row, part in zip(rivals, change)]
                 )
-            worth.append(total - highest)
+            worth.append(round(total - highest, WORTH_DIGITS))
         return worth
 
     def _telling(self, one: int, other: int) -> int:

@@ -24,6 +24,7 @@ STRATEGIES = {
 CAREFUL = 5  # trials chosen by the knowledge gradient, the free one of the present included
 DOUBT = 2.0  # standard deviations of a lead up to which it is put to the test after these
 VERIFY = 2  # every second of these tests a lead in doubt, the others look for a better one
+WORTH_DIGITS = 12  # after the decimal point, of what a trial is worth in fitness
 BOUND = 2.0  # standard deviations above the mean
 NEAR_BOUND = 0.7  # the same once a few trials have shown where to look
 CANDIDATES = 96  # controllers whose trial is weighed
@@ -189,7 +190,9 @@ def knowledge_gradient(belief: Posterior, candidates: np.ndarray, rivals: np.nda
     worth = np.zeros(len(candidates))
     for point, weight in zip(POINTS, WEIGHTS, strict=True):
         worth += weight * (means + point * change).max(axis=1)
-    return worth - float(means.max())
+    # Where no trial is worth anything, rounding must not decide: machines round differently.
+    gain: np.ndarray = np.round(worth - float(means.max()), WORTH_DIGITS)
+    return gain
 
 
 def telling(belief: Posterior, one: int, other: int) -> int:
