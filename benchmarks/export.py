@@ -2,7 +2,8 @@
 
     python benchmarks/export.py [--trials 20] [--seconds 400] [--random 1000] [--searches 100]
 
-Writes results/export.json and docs/results/export.md.  Aseba and MicroPython run where
+Writes results/export.json and docs/results/export.md; --parts without names writes the page anew
+from the results that are there.  Aseba and MicroPython run where
 QED_ASEBA and QED_MICROPYTHON name them (.ci/robots gets them).
 """
 
@@ -41,6 +42,13 @@ with floating point, within 0.02 for whole numbers. Then programs drive the simu
 error of the difference; they are *alike* if the difference is below two of these, or 0.01.
 
 {rows}
+
+## Cycles outside the tolerance
+
+Cycles of *running* whose outputs differ by more: how many, and the first of them as trial, robot
+and cycle.
+
+{beyond}
 
 ## Sizes on a Thymio II
 
@@ -139,6 +147,12 @@ def page(told: dict[str, Any]) -> str:
             fitness = f"{loop['fitness']:.4f} | {loop['original']:.4f} ± {loop['error']:.4f}"
             alike = "yes" if loop["alike"] else "no"
             rows.append(f"| {task} | {name} | {' | '.join(shares)} | {fitness} | {alike} |")
+    beyond = [
+        f"- {task}, {name}: {_outside(report['recorded, free-running'])}."
+        for task, one in told["best"].items()
+        for name, report in one["parity"].items()
+        if not isinstance(report, str) and report["recorded, free-running"]["beyond"]
+    ]
     sizes = ["| task | cell | links | words | variables |", "|---|---|---|---|---|"]
     for task, one in told["best"].items():
         sizes.append(
@@ -159,10 +173,20 @@ def page(told: dict[str, Any]) -> str:
     named = ", ".join(f"{name}: {told['trials'] // few}" for name, few in SLOW.items())
     return TEXT.format(
         trials=told["trials"], fewer=named, seconds=told["seconds"], rows="\n".join(rows),
-        sizes="\n".join(sizes), networks=drawn["networks"],
+        beyond="\n".join(beyond) or "None.", sizes="\n".join(sizes), networks=drawn["networks"],
         large=drawn["too large for a Thymio II"], lists="\n".join(lists), same=same, total=total,
         apart=apart,
     )  # fmt: skip
+
+
+def _outside(running: dict[str, Any]) -> str:
+    """Return how many cycles of a comparison are outside the tolerance, and which, as words."""
+    count = round((1.0 - running["within"]) * running["cycles"])
+    places = ", ".join("/".join(map(str, place[:3])) for place in running["beyond"])
+    return (
+        f"{count} of {running['cycles']:,} cycles, by {running['largest']:.2g} at most "
+        f"({places}{', ...' * (count > len(running['beyond']))})"
+    )
 
 
 def main() -> None:
@@ -172,11 +196,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=400.0)
     parser.add_argument("--random", type=int, default=1000)
     parser.add_argument("--searches", type=int, default=100)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS)
     given = parser.parse_args()
-    old = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-    told: dict[str, Any] = old | {"trials": given.trials, "seconds": given.seconds}
+    told: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     if "best" in given.parts:
+        told |= {"trials": given.trials, "seconds": given.seconds}
         told["best"] = {task: best(task, given.trials, given.seconds) for task in TASKS}
     if "searches" in given.parts:
         told["searches"] = {task: searches(task, given.searches // len(TASKS)) for task in TASKS}

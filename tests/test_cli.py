@@ -384,6 +384,16 @@ def test_controllers_without_range_and_bearing(tmp_path):
     told = commands.run("info", "few.npz", cwd=tmp_path)
     assert f"{len(left)} ({100 * len(left) / len(few):.1f} %)" in told.stdout
     assert f"(cell {left.best.cell})" in told.stdout
+    told = commands.run("info", "example:patrolling-kit")
+    assert "Without range and bearing: no controller." in told.stdout
+    kit = qed.Kit.load("example:flocking-kit")
+    fine = set(archive.without("rab").occupied.tolist())
+    rows = [k for k, cell in enumerate(kit.cells.tolist()) if cell in fine]
+    best = max(rows, key=lambda k: kit.known.normal[k])
+    told = commands.run("info", "example:flocking-kit")
+    share = 100 * len(rows) / len(kit.controllers)
+    assert f"Without range and bearing: {len(rows)} ({share:.1f} %)" in told.stdout
+    assert f"(cell {kit.cells[best]})" in told.stdout
     words = ("recover", "few.npz", "--faults", "1", "--trials", "1", "--fresh", "1", "--seconds")
     done = commands.run(*words, "4", "--without", "rab", "--out", "found.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

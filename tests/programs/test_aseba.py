@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import qed
+from qed.controller.genome import from_controllers
 from qed.controller.inputs import FIRST_RAB, SENSED
 from qed.errors import InputError
 from qed.programs import aseba
@@ -84,6 +85,28 @@ def test_what_does_not_fit_is_told_with_numbers(tmp_path):
     [net] = fixed(networks([smaller]))
     assert aseba.program(net, SPEED, "")[1].fits
     assert not (tmp_path / "large").exists()
+
+
+def test_another_cell_that_fits_is_named(tmp_path):
+    """From an archive the best controller that fits, which is not the best one."""
+    medium, small = SMALL[1], SMALL[2]
+    heavy = qed.Controller([(0, 16, 3e4)], [0.0, 0.0])
+    cells = {0: (LARGE, 0.9), 3: (heavy, 0.8), 12: (small, 0.5), 15: (medium, 0.6)}
+
+    def done(*some):
+        archive = qed.Archive(qed.Grid((4, 4)), {"settings": {"task": "patrolling"}})
+        genomes = from_controllers([cells[k][0] for k in some])
+        measures = np.array(np.unravel_index(some, (4, 4))).T / 3.0
+        archive.add(genomes, [cells[k][1] for k in some], measures)
+        archive.save(tmp_path / "few.npz")
+        words = ("export", "few.npz", "--best", "--to", "aseba", "--out", "robot")
+        return commands.run(*words, cwd=tmp_path)
+
+    told = done(*cells)
+    assert told.returncode == 2
+    assert "links less, or --cell 15, the best that fits (fitness 0.6000)" in told.stderr
+    assert "no other controller of the archive fits" in done(0, 3).stderr
+    assert not (tmp_path / "robot").exists()
 
 
 def test_a_thymio_is_not_faster_than_it_is(tmp_path):

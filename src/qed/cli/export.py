@@ -41,12 +41,14 @@ def export(
     from qed.controller.team import Team
     from qed.errors import InputError
     from qed.programs.export import export as write
+    from qed.programs.fixed import DoesNotFitError
     from qed.recovery.kit.kit import Kit
     from qed.recovery.kit.stored import is_kit
     from qed.swarm.environment import Environment
 
     how: dict[str, Any] = {"trials": trials, "seconds": seconds, "seed": seed, "task": task}
     what: Controller | Team | Kit
+    archive: Archive | None = None
     if is_kit(path):
         if cell is not None or best or without is not None:
             raise InputError("a kit is exported whole; leave out --cell, --best and --without")
@@ -66,7 +68,10 @@ def export(
         if isinstance(what, Team):
             how["environment"] = Environment(robots=len(what))
     with show.waiting("comparing with the simulator") as progress:
-        made = write(what, to, out, progress=progress, **how)
+        try:
+            made = write(what, to, out, progress=progress, **how)
+        except DoesNotFitError as error:
+            raise InputError(f"{error}{_fitting(archive, to)}") from error
     print_parity(made.parity)
     if made.contract["needs range and bearing"]:
         typer.echo("It reads range and bearing, which a Thymio as sold does not have.")
@@ -95,6 +100,18 @@ def _chosen(archive: Archive, cell: str | None, best: bool) -> tuple[Controller 
     if len(cells) == 1:
         return found[0], f"cell {cells[0]}"
     return Team(found), f"a team of {len(cells)}"
+
+
+def _fitting(archive: Archive | None, to: str) -> str:
+    """Return what an archive has instead of a controller that is too large, as words."""
+    from qed.programs.export import best_fitting
+
+    if archive is None:
+        return ""
+    elite = best_fitting(archive, to)
+    if elite is None:
+        return "; no other controller of the archive fits"
+    return f", or --cell {elite.cell}, the best that fits (fitness {elite.fitness:.4f})"
 
 
 def print_parity(parity: dict[str, Any]) -> None:

@@ -115,9 +115,7 @@ def _without(archive: Archive) -> str:
         some = archive.without("rab")
     except InputError:
         return "no controller"
-    best = some.best
-    share = 100 * len(some) / len(archive)
-    return f"{len(some):,} ({share:.1f} %), the best has {best.fitness:.4f} (cell {best.cell})"
+    return recoveries.share_of(len(some), len(archive), some.best.fitness, some.best.cell)
 
 
 def _environment(

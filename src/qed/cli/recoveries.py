@@ -28,6 +28,7 @@ def print_kit(kit: Kit, path: Path) -> None:
     screen.print(str(path), style="bold", markup=False)
     for line in kit.words:
         screen.print(show.printable(line), markup=False)
+    screen.print(f"Without range and bearing: {_without(kit)}.")
     table = show.table("fault", right=("controller", "fitness", "kept", "gain"))
     for play in kit.playbook.plays.values():
         table.add_row(
@@ -38,6 +39,24 @@ def print_kit(kit: Kit, path: Path) -> None:
             f"{play.gain:+z.3f} ± {play.error:.3f}",
         )
     screen.print(table)
+
+
+def share_of(count: int, of: int, fitness: float, cell: int) -> str:
+    """Return how many controllers do without something, and what their best one has, as words."""
+    return f"{count:,} ({100 * count / of:.1f} %), the best has {fitness:.4f} (cell {cell})"
+
+
+def _without(kit: Kit) -> str:
+    """Return what a kit's controllers can do without range and bearing, as words."""
+    from qed.swarm.job import networks_of
+
+    reads = networks_of(kit.controllers)[0].reads
+    rows = [k for k, bits in enumerate(reads & kit.controllers[0].nodes.RAB_BITS) if not bits]
+    if not rows:
+        return "no controller"
+    best = max(rows, key=lambda k: float(kit.known.normal[k]))
+    fitness = float(kit.known.normal[best])
+    return share_of(len(rows), len(reads), fitness, int(kit.cells[best]))
 
 
 def print_recoveries(found: Sequence[Recovery], task: str) -> None:

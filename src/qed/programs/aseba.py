@@ -20,7 +20,16 @@ from xml.etree import ElementTree
 from qed.controller.inputs import CONSTANT, FIRST_RAB, RAB
 from qed.errors import InputError, StoppedError
 from qed.programs.contract import FULL_SCALE, plain
-from qed.programs.fixed import COARSE, LIMIT, ONE, STEP_BITS, TABLE, FixedNeuron, fixed
+from qed.programs.fixed import (
+    COARSE,
+    LIMIT,
+    ONE,
+    STEP_BITS,
+    TABLE,
+    DoesNotFitError,
+    FixedNeuron,
+    fixed,
+)
 from qed.programs.network import Network
 from qed.programs.running import SOURCES, Running, listed
 
@@ -61,7 +70,7 @@ def name_of(number: int, several: bool) -> str:
 
 
 def files(nets: Sequence[Network], contract: Mapping[str, Any]) -> dict[str, str]:
-    """Return a program for each network; InputError if one does not fit the robot."""
+    """Return a program for each network; DoesNotFitError if one does not fit the robot."""
     speed = full_speed(contract)
     if speed > FULL_TARGET:
         raise InputError(
@@ -72,7 +81,7 @@ def files(nets: Sequence[Network], contract: Mapping[str, Any]) -> dict[str, str
     for k, net in enumerate(fixed(nets)):
         code, size = program(net, speed, contract["controllers"]["names"][k])
         if not size.fits:
-            raise InputError(too_large(size, nets[k], contract["controllers"]["names"][k]))
+            raise DoesNotFitError(too_large(size, nets[k], contract["controllers"]["names"][k]))
         found[name_of(k, len(nets) > 1)] = _file(code)
     return found
 
@@ -89,7 +98,7 @@ def too_large(size: Size, net: Network, name: str) -> str:
 
 
 def size_of(net: Network) -> Size:
-    """Return what a network takes of a Thymio II; InputError if its weights are too large."""
+    """Return what a network takes of a Thymio II; DoesNotFitError if its weights are too large."""
     return program(fixed([net])[0], FULL_TARGET, "")[1]
 
 

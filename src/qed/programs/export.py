@@ -17,6 +17,7 @@ from qed.errors import InputError, choice, integer
 from qed.files import disk, write_text
 from qed.programs import aseba, c, python, running, search
 from qed.programs.contract import contract_of, plain, readme, text_of
+from qed.programs.fixed import DoesNotFitError
 from qed.programs.network import Network, networks
 from qed.programs.parity import compare, record
 from qed.recovery.kit.kit import Kit
@@ -26,6 +27,7 @@ from qed.swarm.robot import THYMIO
 from qed.swarm.tasks import Task
 
 if TYPE_CHECKING:
+    from qed.archive.archive import Archive, Elite
     from qed.recovery.trials import Progress
 
 
@@ -238,6 +240,21 @@ def _members(what: Any, robots: int) -> tuple[list[Controller], Sequence[int], l
         )
     different = list(dict.fromkeys(what.controllers))
     return different, what.parts, [f" {k}" for k in range(len(different))]
+
+
+def best_fitting(archive: Archive, to: str) -> Elite | None:
+    """Return the best elite whose controller a robot of this language has room for, if any."""
+    environment = Environment(robot=archive.robot)
+    for elite in sorted(archive.elites(), key=lambda elite: -elite.fitness):
+        if elite.controller is None:
+            break
+        nets = networks([elite.controller])
+        try:
+            LANGUAGES[to].files(nets, contract_of(to, nets, (0,), environment, [""]))
+        except DoesNotFitError:
+            continue
+        return elite
+    return None
 
 
 def _ticker(progress: Progress | None, total: int) -> Callable[[], None]:

@@ -31,6 +31,10 @@ MOST_BITS = 14
 LARGEST_SUM = (LARGEST_16 - 1) / 2 ** (12 - COARSE)  # of 5 * weighted sum + bias
 
 
+class DoesNotFitError(InputError):
+    """A network is too large for a robot."""
+
+
 class FixedNeuron(NamedTuple):
     """A neuron in whole numbers."""
 
@@ -40,7 +44,7 @@ class FixedNeuron(NamedTuple):
 
 
 def fixed(nets: Sequence[Network]) -> list[list[FixedNeuron]]:
-    """Return networks in whole numbers; InputError if a weight is too large for any scale."""
+    """Return networks in whole numbers; DoesNotFitError if a weight is too large for any scale."""
     return [[_fixed(neuron) for neuron in net] for net in nets]
 
 
@@ -48,7 +52,7 @@ def _fixed(neuron: Neuron) -> FixedNeuron:
     weights = [GAIN * weight for _, weight in neuron.links]
     total = abs(neuron.bias) + sum(map(abs, weights))
     if total > LARGEST_SUM - 1.0:
-        raise InputError(
+        raise DoesNotFitError(
             f"a neuron's 5 * weighted sum + bias may be {total:.0f} here; whole numbers "
             f"hold at most {LARGEST_SUM - 1.0:.0f}: take a controller with smaller weights"
         )
