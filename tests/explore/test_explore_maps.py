@@ -89,6 +89,22 @@ def test_the_words_of_an_environment_are_those_of_a_replay() -> None:
     assert sorted(words.values()) == sorted(parts)
 
 
+def test_what_controllers_hear_is_what_their_links_say() -> None:
+    one = ArchiveView("small", "small.npz", archive())
+    each = [
+        any(7 <= source < 15 for source, _, _ in one.controller(cell).pruned().connections)
+        for cell in one.occupied.tolist()
+    ]
+    assert as_data(one)["hears"] == each
+    assert 0 < sum(each) < len(each)
+    cells = one.occupied[one.hears]
+    hearing = Archive(one.archive.space, one.archive.header)
+    hearing.fill_cells(
+        cells, one.archive.take(cells), one.archive.objective[cells], one.archive.measures[cells]
+    )
+    assert ArchiveView("all of them", "", hearing).hears.all()
+
+
 def test_an_own_grid_tells_values_in_its_ranges() -> None:
     space, header = SPACES["own grid"]
     one = filled(space, **header)

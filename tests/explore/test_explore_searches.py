@@ -77,6 +77,33 @@ def test_ten_trials_are_those_of_recover_with_a_kit(scene: Scene) -> None:
     assert events[-1]["performance"] == round(one.performance, 4)
 
 
+def test_a_race_without_range_and_bearing(scene: Scene) -> None:
+    hearing = replace(scene, cells=(12,), without="rab")
+    events = told(hearing, "exhaustive")
+    archive = scene.view.archive.without("rab")
+    one = qed.recover(archive, "patrolling", scene.faults, seconds=SECONDS)
+    assert (events[-1]["cells"], events[-1]["normal_cell"]) == ([one.cell], one.normal_cell)
+    assert events[-1]["performance"] == round(one.performance, 4)
+    tried = {cell for event in events if event["kind"] == "tried" for cell in event["cells"]}
+    assert tried == set(archive.occupied.tolist())
+    # What ran hears, and is measured on the same trials.
+    assert 12 not in tried
+    rows = {role: row for row in events[-1]["rows"] for role in row["roles"]}
+    ran = qed.simulate(
+        scene.view.controller(12), task="patrolling", trials=50, seconds=SECONDS,
+        seed=one.fresh_seed, faults=scene.faults,
+    ).fitness["patrolling"]  # fmt: skip
+    assert rows["running"]["broken"] == round(float(ran.mean()), 4)
+    hears = int(scene.view.hears[:40].sum())
+    for way in ("kit", "playbook"):
+        [refused] = told(hearing, way)
+        assert f"{hears} of the kit's 40 controllers read range" in refused["words"]
+    kit = scene.view.kit
+    silent = replace(scene.view, kit=replace(kit, cells=np.full(40, one.cell)))
+    same = replace(hearing, view=silent, events=((0, qed.Faults(["PMIN"] * 10)),))
+    assert told(same, "playbook")[-1]["kind"] == "found"
+
+
 def test_a_team_is_wired_to_recover_by_fault(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     plain = qed.recover(scene.view.archive, "patrolling", scene.faults, seconds=SECONDS)

@@ -52,6 +52,7 @@ def shown() -> list[ArchiveView]:
         ({"environment": {}, "events": [[1.0, ["BANG"] * 10]]}, "fault must be one of"),
         ({"environment": {}, "events": [broken(4.0), broken(1.0)]}, "in the order"),
         ({"events": [[0, []]] * 65}, "at most 64"),
+        ({"without": "proximity"}, "without must be one of"),
         ({"home": 1}, "cell 1 of small is empty"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,6 +110,10 @@ def test_fitness_in_many_faults_is_that_of_simulations(guarded: ASGIApp) -> None
     events = [json.loads(line) for line in body.splitlines() if line.strip()]
     last = [event for event in events if event.get("cells")][-1]
     assert (status, len(last["cells"]), last["done"]) == (200, 40, last["total"])
+    # Resilience is against the normal best, which is that of a recovery.
+    [normal] = [event["fitness"] for event in events if event["kind"] == "normal"]
+    found = qed.recover(archive(), faults=qed.Faults(["PMIN"] * 10), trials=10, seconds=2.0)
+    assert normal == round(found.normal, 4)
     seed = streams(1).broken
     python = [
         qed.simulate(
@@ -190,11 +195,64 @@ def test_in_the_page(browser: Browser, served: Served, tmp_path: Path) -> None:
     browser.until("!explorer.loading && explorer.stage.panes.length === 1")
     click(browser, "#many")
     browser.until("document.getElementById('message').textContent.startsWith('The map shows')")
-    assert browser.evaluate("explorer.map.values.every((one) => one !== null)")
+    means = browser.evaluate("explorer.map.values")
+    assert None not in means
+    browser.evaluate(
+        "(() => { const c = document.getElementById('colour'); c.value = 'mean resilience'; "
+        "c.dispatchEvent(new Event('change')); })()"
+    )
+    normal = float(re.findall(r"against ([0-9.]+),", value(browser, "message"))[0])
+    changes = browser.evaluate("explorer.map.values")
+    assert changes == pytest.approx([one / normal - 1 for one in means], abs=0.01)
+    assert value(browser, "low") == f"{min(changes):.2f}"
     click(browser, "#spread")
     browser.until("document.getElementById('spread-words').textContent.startsWith('Healthy')")
     for name, file in (("controller", "qed-cell-6.json"), ("kit", "qed-patrolling-kit.npz"),
                        ("map", "qed-map.png")):  # fmt: skip
         click(browser, f"#save-{name}")
         browser.until(f"document.getElementById('kept').textContent.startsWith('{file}')")
+    assert browser.complaints() == []
+
+
+def test_recoveries_among_controllers_without_range_and_bearing(
+    browser: Browser, served: Served
+) -> None:
+    link = "cells=0&environment=robots:10&seconds=2&events=0:PMIN*10&told=0:0.5"
+    opened(browser, f"{served.address}#{link}", still=True)
+    browser.until("document.getElementById('advice').textContent.includes('90 %')")
+    click(browser, ".filter summary")
+    browser.evaluate(
+        "(() => { const s = document.getElementById('without'); s.value = 'rab'; "
+        "s.dispatchEvent(new Event('change')); })()"
+    )
+    silent = archive().without("rab").occupied.tolist()
+    shown = "JSON.stringify(explorer.map.data.cells.filter((_, row) => explorer.map.passes(row)))"
+    assert json.loads(browser.evaluate(shown)) == silent
+    assert f"{len(silent)} of 40" in browser.evaluate(
+        "document.querySelector('.filter summary').textContent"
+    )
+    # A hidden cell cannot be clicked; the kit, which hears, says why it cannot help.
+    browser.click(*cell_at(browser, 12))
+    assert browser.evaluate("explorer.state.cells[0]") == 0
+    for name in ("message", "advice"):
+        assert f"{40 - len(silent)} read range and bearing" in value(browser, name)
+    assert browser.evaluate("document.getElementById('recover').disabled")
+    click(browser, "[value=exhaustive]")
+    click(browser, "#recover")
+    browser.until("!document.getElementById('found').hidden && !explorer.recovering.running")
+    browser.until("!explorer.loading")
+    found = qed.recover(
+        archive().without("rab"), faults=qed.Faults(["PMIN"] * 10), trials=10, seconds=2.0
+    )
+    report = browser.evaluate("explorer.recovering.report.found.cells[0]")
+    assert report == found.cell
+    browser.until("document.getElementById('lines').textContent.includes('without(\"rab\")')")
+    # The link has it; all cells are there again with a click.
+    again = browser.evaluate("location.hash")
+    assert "without=rab" in again
+    opened(browser, f"{served.address}{again}", still=True)
+    assert browser.evaluate("explorer.map.passes(0)") is False
+    click(browser, ".filter summary")
+    click(browser, "#unfilter")
+    assert browser.evaluate("explorer.state.without === '' && explorer.map.passes(0)")
     assert browser.complaints() == []

@@ -122,6 +122,7 @@ def _recovery(scene: Scene, way: str) -> list[str]:
     else:
         by = ', by="fault"' if way == "team" else ""
         more = f"trials=10, {more}{by}"
-        call = f"found = qed.recover(archive, {_quoted(scene.task)}, faults, {more})"
+        archive = f"archive.without({_quoted(scene.without)})" if scene.without else "archive"
+        call = f"found = qed.recover({archive}, {_quoted(scene.task)}, faults, {more})"
     result = 'print(f"{found.broken:.3f} -> {found.performance:.3f} (cell {found.cell})")'
     return ["", *kit, faults, call, result]

@@ -72,6 +72,7 @@ def as_data(one: ArchiveView) -> dict[str, Any]:
         "attributes": _attributes(one),
         "words": _words(one),
         "normal": one.normal_cell,
+        "hears": one.hears.tolist(),
         "environments": one.attributes is not None,
     }
 
@@ -111,7 +112,7 @@ def about(one: ArchiveView) -> dict[str, Any]:
         and {
             "environment": {name: getattr(kit.environment, name) for name in ATTRIBUTES},
             "task": kit.task,
-            "controllers": len(kit.controllers),
+            "cells": kit.cells.tolist(),
         },
     }
 

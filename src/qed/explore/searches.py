@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
+from qed.archive.archive import Archive
 from qed.compile import user_cache
 from qed.errors import InputError, choice
 from qed.explore.queues import Stream
@@ -19,7 +20,7 @@ from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.play import NOTICED, Step
 from qed.recovery.kit.prepare import Effort, digest_of, prepare
 from qed.recovery.recover import ArchiveSearch, trials_of
-from qed.recovery.recovery import Event, Recovery
+from qed.recovery.recovery import Event, Recovery, Report
 from qed.recovery.trials import Normal, Swarm, Trials
 from qed.swarm.faults import Faults
 from qed.view.words import origin
@@ -51,7 +52,7 @@ class Searcher:
     def search(self, scene: Scene, way: str, stream: Stream) -> None:
         """Search for what works in a broken swarm, and report it."""
         if way == "many faults":
-            many_faults(scene, stream)
+            self.many_faults(scene, stream)
             return
         if scene.faults is None:
             raise InputError("no robot has a fault; break one, then recover")
@@ -65,10 +66,7 @@ class Searcher:
     def exhaustive(self, scene: Scene, by: str | None, stream: Stream) -> None:
         """Race all controllers, healthy and broken: ``qed.recover(archive, task, faults)``."""
         assert scene.faults is not None  # for the type checker
-        one, stage = scene.view, ""
-        how = _tried(scene)
-        key = (one.source, str(how.task), how.environment, how.seconds)
-        search = ArchiveSearch(one.archive, how, normal=self.healthy.get(key))
+        stage = ""
 
         def watch(event: Event) -> None:
             nonlocal stage
@@ -80,10 +78,44 @@ class Searcher:
             stream.progress(event.done, event.total, cells.tolist(), fitness.tolist())
             stream.give_way()
 
+        with stream.turn(), self._search(scene) as search:
+            [found] = search.recover([scene.faults], by, watch)
+            _report(scene, found, stream)
+
+    def many_faults(self, scene: Scene, stream: Stream) -> None:
+        """Try all controllers in several combined faults, a trial each; report means so far.
+
+        First comes the fitness of the normal best with healthy robots.
+        """
+        cells = scene.searched.occupied.tolist()
+        total, swarms = np.zeros(len(cells)), len(cells) * FAULTS
+
+        def watch(event: Event) -> None:
+            stream.progress(event.done, event.total)
+            stream.give_way()
+
+        stream.send({"kind": "phase", "words": PHASES["healthy"]})
+        with stream.turn(), self._search(scene) as search:
+            healthy = search.healthy(Report(watch, search.cells, search.planned)).fresh
+            stream.send({"kind": "normal", "fitness": round(healthy, 4)})
+            words = f"Trying all controllers in {FAULTS} combined faults."
+            stream.send({"kind": "phase", "words": words})
+            for k in range(FAULTS):
+                faults = Faults.sample(scene.environment.robots, seed=SEED + k)
+                report = Report(watch, search.cells, swarms, done=k * len(cells))
+                each: list[Swarm] = [([row], faults) for row in range(len(cells))]
+                how = search.how
+                total += how.fitness(each, 1, how.streams.broken, report)[:, 0]
+                stream.progress(report.done, swarms, cells, _rounded(total / (k + 1)))
+
+    @contextmanager
+    def _search(self, scene: Scene) -> Iterator[ArchiveSearch]:
+        """Give a search of the controllers; what healthy swarms did then is remembered."""
+        how = _tried(scene, scene.searched)
+        key = scene.view.source, scene.without, str(how.task), how.environment, how.seconds
+        search = ArchiveSearch(scene.searched, how, normal=self.healthy.get(key))
         try:
-            with stream.turn():
-                [found] = search.recover([scene.faults], by, watch)
-                _report(scene, found, how, stream)
+            yield search
         finally:
             if search.normal is not None:
                 while len(self.healthy) >= KEPT:
@@ -93,10 +125,7 @@ class Searcher:
 
 def by_kit(scene: Scene, stream: Stream) -> None:
     """Let a kit search within ten trials, the fault unknown: ``kit.recover(faults=...)``."""
-    kit, faults = scene.view.kit, scene.faults
-    if kit is None or faults is None:
-        raise InputError("there is no kit for this archive; prepare one")
-    kit.check(scene.task, len(faults))
+    kit, faults = _kit(scene)
     cells = kit.cells.tolist()
     stream.send({"kind": "phase", "words": "Ten trials; the search does not know the fault."})
     expected = kit.search(seed=SEED).expected
@@ -128,15 +157,27 @@ def by_kit(scene: Scene, stream: Stream) -> None:
             faults, scene.task, budget=BUDGET, seconds=scene.seconds, seed=SEED,
             environment=scene.environment, on_event=watch, backend="cpu",
         )  # fmt: skip
-        _report(scene, found, _tried(scene), stream)
+        _report(scene, found, stream)
 
 
-def by_playbook(scene: Scene, stream: Stream) -> None:
-    """Let each robot run what a kit has for its fault, without a trial: ``kit.playbook.team``."""
+def _kit(scene: Scene) -> tuple[Kit, Faults]:
+    """Return the kit that searches, and the faults; InputError if it cannot search here."""
     kit, faults = scene.view.kit, scene.faults
     if kit is None or faults is None:
         raise InputError("there is no kit for this archive; prepare one")
     kit.check(scene.task, len(faults))
+    others = int((~np.isin(kit.cells, scene.searched.occupied)).sum())
+    if others:
+        raise InputError(
+            f"{others} of the kit's {len(kit.cells)} controllers read range and bearing; race "
+            "every controller, or make a kit with qed prepare --without rab"
+        )
+    return kit, faults
+
+
+def by_playbook(scene: Scene, stream: Stream) -> None:
+    """Let each robot run what a kit has for its fault, without a trial: ``kit.playbook.team``."""
+    kit, faults = _kit(scene)
     stream.send({"kind": "phase", "words": "Looking it up; then 50 fresh trials measure it."})
     rows, book = kit.playbook.rows(faults), kit.playbook
     if not book.trusted and len(set(faults)) > 1:
@@ -150,26 +191,6 @@ def by_playbook(scene: Scene, stream: Stream) -> None:
         healthy, broken, performance = tried.mean(1).tolist()
         found = _rows(scene, how, (normal, healthy, broken), None, (cells, performance))
     stream.send({"kind": "found", "cells": list(cells), "rows": found, "origin": ""})
-
-
-def many_faults(scene: Scene, stream: Stream) -> None:
-    """Try all controllers in several combined faults, a trial each; report means so far."""
-    how, cells = _tried(scene), scene.view.occupied.tolist()
-    total, swarms = np.zeros(len(cells)), len(cells) * FAULTS
-    stream.send({"kind": "phase", "words": f"Trying all controllers in {FAULTS} combined faults."})
-    with stream.turn():
-        for k in range(FAULTS):
-            faults, done = Faults.sample(scene.environment.robots, seed=SEED + k), k * len(cells)
-
-            def seen(tried: Any, _: Any) -> None:
-                nonlocal done
-                done += len(tried)
-                stream.progress(done, swarms)
-                stream.give_way()
-
-            each: list[Swarm] = [([row], faults) for row in range(len(cells))]
-            total += how.fitness(each, 1, how.streams.broken, seen)[:, 0]
-            stream.progress(done, swarms, cells, _rounded(total / (k + 1)))
 
 
 def advice(one: ArchiveView, told: Any) -> dict[str, Any]:
@@ -217,10 +238,10 @@ def _rounded(values: Iterable[float]) -> list[float]:
     return [round(float(value), 4) for value in values]
 
 
-def _tried(scene: Scene) -> Trials:
+def _tried(scene: Scene, archive: Archive | None = None) -> Trials:
     """Return how controllers are tried where a swarm broke; on fresh trials as kits are too."""
     return trials_of(
-        scene.view.archive, scene.task, trials=TRIALS, seconds=scene.seconds, seed=SEED,
+        archive or scene.view.archive, scene.task, trials=TRIALS, seconds=scene.seconds, seed=SEED,
         environment=scene.environment, watched=True,
     )  # fmt: skip
 
@@ -259,8 +280,9 @@ def _rows(
     return list(rows.values())
 
 
-def _report(scene: Scene, found: Recovery, how: Trials, stream: Stream) -> None:
-    """Report the end of a search."""
+def _report(scene: Scene, found: Recovery, stream: Stream) -> None:
+    """Report the end of a search, whose controllers meet those that ran on fresh trials."""
+    how = _tried(scene)  # of the whole archive: what ran may read what shall not be read
     cells = list(found.cells)
     normal = found.normal_cell, found.normal, found.broken
     single = None if found.one_for_all is None else (found.cell, found.one_for_all)

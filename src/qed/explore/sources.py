@@ -76,6 +76,14 @@ class ArchiveView:
         return self.archive.controller(cell)
 
     @cached_property
+    def hears(self) -> np.ndarray:
+        """Whether the controller of each filled cell reads range and bearing."""
+        silent: Sequence[int] | np.ndarray = ()
+        with suppress(InputError):  # where all of them do
+            silent = self.archive.without("rab").occupied
+        return ~np.isin(self.occupied, silent)
+
+    @cached_property
     def attributes(self) -> Attributes | None:
         """What the options of its cells are, if its cells are environments of swarms."""
         return environment_attributes(self.archive)

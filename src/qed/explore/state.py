@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from qed.archive.archive import Archive
 from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.definitions import defined
@@ -34,7 +35,10 @@ APART = 0.18  # m between robots that begin together
 EDGE = 0.15  # m between robots and walls
 DRAWS = 40  # of obstacles, before it is given up
 DIGITS = 4  # of metres and radians: what is written as Python is what is simulated
-KEYS = ("archive", "cells", "home", "environment", "task", "seed", "start", "seconds", "events")
+KEYS = (
+    "archive", "cells", "home", "environment", "task", "seed", "start", "seconds", "events",
+    "without",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +54,7 @@ class Scene:
     start: str
     seconds: float
     events: tuple[tuple[int, Faults], ...]  # from which cycle on robots have which faults
+    without: str = ""  # inputs that what is searched for must not read
 
     @property
     def controller(self) -> Controller | Team:
@@ -58,6 +63,12 @@ class Scene:
         if len(self.cells) == 1:
             return made[self.cells[0]]
         return Team([made[cell] for cell in self.cells])
+
+    @property
+    def searched(self) -> Archive:
+        """The archive that recoveries are searched in."""
+        archive = self.view.archive
+        return archive.without(self.without) if self.without else archive
 
     @property
     def poses(self) -> Start | None:
@@ -116,6 +127,7 @@ def checked(given: Any, views: Sequence[ArchiveView]) -> Scene:
         start=choice("start", _text("start", table.get("start", "drawn")), STARTS),
         seconds=seconds,
         events=_events(table.get("events", []), environment.robots, round(seconds / robot.CYCLE)),
+        without=choice("without", _text("without", table.get("without", "")), ("", "rab")),
     )
 
 

@@ -195,13 +195,18 @@ class ArchiveSearch:
         self.controllers, self.cells = len(how.networks), archive.occupied
         self.full = full or not racing.races(self.controllers, how.trials)
 
+    @property
+    def planned(self) -> int:
+        """How many swarms are tried, healthy or in a combined fault."""
+        if self.full:
+            return self.controllers
+        return sum(count for count, _ in racing.heats(self.controllers, self.how.trials))
+
     def recover(
         self, faults: Sequence[Faults], by: str | None = None, watch: OnEvent | None = None
     ) -> list[Recovery]:
         """Find the best controller in each combined fault, or a team by fault."""
-        each = self.controllers
-        if not self.full:
-            each = sum(count for count, _ in racing.heats(self.controllers, self.how.trials))
+        each = self.planned
         conditions = len(faults) + (self.normal is None)
         total = each * conditions + (by_fault.planned(faults, self.controllers) if by else 0)
         report = Report(watch, self.cells, total)

@@ -5,7 +5,8 @@ export class Filters {
   constructor(page) {
     this.page = page;
     $("least").addEventListener("input", () => this.apply());
-    $("unfilter").addEventListener("click", () => this.show(page.map.data));
+    $("unfilter").addEventListener("click", () => { this.show(page.map.data); this.without(""); });
+    $("without").addEventListener("change", () => this.without($("without").value));
     $("colour").addEventListener("change", () => this.colour($("colour").value));
     this.layers = {};
   }
@@ -29,11 +30,12 @@ export class Filters {
   }
 
   apply() {
-    const { attributes, fitness } = this.data, least = Number($("least").value);
+    const { attributes, fitness, hears } = this.data, least = Number($("least").value);
     const wanted = this.selects.map((select) => (select.value === "" ? -1 : Number(select.value)));
-    const all = Number($("least").value) <= Number($("least").min);
+    const all = Number($("least").value) <= Number($("least").min), { without } = this.page.state;
+    $("without").value = without;
     this.page.map.passes = (row) => (all || fitness[row] >= least) &&
-      wanted.every((option, k) => option < 0 || attributes[k].values[row] === option);
+      !(without && hears[row]) && wanted.every((option, k) => option < 0 || attributes[k].values[row] === option);
     const count = fitness.filter((_, row) => this.page.map.passes(row)).length;
     $("least-value").textContent = least.toFixed(2);
     $("unfilter").disabled = count === fitness.length;
@@ -42,13 +44,32 @@ export class Filters {
     this.page.map.paint();
   }
 
+  // What recoveries are searched among, too.
+  without(inputs) {
+    const { page } = this;
+    page.state.without = inputs;
+    this.apply();
+    if (!page.ready) return;
+    page.linked();
+    page.recovering.ready(false, true);
+    page.real.show();
+    page.keeping.show();
+  }
+
+  // How many of some cells cannot be used, for what they read.
+  excluded(cells) {
+    const { hears } = this.data;
+    return this.page.state.without ? cells.filter((cell) => hears[this.page.map.rows.get(cell)]).length : 0;
+  }
+
   // Add what a search found of cells as something that colours can show.
-  layer(name, words) {
-    this.layers[name] = { words, values: this.page.map.values };
+  layer(name, words, values = this.page.map.values) {
+    this.layers[name] = { words, values };
     fill($("colour"), [["evolved", "fitness in evolution"],
       ...Object.entries(this.layers).map(([key, one]) => [key, one.words])]);
-    $("colour").value = name;
     $("colour-label").hidden = false;
+    if (values !== this.page.map.values) return; // it can be chosen
+    $("colour").value = name;
     this.page.map.valueWords = words;
   }
 

@@ -60,9 +60,9 @@ class Page {
   choose() {
     fill($("archive"), this.config.archives.map((one, k) => [k, one.name]));
     $("archive").addEventListener("change", () => {
-      const { speed, trails, sensors, badges } = this.state;
+      const { speed, trails, sensors, badges, without } = this.state;
       this.recovering?.forget();
-      this.state = { ...fromLink(""), archive: Number($("archive").value), speed, trails, sensors, badges };
+      this.state = { ...fromLink(""), archive: Number($("archive").value), speed, trails, sensors, badges, without };
       this.openArchive();
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.map.paint());
@@ -127,6 +127,7 @@ class Page {
     const { state } = this;
     $("speed").value = state.speed;
     for (const id of ["trails", "sensors", "badges"]) $(id).checked = state[id];
+    this.filters.apply();
     this.recovering.show();
     this.real.show();
     await this.load(state.time, !still.matches);

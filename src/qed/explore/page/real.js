@@ -26,7 +26,9 @@ export class RealTrials {
     const { page } = this, { archive, told } = page.state, { kit } = page.archive;
     $("real").hidden = !kit;
     if (!kit || !($("real").open ||= told.length > 0)) return;
-    const mine = (this.asking = {});
+    const mine = (this.asking = {}), { unfit } = page.recovering;
+    $("told").hidden = Boolean(unfit);
+    if (unfit) { $("advice").textContent = unfit; return; }
     let said;
     try { said = await api.table("advice", { archive, told }); } catch (error) {
       $("advice").textContent = error.message;

@@ -45,7 +45,7 @@ export class Recovering {
     const { kit } = archive;
     $("all-words").textContent = `a race of ${archive.controllers.toLocaleString("en")}; the fault is known`;
     $("kit-words").textContent = kit
-      ? `with a kit of ${kit.controllers}; the fault is unknown` : "needs a kit; the fault is unknown";
+      ? `with a kit of ${kit.cells.length}; the fault is unknown` : "needs a kit; the fault is unknown";
     $("book-way").hidden = !kit;
     radio("exhaustive").disabled = !archive.archive;
     $("team-way").hidden = !archive.archive;
@@ -65,14 +65,21 @@ export class Recovering {
     if (!this.running) $("trials").hidden = true;
   }
 
+  // Why the kit cannot be used with what controllers may read.
+  get unfit() {
+    const { kit } = this.page.archive, others = this.page.filters.excluded(kit.cells);
+    return others ? `Of the kit's ${kit.cells.length} controllers, ${others} read range and bearing. Race every ` +
+      "controller, or make a kit with qed prepare --without rab." : "";
+  }
+
   // Whether a search can begin, and why not.
-  ready(quiet = false) {
+  ready(quiet = false, always = false) {
     const { page } = this, { swarm } = page.stage, { kit } = page.archive;
     if (!swarm || this.running) return;
     const broken = swarm.faultsAt(swarm.cycles).some((name) => name !== "NONE");
     let why = broken ? "" : "Break a robot first.";
     $("fit").hidden = true;
-    $("prepare").hidden = this.way !== "kit" || Boolean(kit);
+    $("prepare").hidden = this.way !== "kit" || Boolean(kit || page.state.without);
     if (["kit", "playbook"].includes(this.way) && kit && broken) {
       const { robots } = kit.environment;
       if (robots !== swarm.robots) {
@@ -80,12 +87,18 @@ export class Recovering {
         $("fit").textContent = `Go on with ${robots} robots`;
         $("fit").hidden = false;
       }
+      why ||= this.unfit;
       if (kit.task !== swarm.task) why = `The kit is for ${kit.task}; choose that score.`;
     }
+    const { cells } = page.map.data;
+    if (page.state.without && page.filters.excluded(cells) === cells.length)
+      why ||= "Every controller of this archive reads range and bearing.";
+    if (this.way === "kit" && !kit && page.state.without)
+      why ||= "This archive has no kit: race every controller, or make one with qed prepare --without rab.";
     if (this.way === "kit" && !kit)
       why ||= "This archive has no kit yet: prepare one, or give one to qed explore.";
     $("recover").disabled = Boolean(why);
-    if (!this.reports.has(entryOf(page.state)) && !page.state.beside && !(quiet && !why)) $("message").textContent = why;
+    if (always && why || !this.reports.has(entryOf(page.state)) && !page.state.beside && !(quiet && !why)) $("message").textContent = why;
   }
 
   stop() {
@@ -147,19 +160,24 @@ export class Recovering {
 
   // Colour the map by what controllers give in several faults; what is known so far stays.
   async many() {
-    const { page } = this, words = "mean over faults";
+    const { page } = this, words = "mean over faults", resilience = "mean resilience";
+    let normal = 0;
     this.scene = structuredClone(page.state);
     const done = await this.work($("many"), "search", { state: asked(this.scene), way: "many faults" }, (event) => {
       if (event.kind === "phase") { $("message").textContent = event.words; return; }
+      if (event.kind === "normal") { normal = event.fitness; return; }
       $("progress").value = event.done / event.total;
       if (!event.cells?.length || !this.seen) return;
       page.map.untried();
       page.map.tried(event.cells, event.fitness, false);
+      if (normal > 0) page.filters.layer(resilience, resilience,
+        page.map.values.map((mean) => (mean === null ? null : mean / normal - 1)));
       page.filters.layer(words, words);
       page.scaled();
     });
     this.ready(true);
-    if (done) $("message").textContent = "The map shows the mean fitness over 8 combined faults, a trial of each.";
+    if (done) $("message").textContent = "The map shows the mean fitness over 8 combined faults, a trial of each; " +
+      `mean resilience is its change against ${normal.toFixed(3)}, the normal best with healthy robots.`;
   }
 
   // Whether the map is that of the archive that is searched.

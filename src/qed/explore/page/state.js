@@ -2,15 +2,15 @@
 export const beginning = {
   archive: 0, cells: null, environment: null, task: null, seed: 1, start: "drawn", seconds: null,
   events: [], beside: null, way: "", time: 0, speed: 10, trails: false, sensors: false,
-  badges: true, robot: -1, told: [],
+  badges: true, robot: -1, told: [], without: "",
 };
 const SAFE = /[^A-Za-z0-9._,:;*-]/g;
 
 // What the server simulates of it.
 export function asked(state, cells = state.cells) {
-  const { archive, environment, task, seed, start, seconds, events } = state;
+  const { archive, environment, task, seed, start, seconds, events, without } = state;
   const home = cells === state.cells || !cells ? null : state.cells[0]; // where a recovery is shown
-  const wanted = { archive, cells, home, environment, task, seed, start, seconds, events };
+  const wanted = { archive, cells, home, environment, task, seed, start, seconds, events, without };
   return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null));
 }
 
@@ -47,7 +47,7 @@ export function toLink(state) {
 
 // What is shown, apart from how it is looked at: what can be undone.
 export const entryOf = (state) => toLink({ ...state, time: 0, speed: 10, trails: false, sensors: false,
-  badges: true, robot: -1 });
+  badges: true, robot: -1, without: "" });
 
 export function fromLink(text) {
   const state = structuredClone(beginning);
@@ -69,7 +69,7 @@ export function fromLink(text) {
     } else if (name === "cells" || name === "beside") {
       state[name] = value.split(",").map(Number);
     } else if (typeof beginning[name] === "boolean") state[name] = value === "true";
-    else if (["task", "start", "way"].includes(name)) state[name] = value;
+    else if (["task", "start", "way", "without"].includes(name)) state[name] = value;
     else state[name] = Number(value);
   }
   return state;
