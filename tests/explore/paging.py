@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from browser import Browser
@@ -22,16 +23,22 @@ def value(browser: Browser, name: str) -> str:
     return str(browser.evaluate(f"document.getElementById('{name}').textContent"))
 
 
-def click(browser: Browser, selector: str) -> None:
-    """Click in the middle of an element, as a mouse does."""
-    box = json.loads(
+def middle(browser: Browser, selector: str) -> tuple[float, float]:
+    """Return where the middle of an element is in the window."""
+    x, y = json.loads(
         browser.evaluate(
-            f"(() => {{ const e = document.querySelector('{selector}'); "
-            "e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect(); "
+            f"(() => {{ const e = document.querySelector('{selector}'), "
+            "b = e.getBoundingClientRect(); "
             "return JSON.stringify([b.x + b.width / 2, b.y + b.height / 2]); })()"
         )
     )
-    browser.click(*box)
+    return x, y
+
+
+def click(browser: Browser, selector: str) -> None:
+    """Click in the middle of an element, as a mouse does."""
+    browser.evaluate(f"document.querySelector('{selector}').scrollIntoView({{block: 'center'}})")
+    browser.click(*middle(browser, selector))
 
 
 def cell_at(browser: Browser, cell: int) -> tuple[float, float]:
@@ -45,3 +52,12 @@ def cell_at(browser: Browser, cell: int) -> tuple[float, float]:
         )
     )
     return x, y
+
+
+def draws(browser: Browser, faults: Sequence[str]) -> None:
+    """Let the page draw these faults whenever it draws some."""
+    kinds = "explorer.config.faults"
+    browser.evaluate(
+        f"crypto.getRandomValues = () => {json.dumps(list(faults))}"
+        f".map((name) => {kinds}.indexOf(name))"
+    )
