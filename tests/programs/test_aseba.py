@@ -39,6 +39,40 @@ def test_sizes_are_those_of_the_compiler():
     assert aseba.measured([told[k][0] for k in fitting]) == [sizes[k] for k in fitting]
 
 
+STOCK = qed.THYMIO_STOCK
+HEARS = qed.Controller([(0, 15, 1.0), (9, 16, -2.0), (9, 17, 0.7)], [0.4, 0.6, 0.1], robot=STOCK)
+
+
+@needs_aseba
+def test_sizes_of_a_stock_thymio_are_those_of_the_compiler():
+    different = [
+        *(qed.Controller([(k, 15, 1.0)], [0.0, 0.0], robot=STOCK) for k in (0, 8)),
+        HEARS, qed.Controller([], [0.0, 0.0], robot=STOCK),
+    ]  # fmt: skip
+    nets = fixed(networks([*different, *(qed.Controller.random(k, STOCK) for k in range(10))]))
+    told = [aseba.program(net, SPEED, "made up", STOCK) for net in nets]
+    assert aseba.measured([code for code, _ in told]) == [size for _, size in told]
+
+
+@needs_aseba
+def test_a_stock_thymio_hears_messages(tmp_path):
+    """The strongest of a cycle, which the next cycle begins without."""
+    made = qed.export(HEARS, "aseba", tmp_path, trials=2, seconds=20.0)
+    for kind in ("recorded, from the same state", "recorded, free-running", "random, free-running"):
+        assert made.parity["aseba"][kind]["within"] >= 0.99
+    [net] = fixed(networks([HEARS]))
+    code = aseba.program(net, SPEED, "", STOCK)[0]
+    assert code.count("call prox.comm.enable(1)") == 1
+    assert code.count("call math.max(rab, rab, prox.comm.rx._intensities)") == 1
+
+
+def test_only_a_thymio_runs_aseba(tmp_path):
+    epuck = qed.Controller.random(1, qed.EPUCK)
+    with pytest.raises(InputError, match="not on the robot epuck: take python, micropython or c"):
+        qed.export(epuck, "aseba", tmp_path / "no", trials=1, seconds=2.0)
+    assert not (tmp_path / "no").exists()
+
+
 @needs_aseba
 def test_the_machine_computes_what_is_proven(tmp_path):
     controllers = [*SMALL, *map(qed.Controller.random, range(37))]

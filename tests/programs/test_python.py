@@ -163,6 +163,57 @@ def test_the_contract_names_what_goes_in_and_out(tmp_path):
     assert not near.contract["needs range and bearing"]
 
 
+def reading_all_kinds(robot: qed.Robot) -> qed.Controller:
+    """Return a random controller that reads proximity sensors and what it hears."""
+    for seed in range(100):
+        controller = qed.Controller.random(seed, robot)
+        nodes, [net] = controller.nodes, networks([controller])
+        read = {source for neuron in net for source, _ in neuron.links if source < nodes.CONSTANT}
+        if {source < nodes.FIRST_RAB for source in read} == {True, False}:
+            return controller
+    raise AssertionError("no random controller reads all")
+
+
+@pytest.mark.parametrize("to", ["python", "c"])
+@pytest.mark.parametrize("robot", [qed.THYMIO_STOCK, qed.EPUCK], ids=str)
+def test_other_robots_have_contracts_of_their_own(tmp_path, to, robot):
+    controller = reading_all_kinds(robot)
+    made = qed.export(controller, to, tmp_path, task="aggregation", **SHORT)
+    for report in made.parity.values():
+        for kind in ("recorded, from the same state", "random, free-running"):
+            assert report[kind]["within"] >= 0.99
+    original = qed.simulate(controller, tasks="aggregation", **SHORT).fitness["aggregation"].mean()
+    for report in made.parity.values():
+        assert report["closed loop"]["original"] == pytest.approx(original, abs=1e-12)
+    nodes = controller.nodes
+    contract = json.loads((tmp_path / "contract.json").read_text("utf-8"))
+    assert contract["robot"] == robot.name
+    assert contract["top speed"] == robot.max_speed
+    assert [one["name"] for one in contract["inputs"]] == list(nodes.SENSED)
+    message = robot is qed.THYMIO_STOCK
+    ends = [0.0, 1.0] if message else [-1.0, 1.0]
+    assert [one["range"] for one in contract["inputs"][nodes.FIRST_RAB :]] == [ends] * robot.heard
+    place = contract["inputs"][1]["place"]
+    assert (place["x"], place["y"]) == pytest.approx(robot.proximity[1][:2], abs=1e-6)
+    assert math.radians(place["direction"]) == pytest.approx(robot.proximity[1][2], abs=1e-4)
+    last = nodes.CONSTANT - 1  # what is heard
+    deaf = qed.Controller([(0, nodes.LEFT, 1.0)], [0, 0], robot=robot)
+    hears = qed.Controller([(last, nodes.LEFT, 1.0)], [0, 0], robot=robot)
+    for one, reads in ((deaf, False), (hears, True)):
+        found = qed.export(one, to, tmp_path, trials=1, seconds=1.0).contract
+        assert found["needs messages"] == (reads and message)
+        assert found["needs range and bearing"] == (reads and not message)
+    page = (tmp_path / "README.md").read_text("utf-8")
+    assert f"{robot.messages:g} m" in page if message else "prox.horizontal" not in page
+
+
+def test_a_robot_that_senses_nothing_has_no_program(tmp_path):
+    blind = qed.Robot("blind", radius=0.05, mass=0.3, wheel_base=0.05, rab=0)
+    with pytest.raises(InputError, match="the robot blind, which senses nothing"):
+        qed.export(qed.Controller([], [1.0, 1.0], robot=blind), "python", tmp_path / "no")
+    assert not (tmp_path / "no").exists()
+
+
 @given(st.text())
 def test_a_text_from_elsewhere_is_words(text):
     assert set(plain(text)) <= set(
@@ -178,6 +229,10 @@ def test_a_text_from_elsewhere_is_words(text):
         ({"what": [LOOPS]}, "what must be a qed.Controller, a qed.Team or a qed.Kit, got list"),
         ({"what": qed.Team([LOOPS])}, "a team of 1 cannot drive 10 robots"),
         ({"trials": 0}, "trials must be"),
+        (
+            {"environment": qed.Environment(robot=qed.EPUCK)},
+            "drives the robot thymio, but the environment's is epuck",
+        ),
         ({"task": "dancing"}, "task must be one of"),
     ],
 )

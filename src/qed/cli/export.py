@@ -66,7 +66,7 @@ def export(
         how["name"] = f"{how['task']}, {name}"
         how["seconds"] = settings.get("seconds") if seconds is None else seconds
         if isinstance(what, Team):
-            how["environment"] = Environment(robots=len(what))
+            how["environment"] = Environment(robots=len(what), robot=what.robot)
     with show.waiting("comparing with the simulator") as progress:
         try:
             made = write(what, to, out, progress=progress, **how)

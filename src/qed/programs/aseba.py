@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from qed.controller.inputs import CONSTANT, FIRST_RAB, RAB
 from qed.errors import InputError, StoppedError
 from qed.programs.contract import FULL_SCALE, plain
 from qed.programs.fixed import (
@@ -32,9 +31,13 @@ from qed.programs.fixed import (
 )
 from qed.programs.network import Network
 from qed.programs.running import SOURCES, Running, listed
+from qed.swarm.made_for import made_for
+from qed.swarm.robot import THYMIO, THYMIO_STOCK, Robot
 
 WORDS, VARIABLES = 1534, 512  # of a Thymio II: byte-code, and what users may have
 COMMON, SEEING, HEARING = 289, 45, 63  # words: of every program, and to read what there is
+SENDING, RECEIVING = 4, 64  # words: of messages
+CONES = 8  # of range and bearing, which the event `heard` brings
 PARTS = 16  # of a motor's step, that are kept
 FASTEST, FULL_TARGET = 0.2, 500  # m/s, and what a Thymio's motors call it
 HOW_TO = """\
@@ -43,8 +46,13 @@ which then starts without a computer. The button with the arrow ahead starts the
 anew, the one in the middle stops it. A cycle takes {cycle:g} s.
 
 Controllers that read range and bearing wait for the event `heard` with eight numbers, 4096 times
-min(distance / range, 1) for each direction (4096: nobody), which somebody has to send.
+min(distance / range, 1) for each direction (4096: nobody), which somebody has to send. Robots with
+infra-red messages send them all the time; those that read them keep the strongest that each sensor
+receives, `prox.comm.rx._intensities`, until a cycle ends.
 """
+
+
+THYMIOS = {robot.name: robot for robot in (THYMIO, THYMIO_STOCK)}
 
 
 def full_speed(contract: Mapping[str, Any]) -> int:
@@ -71,6 +79,11 @@ def name_of(number: int, several: bool) -> str:
 
 def files(nets: Sequence[Network], contract: Mapping[str, Any]) -> dict[str, str]:
     """Return a program for each network; DoesNotFitError if one does not fit the robot."""
+    if contract["robot"] not in THYMIOS:
+        raise InputError(
+            f"to: Aseba runs on a Thymio II, not on the robot {contract['robot']}: take python, "
+            "micropython or c"
+        )
     speed = full_speed(contract)
     if speed > FULL_TARGET:
         raise InputError(
@@ -79,7 +92,9 @@ def files(nets: Sequence[Network], contract: Mapping[str, Any]) -> dict[str, str
         )
     found = {}
     for k, net in enumerate(fixed(nets)):
-        code, size = program(net, speed, contract["controllers"]["names"][k])
+        code, size = program(
+            net, speed, contract["controllers"]["names"][k], THYMIOS[contract["robot"]]
+        )
         if not size.fits:
             raise DoesNotFitError(too_large(size, nets[k], contract["controllers"]["names"][k]))
         found[name_of(k, len(nets) > 1)] = _file(code)
@@ -102,28 +117,33 @@ def size_of(net: Network) -> Size:
     return program(fixed([net])[0], FULL_TARGET, "")[1]
 
 
-def program(net: Sequence[FixedNeuron], speed: int, name: str) -> tuple[str, Size]:
+def program(
+    net: Sequence[FixedNeuron], speed: int, name: str, robot: Robot = THYMIO
+) -> tuple[str, Size]:
     """Return the code of a network, and its size as Aseba's compiler finds it."""
-    hidden, heard = len(net) - 2, len(RAB)
+    nodes = made_for(robot, "qed.controller.inputs")
+    first, inputs = nodes.FIRST_RAB, nodes.CONSTANT
+    hidden, heard = len(net) - 2, inputs - first
     reads = {source for neuron in net for source, _ in neuron.links}
     room = 1 + max(len(neuron.links) for neuron in net)
-    hears = any(FIRST_RAB <= source < CONSTANT for source in reads)
-    sees = any(source < FIRST_RAB for source in reads)
+    hears = any(first <= source < inputs for source in reads)
+    sees = any(source < first for source in reads)
     lines = [
         f"# {plain(name)}",
         f"# Numbers are in units of 1 / {ONE}; nothing overflows, whatever is read.",
         "var going = 0",
-        f"var x[{CONSTANT}]  # inputs",
+        f"var x[{inputs}]  # inputs",
         f"var v[{room}]  # what a neuron reads, after a constant 1",
         f"var w[{room}]  # and its weights, after its bias",
         f"var t[{len(TABLE)}] = [{', '.join(map(str, TABLE))}]  # tanh",
         *([f"var h[{hidden}]  # hidden neurons", f"var n[{hidden}]"] if hidden else []),
-        *([f"var rab[{heard}]  # distances, {ONE}: nobody"] if hears else []),
+        *([f"var rab[{heard}]  # {_heard_as(robot)}"] if hears else []),
         "var left", "var right", "var leftrest", "var rightrest",
         "var shift", "var coarse", "var a", "var y", "var d", "var k",
         "",
         f"v[0] = {ONE}",
-        *([f"call math.fill(rab, {ONE})"] if hears else []),
+        *([f"call math.fill(rab, {0 if robot.messages else ONE})"] if hears else []),
+        *(["call prox.comm.enable(1)"] if robot.messages else []),
         "timer.period[0] = 200",
         "",
         "sub neuron  # y = tanh of v times w",
@@ -152,13 +172,13 @@ def program(net: Sequence[FixedNeuron], speed: int, name: str) -> tuple[str, Siz
         "call math.fill(w, 0)",
         "",
         "sub sense",
-        *(_see() if sees else []),
-        *(_hear(heard) if hears else []),
+        *(_see(first) if sees else []),
+        *((_receive if robot.messages else _hear)(first, heard) if hears else []),
         "",
         "sub think",
     ]  # fmt: skip
     for number, neuron in enumerate(net):
-        lines += _neuron(neuron, number)
+        lines += _neuron(neuron, number, inputs)
     lines += ["h = n"] if hidden else []
     lines += [
         *(line for side in ("left", "right") for line in _drive(side, speed)),
@@ -181,19 +201,20 @@ def program(net: Sequence[FixedNeuron], speed: int, name: str) -> tuple[str, Siz
         "\tmotor.left.target = 0",
         "\tmotor.right.target = 0",
         "end",
-        *(["", "onevent heard", f"rab = event.args[0:{heard - 1}]"] if hears else []),
+        *(["", *_listen(robot)] if hears else []),
     ]
-    words = sum(map(_words, net)) + COMMON + SEEING * sees + HEARING * hears
+    words = sum(map(_words, net)) + COMMON + SEEING * sees + SENDING * bool(robot.messages)
+    words += (RECEIVING if robot.messages else HEARING) * hears
     words += 6 + 2 * hidden if hidden else 0
     words -= 2 if PARTS * speed < 2048 else 0
-    variables = 1 + CONSTANT + 2 * room + len(TABLE) + 2 * hidden + heard * hears + 10
+    variables = 1 + inputs + 2 * room + len(TABLE) + 2 * hidden + heard * hears + 10
     return "\n".join([*lines, ""]), Size(words, variables)
 
 
-def _see() -> list[str]:
+def _see(first: int) -> list[str]:
     """Read the proximity sensors: 0 nothing, 4500 and more: touching."""
     return [
-        f"for k in 0:{FIRST_RAB - 1} do",
+        f"for k in 0:{first - 1} do",
         "\ty = prox.horizontal[k]",
         f"\tcall math.clamp(y, y, 0, {FULL_SCALE})",
         f"\tcall math.muldiv(y, y, {2 * ONE}, {FULL_SCALE})",
@@ -202,14 +223,41 @@ def _see() -> list[str]:
     ]
 
 
-def _hear(heard: int) -> list[str]:
+def _hear(first: int, heard: int) -> list[str]:
     """Read what was told of neighbours."""
     return [
         f"for k in 0:{heard - 1} do",
         "\ty = rab[k]",
         f"\tcall math.clamp(y, y, 0, {ONE})",
-        f"\tx[{FIRST_RAB} + k] = y + y - {ONE}",
+        f"\tx[{first} + k] = y + y - {ONE}",
         "end",
+    ]
+
+
+def _heard_as(robot: Robot) -> str:
+    """Return what is kept of what is heard."""
+    if robot.messages:
+        return "the strongest messages since the last cycle, as sensors receive them"
+    return f"distances, {ONE}: nobody"
+
+
+def _listen(robot: Robot) -> list[str]:
+    """Keep what is heard until the next cycle."""
+    if robot.messages:
+        return ["onevent prox.comm", "call math.max(rab, rab, prox.comm.rx._intensities)"]
+    return ["onevent heard", f"rab = event.args[0:{robot.rab - 1}]"]
+
+
+def _receive(first: int, heard: int) -> list[str]:
+    """Read how strong messages were: 0 nothing, 4500 and more: next to what sends."""
+    return [
+        f"for k in 0:{heard - 1} do",
+        "\ty = rab[k]",
+        f"\tcall math.clamp(y, y, 0, {FULL_SCALE})",
+        f"\tcall math.muldiv(y, y, {ONE}, {FULL_SCALE})",
+        f"\tx[{first} + k] = y",
+        "end",
+        "call math.fill(rab, 0)",
     ]
 
 
@@ -224,9 +272,9 @@ def _drive(side: str, speed: int) -> list[str]:
     ]
 
 
-def _neuron(neuron: FixedNeuron, number: int) -> list[str]:
+def _neuron(neuron: FixedNeuron, number: int, inputs: int) -> list[str]:
     def place(source: int) -> str:
-        return f"x[{source}]" if source < CONSTANT else f"h[{source - CONSTANT}]"
+        return f"x[{source}]" if source < inputs else f"h[{source - inputs}]"
 
     to = ("left", "right")[number] if number < 2 else f"n[{number - 2}]"
     count, weights = len(neuron.links), [neuron.bias, *(weight for _, weight in neuron.links)]
@@ -250,7 +298,7 @@ def _words(neuron: FixedNeuron) -> int:
 def _file(code: str) -> str:
     """Return the file of a program as Aseba Studio opens it."""
     network = ElementTree.Element("network")
-    ElementTree.SubElement(network, "event", size=str(len(RAB)), name="heard")
+    ElementTree.SubElement(network, "event", size=str(CONES), name="heard")
     ElementTree.SubElement(network, "keywords", flag="true")
     node = ElementTree.SubElement(network, "node", nodeId="1", name="thymio-II")
     node.text = code
@@ -281,7 +329,9 @@ def run(folder: Path, hidden: int, numbers: Sequence[int]) -> Running:
         tree = ElementTree.fromstring((folder / name_of(k, count > 1)).read_text("utf-8"))
         codes.append(Path(scratch.name) / f"{k}.txt")
         codes[-1].write_text(tree.findtext("node") or "", encoding="utf-8")
-    words = [str(hidden), str(full_speed(contract)), listed(numbers), *map(str, codes)]
+    robot = THYMIOS[contract["robot"]]
+    kind = [str(robot.heard), "messages" if robot.messages else "cones"]
+    words = [str(hidden), str(full_speed(contract)), *kind, listed(numbers), *map(str, codes)]
     program, where = driver()
     return Running([program, *words], len(numbers), scratch, where)
 

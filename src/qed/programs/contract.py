@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import qed
-from qed.controller.inputs import CONSTANT, PROXIMITY, RAB, SENSED, WHEELS
+from qed.controller.inputs import WHEELS
 from qed.programs.network import Network
 from qed.swarm import robot
 from qed.swarm.environment import Environment
+from qed.swarm.made_for import made_for
+from qed.swarm.robot import THYMIO, THYMIO_STOCK, Robot
 
 FORMAT, VERSION = "qed-program", 1
 
@@ -30,20 +32,29 @@ def contract_of(
     names: Sequence[str],
 ) -> dict[str, Any]:
     """Return what there is to know, as JSON can hold it."""
-    reads = [sorted({s for _, links in net for s, _ in links if s < CONSTANT}) for net in nets]
+    of = environment.robot
+    nodes = made_for(of, "qed.controller.inputs")
+    names_of = nodes.SENSED
+    reads = [
+        sorted({s for _, links in net for s, _ in links if s < nodes.CONSTANT}) for net in nets
+    ]
     read = sorted({source for some in reads for source in some})
     return {
         "format": FORMAT,
         "version": VERSION,
         "qed": qed.__version__,
         "language": to,
-        "robot": "Thymio II",
+        "robot": of.name,
+        "robot in words": plain(of.meaning),
         "cycle": robot.CYCLE,
         "top speed": environment.max_speed,
-        "inputs": [_proximity(k, environment) for k in range(len(PROXIMITY))]
-        + [_rab(k, environment) for k in range(len(RAB))],
-        "inputs read": [SENSED[k] for k in read],
-        "needs range and bearing": any(SENSED[k] in RAB for k in read),
+        "inputs": [_proximity(k, name, environment) for k, name in enumerate(nodes.PROXIMITY)]
+        + [
+            (_rab if of.rab else _message)(k, name, environment) for k, name in enumerate(nodes.RAB)
+        ],
+        "inputs read": [names_of[k] for k in read],
+        "needs range and bearing": bool(of.rab) and any(k >= nodes.FIRST_RAB for k in read),
+        "needs messages": bool(of.messages) and any(k >= nodes.FIRST_RAB for k in read),
         "outputs": [{"name": name, "unit": "top speed", "range": [-1.0, 1.0]} for name in WHEELS],
         "reset": "whenever a robot begins to run a controller: its hidden neurons are then 0",
         "controllers": {
@@ -51,39 +62,77 @@ def contract_of(
             "of robot": list(of_robot) if len(set(of_robot)) > 1 else [],
             "hidden neurons": [len(net) - len(WHEELS) for net in nets],
             "links": [sum(len(neuron.links) for neuron in net) for net in nets],
-            "reads": [[SENSED[k] for k in some] for some in reads],
+            "reads": [[names_of[k] for k in some] for some in reads],
         },
     }
 
 
-def _proximity(k: int, environment: Environment) -> dict[str, Any]:
-    x, y, angle = robot.THYMIO.proximity[k]
+def _proximity(k: int, name: str, environment: Environment) -> dict[str, Any]:
+    touching, slope, curve = environment.robot.response
     return {
-        "name": PROXIMITY[k],
+        "name": name,
         "unit": "1",
         "range": [-1.0, 1.0],
-        "place": {"x": x, "y": y, "direction": round(math.degrees(angle), 3)},
+        "place": _place(k, environment.robot),
         "from": (
-            f"1 - 2 r, where the reading r = 1 + 0.1 u - 1.1 u^2 of the distance "
-            f"u * {environment.proximity_range:g} m straight ahead of the sensor, 0 if u > 1"
+            f"1 - 2 r, where the reading r = {touching:g} {_signed(slope)} u {_signed(curve)} u^2 "
+            f"of the distance u * {environment.proximity_range:g} m straight ahead of the sensor, "
+            "from 0 to 1; 0 if u > 1"
         ),
-        "raw": f"r = prox.horizontal[{k}] / {FULL_SCALE}, at most 1",
+        "raw": f"r = prox.horizontal[{k}] / {FULL_SCALE}, at most 1"
+        if is_thymio(environment.robot)
+        else "r from 0 (nothing) to 1 (touching): how your sensor's reading becomes it is yours",
     }
 
 
-def _rab(k: int, environment: Environment) -> dict[str, Any]:
+def _rab(k: int, name: str, environment: Environment) -> dict[str, Any]:
+    sectors = environment.robot.rab
     return {
-        "name": RAB[k],
+        "name": name,
         "unit": "1",
         "range": [-1.0, 1.0],
-        "place": {"direction": 360 * k // len(RAB), "width": 360 // len(RAB)},
+        "place": {"direction": 360 * k // sectors, "width": 360 // sectors},
         "from": (
             f"2 min(d / {environment.rab_range:g} m, 1) - 1, where d is the distance of the "
             "nearest robot whose centre lies in this sector; 1 if there is none"
         ),
         "raw": "a Thymio has no such sensor: measure it from outside, or choose a controller "
-        "that does not read it",
+        "that does not read it"
+        if is_thymio(environment.robot)
+        else "d from your robot's range and bearing",
     }
+
+
+def _message(k: int, name: str, environment: Environment) -> dict[str, Any]:
+    of = environment.robot
+    return {
+        "name": name,
+        "unit": "1",
+        "range": [0.0, 1.0],
+        "place": _place(k, of),
+        "from": (
+            f"the strongest intensity, 0 to 1, that sensor {k} receives of other robots' messages: "
+            f"1 - d / {of.messages:g} m at the distance d from what sends; 0 beyond"
+        ),
+        "raw": f"prox.comm.rx._intensities[{k}] / {FULL_SCALE}, at most 1: the largest of the "
+        "events prox.comm of a cycle; call prox.comm.enable(1) at the start"
+        if is_thymio(of)
+        else "0 (nothing) to 1 (next to what sends): how your sensor's reading becomes it is yours",
+    }
+
+
+def _place(k: int, of: Robot) -> dict[str, float]:
+    x, y, angle = of.proximity[k]
+    return {"x": round(x, 6), "y": round(y, 6), "direction": round(math.degrees(angle), 3)}
+
+
+def _signed(value: float) -> str:
+    return f"{'-' if value < 0 else '+'} {abs(value):g}"
+
+
+def is_thymio(of: Robot) -> bool:
+    """Return whether a robot's sensors and motors are those of a Thymio II."""
+    return of.key in (THYMIO.key, THYMIO_STOCK.key)
 
 
 KIT = """\
@@ -127,12 +176,31 @@ def readme(contract: Mapping[str, Any], how_to: str, program: str) -> str:
             where += f" at ({place['x']:g}, {place['y']:g}) m"
         used = "yes" if one["name"] in contract["inputs read"] else "no"
         rows.append(f"| {k} | {one['name']} | {where} | {used} | {one['from']} |")
-    needs = (
-        "It needs range and bearing, which a Thymio as sold does not have: somebody has to tell "
-        "each robot where its neighbours are."
-        if contract["needs range and bearing"]
-        else "It reads proximity sensors alone, which a Thymio has."
-    )
+    thymio = contract["robot"] in (THYMIO.name, THYMIO_STOCK.name)
+    needs = "It reads proximity sensors alone."
+    if not contract["inputs read"]:
+        needs = "It reads nothing."
+    elif contract["needs messages"]:
+        needs = "It reads infra-red messages: all robots have to send them all the time."
+    elif contract["needs range and bearing"]:
+        needs = "It needs range and bearing" + (
+            ", which a Thymio as sold does not have: somebody has to tell each robot where its "
+            "neighbours are."
+            if thymio
+            else "."
+        )
+    note = "How your sensors' readings follow distances is for you to measure."
+    if thymio:
+        note = (
+            "On a Thymio II the reading of a proximity sensor is `prox.horizontal[k] / "
+            f"{FULL_SCALE}`, at most 1.\nHow that follows the distance depends on what reflects: "
+            "compare at a few distances."
+        )
+    if contract["robot"] == THYMIO_STOCK.name:
+        note += (
+            " Of a message it is\n`prox.comm.rx._intensities[k] / "
+            f"{FULL_SCALE}`, at most 1: the largest of a cycle's events `prox.comm`."
+        )
     of_robot = contract["controllers"]["of robot"]
     team = f"Robots 0, 1, ... run the controllers {of_robot}.\n\n" if of_robot else ""
     search = KIT.format(count=several, **contract["search"]) if "search" in contract else ""
@@ -141,10 +209,11 @@ def readme(contract: Mapping[str, Any], how_to: str, program: str) -> str:
         speed=contract["top speed"], number="number" if several > 1 else "",
     )  # fmt: skip
     return f"""\
-# {what}, for a {contract["robot"]}
+# {what}, for the robot {contract["robot"]}
 
 Written by `qed export` {contract["qed"]}; `contract.json` holds all of this for programs, and
-`parity.json` how far this program is from the simulator's controller.
+`parity.json` how far this program is from the simulator's controller. The robot is
+{contract["robot in words"]}.
 
 {needs}
 
@@ -159,8 +228,7 @@ ahead, places x ahead and y to the left.
 |---|---|---|---|---|
 {chr(10).join(rows)}
 
-On a Thymio II the reading of a proximity sensor is `prox.horizontal[k] / {FULL_SCALE}`, at most 1.
-How that follows the distance depends on what reflects: compare at a few distances.
+{note}
 
 Begin anew (`reset`) {contract["reset"].removesuffix(": its hidden neurons are then 0")}.
 """

@@ -23,7 +23,6 @@ from qed.programs.parity import compare, record
 from qed.recovery.kit.kit import Kit
 from qed.swarm import robot
 from qed.swarm.environment import Environment
-from qed.swarm.robot import THYMIO
 from qed.swarm.tasks import Task
 
 if TYPE_CHECKING:
@@ -134,8 +133,8 @@ def export(
     out : str or Path
         The folder; it is made.
     environment : Environment, optional
-        Where the robots work: their top speed, their ranges (default: the kit's own, or the normal
-        environment).
+        Where the robots work: their top speed, their ranges (default: the kit's own, or the robot's
+        normal environment).
     task : str or Task, optional
         What they do in the comparison (default: the kit's own, or patrolling).
     trials : int, default 20
@@ -167,8 +166,6 @@ def export(
     """
     language = LANGUAGES[choice("to", to, LANGUAGES)]
     kit = what if isinstance(what, Kit) else None
-    if environment is None:
-        environment = Environment() if kit is None else kit.environment
     if task is None:
         task = "patrolling" if kit is None else kit.task
     if seconds is None:
@@ -176,10 +173,12 @@ def export(
     scored = defined("task", task, Task)
     count = integer("trials", trials, 1, 1000)
     length = limits.seconds(seconds)
-    different, parts, labels = _members(what, environment.robots)
-    drives = different[0].robot
-    if {drives.key, environment.robot.key} != {THYMIO.key}:
-        raise InputError(f"what drives the robot {drives}: only Thymios' programs are written")
+    if not isinstance(what, Controller | Team | Kit):
+        kind = type(what).__name__
+        raise InputError(f"what must be a qed.Controller, a qed.Team or a qed.Kit, got {kind}")
+    if environment is None:
+        environment = what.environment if isinstance(what, Kit) else Environment(robot=what.robot)
+    different, parts, labels = _members(what, environment)
     nets = networks(different)
     contract = contract_of(to, nets, parts, environment, [f"{name}{label}" for label in labels])
     if kit is not None:
@@ -223,23 +222,32 @@ def export(
     return Export(folder, contract, parity)
 
 
-def _members(what: Any, robots: int) -> tuple[list[Controller], Sequence[int], list[str]]:
+def _members(
+    what: Any, environment: Environment
+) -> tuple[list[Controller], Sequence[int], list[str]]:
     """Return the different controllers, that of each robot by its number, and what to call them."""
     if isinstance(what, Controller):
-        return [what], (0,) * robots, [""]
-    if isinstance(what, Kit):
-        cells = [f", cell {cell}" for cell in what.cells.tolist()]
-        return list(what.controllers), (what.present,) * robots, cells
-    if not isinstance(what, Team):
-        kind = type(what).__name__
-        raise InputError(f"what must be a qed.Controller, a qed.Team or a qed.Kit, got {kind}")
-    if len(what) != robots:
+        found, parts, labels = [what], (0,) * environment.robots, [""]
+    elif isinstance(what, Kit):
+        labels = [f", cell {cell}" for cell in what.cells.tolist()]
+        found, parts = list(what.controllers), (what.present,) * environment.robots
+    else:
+        if len(what) != environment.robots:
+            raise InputError(
+                f"what: a team of {len(what)} cannot drive {environment.robots} robots; name an "
+                "environment with as many robots"
+            )
+        found, parts = list(dict.fromkeys(what.controllers)), what.parts
+        labels = [f" {k}" for k in range(len(found))]
+    drives = found[0].robot
+    if drives.key != environment.robot.key:
         raise InputError(
-            f"what: a team of {len(what)} cannot drive {robots} robots; name an environment with "
-            "as many robots"
+            f"what drives the robot {drives}, but the environment's is {environment.robot}; give "
+            "qed.Environment(robot=...) its own"
         )
-    different = list(dict.fromkeys(what.controllers))
-    return different, what.parts, [f" {k}" for k in range(len(different))]
+    if not found[0].nodes.SENSED:
+        raise InputError(f"what drives the robot {drives}, which senses nothing: nothing to export")
+    return found, parts, labels
 
 
 def best_fitting(archive: Archive, to: str) -> Elite | None:

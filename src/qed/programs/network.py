@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from qed.controller.inputs import CONSTANT, FIRST_HIDDEN, WHEELS
+from qed.controller.inputs import WHEELS
 from qed.controller.network import Controller
 from qed.swarm.job import networks_of
 from qed.swarm.laws.neuron import GAIN, tanh
@@ -25,13 +25,15 @@ Network = list[Neuron]  # the left wheel, the right wheel, then hidden neurons
 
 
 def networks(controllers: Sequence[Controller]) -> list[Network]:
-    """Return pruned networks, with the links of each neuron in the simulator's order."""
+    """Return pruned networks of a robot, links of each neuron in the simulator's order."""
     table = networks_of(controllers)[0]
+    nodes = controllers[0].nodes
+    constant, first = nodes.CONSTANT, nodes.FIRST_HIDDEN
     bias, links = iter(table.biases.tolist()), iter(table.links.tolist())
     each = zip(table.sources.tolist(), table.weights.tolist(), strict=True)
 
     def source(node: int) -> int:
-        return node if node < CONSTANT else node - FIRST_HIDDEN + CONSTANT
+        return node if node < constant else node - first + constant
 
     def neuron() -> Neuron:
         found = (next(each) for _ in range(next(links)))

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from qed.controller.inputs import SENSED
 from qed.programs.network import Network, Reference
 from qed.programs.running import Running
 from qed.swarm import robot
@@ -109,7 +108,7 @@ def compare(
         "tolerance": tolerance,
         "recorded, from the same state": _shares(same, tolerance),
         "recorded, free-running": _shares(free, tolerance) | _exceptions(free, tolerance, told),
-        "random, free-running": _shares(_random(start, nets, told.seed), tolerance),
+        "random, free-running": _shares(_random(start, nets, told), tolerance),
         "closed loop": _closed(start, told, tick),
     }
 
@@ -136,14 +135,17 @@ def _exceptions(apart: np.ndarray, tolerance: float, told: Recorded) -> dict[str
     return {"beyond": listed}
 
 
-def _random(start: Start, nets: Sequence[Network], seed: int) -> np.ndarray:
+def _random(start: Start, nets: Sequence[Network], told: Recorded) -> np.ndarray:
     """Return differences for random inputs, a quarter of them at an end, for each network."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(told.seed)
     numbers = list(range(len(nets))) * -(-RANDOM_ROBOTS // len(nets))
     mind = Reference(nets, numbers)
-    inputs = rng.uniform(-1.0, 1.0, (RANDOM_CYCLES, len(numbers), len(SENSED)))
+    inputs = rng.uniform(-1.0, 1.0, (RANDOM_CYCLES, len(numbers), told.inputs.shape[-1]))
     ends = rng.uniform(size=inputs.shape) < 0.25
     inputs = np.where(ends, np.sign(inputs), inputs).astype(np.float32)
+    if told.environment.robot.messages:  # from 0 on
+        received = inputs[..., len(told.environment.robot.proximity) :]
+        np.abs(received, out=received)
     with start(0, numbers) as own:
         return np.array([_apart(own.step(one), mind.step(one)) for one in inputs])
 

@@ -1,6 +1,6 @@
 // Compiles programs with Aseba's own compiler and runs them in its virtual machine, as on a Thymio II:
 //   run size PROGRAM ...               words of byte-code and variables of each program
-//   run HIDDEN SPEED NUMBERS PROGRAM ...   frames for a comparison, as run.py has them
+//   run HIDDEN SPEED HEARD cones|messages NUMBERS PROGRAM ...   frames for a comparison, as run.py has them
 #include <cstdint>
 #include <cstdlib>
 #include <cmath>
@@ -40,12 +40,18 @@ const wchar_t* const EVENTS[] = {
   L"buttons", L"prox", L"prox.comm", L"tap", L"acc", L"mic", L"sound.finished", L"temperature",
   L"rc5", L"motor", L"timer0", L"timer1"};
 
+// Of a Thymio's own natives that which sends messages: here it has nothing to do.
+const AsebaNativeFunctionDescription ENABLE = {"prox.comm.enable", "", {{1, "state"}, {0, nullptr}}};
+void enable(AsebaVMState* vm) { AsebaNativePopArg(vm); }
+
 struct Native { const AsebaNativeFunctionDescription* is; AsebaNativeFunctionPointer run; };
 const Native NATIVES[] = {
   {&AsebaNativeDescription_veccopy, AsebaNative_veccopy},
   {&AsebaNativeDescription_vecfill, AsebaNative_vecfill},
   {&AsebaNativeDescription_vecclamp, AsebaNative_vecclamp},
   {&AsebaNativeDescription_vecdot, AsebaNative_vecdot},
+  {&AsebaNativeDescription_vecmax, AsebaNative_vecmax},
+  {&ENABLE, enable},
   {&AsebaNativeDescription_mathmuldiv, AsebaNative_mathmuldiv}};
 
 std::wstring wide(const char* text) { return std::wstring(text, text + std::char_traits<char>::length(text)); }
@@ -173,16 +179,17 @@ int main(int count, char** words)
   const Aseba::TargetDescription target = thymio();
   const bool sizes = std::string(words[1]) == "size";
   std::vector<Program> programs;
-  for (int k = sizes ? 2 : 4; k < count; k++) programs.push_back(compiled(words[k], target));
+  for (int k = sizes ? 2 : 6; k < count; k++) programs.push_back(compiled(words[k], target));
   if (sizes) {
     for (const Program& one : programs)
       std::cout << one.code.size() << " " << one.variables << std::endl;
     return 0;
   }
-  const int hidden = std::atoi(words[1]), proximity = 7, heard = 8, inputs = proximity + heard;
+  const int hidden = std::atoi(words[1]), proximity = 7, heard = std::atoi(words[3]), inputs = proximity + heard;
   const double speed = std::atof(words[2]);
+  const bool messages = std::string(words[4]) == "messages";
   std::vector<Robot> robots;
-  for (int number : numbers(words[3])) robots.emplace_back(programs[number], target.variablesSize);
+  for (int number : numbers(words[5])) robots.emplace_back(programs[number], target.variablesSize);
   for (Robot& one : robots) one.begin();
   std::vector<double> row(inputs + hidden);
   for (;;) {
@@ -190,9 +197,13 @@ int main(int count, char** words)
       if (!std::cin.read(reinterpret_cast<char*>(row.data()), 8 * row.size())) return 0;
       for (int k = 0; k < proximity; k++)
         one.at(L"prox.horizontal")[k] = std::lround(FULL_SCALE * (1.0 - row[k]) / 2.0);
-      for (int k = 0; k < heard; k++)
-        one.at(L"event.args")[k] = std::lround(ONE * (1.0 + row[proximity + k]) / 2.0);
-      one.handle(0);
+      for (int k = 0; k < heard; k++) {
+        const double value = row[proximity + k];
+        if (messages) one.at(L"prox.comm.rx._intensities")[k] = std::lround(FULL_SCALE * value);
+        else one.at(L"event.args")[k] = std::lround(ONE * (1.0 + value) / 2.0);
+      }
+      if (messages) one.local(L"prox.comm");
+      else one.handle(0);
       for (int k = 0; k < hidden && one.at(L"h"); k++)
         if (k < int(one.program->names.at(L"h").second))
           one.at(L"h")[k] = std::lround(ONE * row[inputs + k]);
