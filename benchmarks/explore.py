@@ -4,7 +4,8 @@
 
 It starts the command as a user does (machine code from the cache) and needs Chromium.  Frames
 are those of the browser's own trace, with 20 robots, all broken, trails, badges and sensors.  The
-three clicks are a cell, faults (always the same) and Recover, by a user who does not wait.
+three clicks are a cell, faults (always the same) and Recover, by a user who does not wait.  At
+last 500 connections that ask for nothing, or slowly, stay for a minute while cells are clicked.
 Prints a table and saves JSON under benchmarks/results.
 """
 
@@ -13,11 +14,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -36,6 +39,7 @@ FAULTS = "PMIN*3,PMAX*3,PRAND*3,LW-H*3,RW-H*3,BW-H*3,ROFS*2"
 HEAVY = f"#environment=robots:20&events=0:{FAULTS}&trails=true&sensors=true"
 READY = "performance.getEntriesByName('swarm moves').length"
 CLICKED = 426  # the cell of the three clicks: the normal best
+IDLE, CROWDED = 500, 60.0  # connections, and for how long (s)
 # When a click came, what the page said first, and when it said so.
 WATCHED = """addEventListener('click', () => { performance.clearMarks('clicked');
   performance.clearMarks('swarm moves'); performance.clearMarks('words');
@@ -126,6 +130,22 @@ def three_clicks(browser: Browser) -> dict[str, float]:
     return found
 
 
+def crowded(browser: Browser, address: str) -> dict[str, float]:
+    """Return how long clicks take while many connections keep the server busy, or try to (ms)."""
+    clicks, port = [], int(address.split(":")[2].split("/")[0])
+    with ExitStack() as opened:
+        until = time.monotonic() + CROWDED
+        for number in range(IDLE):
+            one = opened.enter_context(socket.create_connection(("127.0.0.1", port)))
+            if number % 2:
+                one.sendall(b"GET / HT")
+        while time.monotonic() < until:
+            clicks.append(click_to_moving(browser, 1417 + 64 * (len(clicks) % 8)))
+            time.sleep(1.0)
+    assert browser.complaints() == []
+    return {"crowded_click_ms": statistics.median(clicks), "crowded_slowest_ms": max(clicks)}
+
+
 def frames(browser: Browser, address: str) -> dict[str, float]:
     """Return how many frames a second are drawn, by the browser's trace, and their gaps."""
     browser.open("about:blank", 1440)
@@ -208,6 +228,7 @@ def measured(browser: Browser, rounds: int) -> dict[str, float]:
         browser.open(address, 1440, height=900)
         browser.until(READY)
         clicks = [click_to_moving(browser, 1417 + 64 * k) for k in range(rounds)]
+        rush = crowded(browser, address)
         smooth = frames(browser, address)
         size = page_size(browser, address)
     finally:
@@ -219,6 +240,7 @@ def measured(browser: Browser, rounds: int) -> dict[str, float]:
         "click_to_moving_ms": statistics.median(clicks),
         "slowest_click_ms": max(clicks),
         **{name: statistics.median(story[name] for story in stories) for name in stories[0]},
+        **rush,
         **smooth,
         "page_kB": size,
     }

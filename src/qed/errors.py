@@ -49,6 +49,8 @@ def number(name: str, value: Any, low: float, high: float, *, above: bool = Fals
         got = float(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a number, got {value!r}") from None
+    except OverflowError:  # a whole number with hundreds of digits
+        got = math.inf
     if not math.isfinite(got) or got > high or (got <= low if above else got < low):
         raise InputError(
             f"{name} must be {'above' if above else 'at least'} {low:g} and at most {high:g}, "

@@ -38,6 +38,8 @@ def shown() -> list[ArchiveView]:
         ({"environment": {"robots": []}}, "robots must be"),
         ({"environment": {"walls": 3}}, "environment must be one of"),
         ({"seconds": 1e9}, "seconds must be"),
+        ({"seconds": 10**400}, "seconds must be"),
+        ({"environment": {"arena": 10**400}}, "arena must be"),
         ({"seconds": "nan"}, "seconds must be"),
         ({"seconds": "8"}, "seconds must be a number"),
         ({"seconds": True}, "seconds must be a number"),

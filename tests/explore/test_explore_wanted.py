@@ -65,7 +65,14 @@ def test_advice_is_that_of_a_search(guarded: ASGIApp) -> None:
         belief = search.belief()
         expected = [round(one, 4) for one in (belief.mean, belief.low, belief.high)]
         assert said["believed"] == expected
-    for wrong in ("x", [[1, 0.5]], [[cells[0]]], [[cells[0], "1"]], [[cells[0], 0.1]] * 201):
+    for wrong in (
+        "x",
+        [[1, 0.5]],
+        [[cells[0]]],
+        [[cells[0], "1"]],
+        [[cells[0], 10**400]],
+        [[cells[0], 0.1]] * 201,
+    ):
         status, said = answer(guarded, "advice", {"told": wrong})
         assert (status, "words" in said) == (422, True)
 
@@ -205,6 +212,7 @@ def test_in_the_page(browser: Browser, served: Served, tmp_path: Path) -> None:
     changes = browser.evaluate("explorer.map.values")
     assert changes == pytest.approx([one / normal - 1 for one in means], abs=0.01)
     assert value(browser, "low") == f"{min(changes):.2f}"
+    assert value(browser, "cell").split(" · ")[0].endswith(" mean resilience")
     click(browser, "#spread")
     browser.until("document.getElementById('spread-words').textContent.startsWith('Healthy')")
     for name, file in (("controller", "qed-cell-6.json"), ("kit", "qed-patrolling-kit.npz"),

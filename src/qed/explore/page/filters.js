@@ -79,5 +79,6 @@ export class Filters {
     map.valueWords = this.layers[name]?.words || "";
     map.paint();
     this.page.scaled();
+    this.page.point(map.cursor);
   }
 }
