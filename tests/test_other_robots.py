@@ -102,11 +102,6 @@ def test_the_explorer_draws_it_and_reads_its_inputs(archive):
     assert (header["sensed"], header["firstRab"], header["left"]) == (16, 8, 17)
 
 
-def test_programs_are_for_thymios(archive, tmp_path):
-    with pytest.raises(InputError, match="drives the robot epuck"):
-        qed.export(archive.best.controller, "python", tmp_path / "program")
-
-
 def test_the_command_takes_robots_of_a_file(tmp_path):
     (tmp_path / "mine.py").write_text(OWN)
     mine = ("--robot", "mouse", "--with", "mine.py")
