@@ -27,7 +27,9 @@ DATA = (
     "archive/examples/patrolling-kit.npz",
     "archive/examples/flocking-kit.npz",
     "explore/page/index.html",
-    "study/paper.csv",
+    "paper/numbers.csv",
+    "paper/statements.csv",
+    "programs/sources/run.cpp",
     "study/report.css",
     "view/player.html",
 )
