@@ -70,7 +70,7 @@ def recovery(tables: dict[str, Any]) -> str:
     return (
         "**Recovery**: after ten trials a kit's search, which does not know the fault, ends this "
         "much fitness below the winner of a race of all 4,096 controllers in ten trials (in "
-        f"brackets: what keeping the controller loses): {', '.join(rows)}. One archive a task, "
+        f"brackets: what keeping the controller loses): {', '.join(rows)}. One archive per task, "
         f"at least {fewest} combinations of the eight known kinds of faults, none used "
         "for learning ([recovery](docs/how/recovery.md))."
     )
