@@ -185,7 +185,8 @@ def _aligned(rows: list[dict[str, Any]]) -> str:
                 "\n".join(lines),
                 "Brackets: 95% interval of Student's t over archives. There is one archive "
                 "per task, so this says nothing of how archives of one task differ; and its "
-                "controllers are QED's, of which few are bad. Random ones would be told apart more easily.",
+                "controllers are QED's, of which few are bad. Random ones would be told apart "
+                "more easily.",
                 f"Made by `benchmarks/alignment.py` on {listed(made)}, row by row in "
                 "`benchmarks/results/alignment.json`.",
             ]
