@@ -142,7 +142,7 @@ def test_visits_that_cannot_be_counted_are_refused():
 
 def test_a_block_has_as_many_warps_as_its_memory_allows():
     most = 232_448  # bytes, of an H200
-    assert warps_of_a_block(10_700, most) == 8
+    assert warps_of_a_block(10_700, most) == 4
     assert warps_of_a_block(60_000, most) == 3  # very large networks
     assert warps_of_a_block(most, most) == 1
     with pytest.raises(InputError, match="300,000 bytes of the GPU's shared memory"):

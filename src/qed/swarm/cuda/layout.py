@@ -16,7 +16,7 @@ from qed.swarm.cuda.device import SIMULATED
 from qed.swarm.measures import ACTIONS, SDBC_SUMS, STATES
 
 LANES = 32
-WARPS = 8  # of a block: two for each quarter of a processor
+WARPS = 4  # of a block: one for each quarter of a processor
 
 # Rows: the pose, the velocity after drives, the turn rate,
 X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
