@@ -251,6 +251,7 @@ CASES: dict[str, Kind] = {
     "bodies.separation": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
     "geometry.support": args(DIRECTION, DIRECTION),
     "bodies.touching_points": args(NEARBY, NEARBY, DIRECTION, DIRECTION, DIRECTION, TRUTH),
+    "geometry.at_most": args(Real(1e-3, 0.1), Real(0.0, 0.1) | some(0.0)),
     "geometry.two_farthest_corners": DIRECTION,
     "geometry.unit": Real(-2.0, 3.0) | some(-0.0, 0.0, 1.0),
     "geometry.wrap": Real(-3 * math.pi, 3 * math.pi) | some(-math.pi, math.pi),

@@ -12,9 +12,10 @@ from typing import Any
 
 import numba.cuda
 from numba import config
+from numpy import float32 as f32
 
 from qed.compile import LAWS, code_cache, kept_in
-from qed.swarm.laws.geometry import unit
+from qed.swarm.laws.geometry import at_most, unit
 
 # Numba's simulator runs kernels as plain Python, without a GPU.
 SIMULATED = bool(config.ENABLE_CUDASIM)
@@ -32,8 +33,8 @@ def device(law: Callable[..., Any]) -> Any:
     divisions and square roots.
     """
     assert isinstance(law, FunctionType)
-    if law is unit and not SIMULATED:
-        return stage(_saturated)
+    if law in IN_HARDWARE and not SIMULATED:
+        return stage(IN_HARDWARE[law])
     scope = dict(law.__globals__)
     for name in law.__code__.co_names:
         called = scope.get(name)
@@ -53,6 +54,16 @@ def _inner_cell(cell: CellType) -> CellType:
 def _saturated(value: Any) -> Any:
     """Do what ``unit`` does: with a GPU's multiplications it comes for nothing."""
     return numba.cuda.libdevice.saturatef(value)
+
+
+def _at_most(most: Any, square: Any) -> Any:
+    """Do what ``at_most`` does with one instruction for root and quotient."""
+    return min(most * numba.cuda.libdevice.rsqrtf(square), ONE)
+
+
+ONE = f32(1.0)
+# Laws that a GPU has instructions for.
+IN_HARDWARE: dict[Any, Callable[..., Any]] = {unit: _saturated, at_most: _at_most}
 
 
 def stage(function: Callable[..., Any]) -> Any:

@@ -6,13 +6,13 @@ other body, and its tangent t = (-ny, nx); the point that is touched lies ``arm`
 and ``lever`` along the tangent from the robot's centre (m).  Spins are in rad/s.
 """
 
-import math
 from typing import Any
 
 from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.compile import inlined
+from qed.swarm.laws.geometry import at_most
 from qed.swarm.laws.motion import MAX_IMPULSE
 from qed.swarm.robot import CYCLE, ROBOT
 
@@ -89,7 +89,7 @@ def limit_drive(jx: Any, jy: Any, wx: Any, wy: Any) -> Any:
     """Return the drive's impulse j after it tried to correct the velocity error w (m/s)."""
     ax = jx + wx
     ay = jy + wy
-    kept = min(MAX_IMPULSE / math.sqrt(ax * ax + ay * ay), f32(1.0))
+    kept = at_most(MAX_IMPULSE, ax * ax + ay * ay)
     return ax * kept, ay * kept
 
 

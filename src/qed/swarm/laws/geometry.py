@@ -67,6 +67,12 @@ def unit(value: Any) -> Any:
 
 
 @inlined
+def at_most(most: Any, square: Any) -> Any:
+    """Return the part of a vector, given its squared length, that is no longer than ``most``."""
+    return min(most / math.sqrt(square), f32(1.0))
+
+
+@inlined
 def wrap(angle: Any) -> Any:
     """Bring an angle that is off by at most one turn to [-pi, pi] (rad)."""
     turned = angle - TWO_PI if angle > PI else angle

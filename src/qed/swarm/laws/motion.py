@@ -7,6 +7,7 @@ from numpy import float32 as f32
 
 from qed.compile import inlined
 from qed.swarm import robot
+from qed.swarm.laws.geometry import at_most
 from qed.swarm.robot import ROBOT
 
 LAG = f32(robot.LAG)
@@ -48,7 +49,7 @@ def turned(before: Any, after: Any) -> Any:
 @inlined
 def excess(dx: Any, dy: Any) -> Any:
     """Return the part of a velocity change that is beyond one drive impulse (0 to 1)."""
-    return f32(1.0) - min(MAX_IMPULSE / math.sqrt(dx * dx + dy * dy), f32(1.0))
+    return f32(1.0) - at_most(MAX_IMPULSE, dx * dx + dy * dy)
 
 
 @inlined
