@@ -32,6 +32,9 @@ ROWS = LISTED_Y // LANES + 1
 # faults of front sensors, where there are any; where there are teams, a bit for each input that
 # the robot's own network reads; votes, in the simulator.
 GAIN, AMPLITUDE, OFFSET, READS, VOTE = (LANES * (ROWS + n) for n in range(5))
+# The sensors' rows are free until robots look again.  While it is found what touches, there are
+# three rows for what lanes find, then pairs that wait, then the lanes' contacts: code and normal.
+QUEUE, CONTACTS = INPUTS + 3 * LANES, INPUTS + 5 * LANES
 # While robots hear, velocities are not needed: there lie up to 64 pairs in doubt, and then the
 # bodies that may hide them.
 DOUBTED, DOUBTS = VX, TURN

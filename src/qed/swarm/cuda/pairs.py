@@ -166,9 +166,8 @@ def touching_pairs(warp, pairs, listed, memory):
     first = i32(HALF_OF_FACES) if (lane & i32(1)) != 0 else i32(0)
     stop = i32(FACE_COUNT) if (lane & i32(1)) != 0 else i32(HALF_OF_FACES)
     contacts = i32(0)
-    # The sensors' rows are free until robots look again: there wait the pairs whose circumscribed
-    # discs overlap, until eight of them are looked at.
-    queue = i32(base + i32(L.INPUTS + 3 * L.LANES))
+    # Here wait the pairs whose circumscribed discs overlap, until eight of them are looked at.
+    queue = i32(base + i32(L.QUEUE))
     waiting = i32(0)
     start = i32(0)
     while start < pairs or waiting > 0:
@@ -228,10 +227,16 @@ def touching_pairs(warp, pairs, listed, memory):
                 # The pair's number is small enough for a float; its sign is for whose face it is.
                 signed = f32(code + i32(1))
                 signed = signed if its else -signed
-                here = contact_place(table, place)
-                kept[here + L.C_CODE] = signed
-                kept[here + L.C_NX] = nx
-                kept[here + L.C_NY] = ny
+                if place < i32(L.LANES):
+                    here = L.CONTACTS + at(base + place)
+                    sf[here] = signed
+                    sf[here + L.LANES] = nx
+                    sf[here + 2 * L.LANES] = ny
+                else:
+                    here = contact_place(table, place)
+                    kept[here + L.C_CODE] = signed
+                    kept[here + L.C_NX] = nx
+                    kept[here + L.C_NY] = ny
             contacts = i32(contacts + count(word))
             together()
     return contacts

@@ -32,19 +32,18 @@ NO_CONTACT = (i32(0), (ZERO, ZERO), (ZERO, ZERO, ZERO, ZERO), NO_POINT, NO_POINT
 
 
 @stage
-def prepare_contact(warp, table, place, mine, step):
+def prepare_contact(warp, found, table, mine, step):
     """Return a contact: its robots, its normal, and all that solving its two points needs.
 
-    The impulses that it kept from the last sub-step begin to act.
+    Found are the pair's code and the normal.  The impulses that it kept from the last sub-step
+    begin to act.
     """
     sf, si, base, _, _, _ = warp
-    signed = table[place + L.C_CODE]
+    signed, nx, ny = found
     first = signed > ZERO
     code = i32(abs(signed)) - i32(1)
     i = at(base + (code & i32(31)))
     k = at(base + ((code >> i32(5)) & i32(31)))
-    nx = table[place + L.C_NX]
-    ny = table[place + L.C_NY]
     dx = sf[L.X + k] - sf[L.X + i]
     dy = sf[L.Y + k] - sf[L.Y + i]
     fx, fy, bx, by = face_to_face(
@@ -206,15 +205,22 @@ def store(table, pairs, contact, step):
 def prepare_all(warp, contacts, memory, step):
     """Complete all contacts, 32 at a time; return the lane's first, the others are written."""
     kept, table, pairs = memory
+    sf, lane, base = warp.sf, warp.lane, warp.base
     mine = NO_CONTACT
-    start = i32(warp.lane)
+    start = i32(lane)
     while start < contacts:
+        first = start < i32(L.LANES)
         place = contact_place(table, start)
-        found = prepare_contact(warp, kept, place, pairs, step)
-        if start < i32(L.LANES):
-            mine = found
+        if first:
+            there = L.CONTACTS + at(base + lane)
+            found = (sf[there], sf[there + L.LANES], sf[there + 2 * L.LANES])
         else:
-            write(kept, place, found)
+            found = (kept[place + L.C_CODE], kept[place + L.C_NX], kept[place + L.C_NY])
+        contact = prepare_contact(warp, found, kept, pairs, step)
+        if first:
+            mine = contact
+        else:
+            write(kept, place, contact)
         start = i32(start + i32(L.LANES))
     return mine
 
