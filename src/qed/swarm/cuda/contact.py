@@ -106,12 +106,12 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
     # A robot's wall is the y wall only if it is near no x wall; a second one is rare.
     wall = statics.wall_place(kept, i32(0) if at_x else i32(1))
     second_wall = statics.wall_place(kept, i32(1))
-    one = two = next_one = next_two = statics.NO_POINT
-    sign = next_sign = ONE
+    one = two = statics.NO_POINT
+    sign = ONE
     if at_x or at_y:
         one, two = statics.recall(kept_statics, wall, cycle)
     if at_x and at_y:
-        next_one, next_two = statics.recall(kept_statics, second_wall, cycle)
+        statics.begin_second_wall(kept_statics, second_wall, cycle)
     sf[L.TURN + me] = turning
     si[L.SUM_X + me] = 0
     si[L.SUM_Y + me] = 0
@@ -165,13 +165,8 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
         if touch:
             vx, vy, spin = statics.warm_start_wall(vx, vy, spin, sign, at_x, one, two)
         if at_x and at_y:
-            next_sign, next_one, next_two = statics.touching_wall(
-                y, side, c, s, False, next_one, next_two
-            )
-            touch_too = next_one[0] >= ZERO or next_two[0] >= ZERO
-        if touch_too:
-            vx, vy, spin = statics.warm_start_wall(
-                vx, vy, spin, next_sign, False, next_one, next_two
+            touch_too, vx, vy, spin = statics.touch_second_wall(
+                (y, side, c, s), (vx, vy, spin), kept_statics, second_wall
             )
         # All robots take as many iterations, whoever shares their warp, so that results
         # do not depend on that; where nothing is touched, only drives take part.
@@ -191,8 +186,8 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
             if touch:
                 vx, vy, spin, one, two = statics.solve_corners(vx, vy, spin, sign, at_x, one, two)
             if touch_too:
-                vx, vy, spin, next_one, next_two = statics.solve_corners(
-                    vx, vy, spin, next_sign, False, next_one, next_two
+                vx, vy, spin = statics.solve_second_wall(
+                    (vx, vy, spin), y, side, kept_statics, second_wall
                 )
             vx, vy, jx, jy, angular_drive = solve_drive(
                 vx, vy, spin, jx, jy, angular_drive, tx, ty, turning
@@ -210,5 +205,5 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
     if at_x or at_y:
         statics.store(kept_statics, wall, one, two, cycle)
     if at_x and at_y:
-        statics.store(kept_statics, second_wall, next_one, next_two, cycle)
+        kept_statics[second_wall + 6 * L.LANES] = f32(cycle)
     return x, y, vx, vy, jx, jy, angular_drive

@@ -74,8 +74,9 @@ OBSTACLE_FIELDS = 9
 O_NX, O_NY, O_ARM, O_LEVER, O_NORMAL_MASS, O_TANGENT_MASS = (LANES * n for n in range(6))
 O_NORMAL_IMPULSE, O_TANGENT_IMPULSE, O_STEP = (LANES * n for n in range(6, OBSTACLE_FIELDS))
 # What is kept of a robot at an x wall, then at a y wall, from cycle to cycle: of two corners their
-# number and impulses; and the cycle.
+# number and impulses; and the cycle.  At the second wall, besides, arms, levers and masses.
 WALL_FIELDS = 7
+BOTH_WALLS = 2 * WALL_FIELDS + 8
 # Sums of a trial; those of users' laws come after them.
 (S_CENTRE, S_NEAREST, S_FLOCK, S_PATROL, S_BORDER, S_RADIUS, S_FEATURES) = range(7)
 SUMS = S_FEATURES + SDBC_SUMS[0] * SDBC_SUMS[1]
