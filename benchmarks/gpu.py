@@ -156,13 +156,13 @@ def throughput(quick: bool) -> list[dict[str, Any]]:
         whole = job(count, env)
         wants = wanted(sums)
         begin = time.perf_counter()
-        tables = packing.packed(whole, slice(0, count), engine._ground, "spirit" in sums)
+        tables = packing.packed(whole, slice(0, count), engine._starts, wants.all_inputs)
         packed = time.perf_counter() - begin
-        engine.launch(workspace, tables, engine._ground, wants, 5).fetch()
+        engine.launch(workspace, tables, engine._starts, wants, 5).fetch()
         walls: list[float] = []
         while len(walls) < 3 and sum(walls) < LONG_ENOUGH:
             begin = time.perf_counter()
-            engine.launch(workspace, tables, engine._ground, wants, whole.cycles).fetch()
+            engine.launch(workspace, tables, engine._starts, wants, whole.cycles).fetch()
             walls.append(time.perf_counter() - begin)
         steps = sum(env.robots for env in whole.environments) * whole.trials * whole.cycles
         rate = steps / median(walls)

@@ -21,8 +21,13 @@ class Call(NamedTuple):
     sums: tuple[str, ...]
 
 
-def install(monkeypatch: pytest.MonkeyPatch, problem: str | None = None) -> list[Call]:
-    """Put the stand-in where the GPU engine is, with a problem if told; return its calls."""
+def install(
+    monkeypatch: pytest.MonkeyPatch, problem: str | None = None, room: bool = False
+) -> list[Call]:
+    """Put the stand-in where the GPU engine is, with a problem if told; return its calls.
+
+    With room, it takes rounds of trials that are to come at once.
+    """
     calls: list[Call] = []
 
     class Simulation:
@@ -42,7 +47,7 @@ def install(monkeypatch: pytest.MonkeyPatch, problem: str | None = None) -> list
             return stacked(engine.simulate(job, sums, 2, progress), names)
 
     module: Any = ModuleType("qed.swarm.cuda")
-    module.engine = SimpleNamespace(Simulation=Simulation)
+    module.engine = SimpleNamespace(Simulation=Simulation, has_room=lambda *trials: room)
     module.available = SimpleNamespace(problem=lambda: problem, name=lambda: NAME)
     monkeypatch.setitem(sys.modules, "qed.swarm.cuda", module)
     # The answer of the true machine is kept for the process; it is not that of the stand-in.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pretend_gpu
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -159,6 +160,17 @@ def test_a_race_takes_fewer_trials_and_finds_a_good_archive() -> None:
     assert archive.mean > whole.mean - 0.02
     assert archive.header["settings"]["race"]
     assert "race" not in whole.header["settings"]  # as it was before there were races
+
+
+def test_a_gpu_with_room_takes_rounds_at_once_and_finds_the_same(monkeypatch) -> None:
+    rounds, trials = evolved(raced())
+    found = []
+    for room in (False, True):
+        pretend_gpu.install(monkeypatch, room=room)
+        archive, simulated = evolved(raced(backend="cuda"))
+        assert archive.equal(rounds)
+        found.append(simulated)
+    assert found == [trials, 320 * 50]
 
 
 def test_a_race_is_resumed_to_the_bit(tmp_path) -> None:

@@ -94,18 +94,19 @@ def compare(name, environment, networks, sums=ALL, seconds=0.6, trials=2, faults
     print(f"{name}: {worst:.3g}", flush=True)
 
 
-def alike(name, environment, one, other, seconds=0.4, trials=2):
-    """Print how far two swarms are apart that shall be the same, both on the GPU engine."""
-    both = [
-        gpu.simulate(
-            checked(
-                swarm, environment, trials=trials, seconds=seconds, seed=1, faults=None,
-                start=None, noise=0.05,
-            ),
-            ALL,
-        )
-        for swarm in (one, other)
-    ]  # fmt: skip
+def alike(name, environment, one, other, seconds=0.4, trials=2, room=0):
+    """Print how far two swarms are apart that shall be the same, both on the GPU engine.
+
+    For the second one it has room for so many warps.
+    """
+    both = []
+    for swarm, warps in ((one, 0), (other, room)):
+        gpu.room = lambda warps=warps: warps
+        job = checked(
+            swarm, environment, trials=trials, seconds=seconds, seed=1, faults=None, start=None,
+            noise=0.05,
+        )  # fmt: skip
+        both.append(gpu.simulate(job, ALL))
     worst = 0.0
     here, there = both
     for key in wanted(ALL).names:
@@ -119,6 +120,7 @@ def alike(name, environment, one, other, seconds=0.4, trials=2):
 def main() -> None:
     patience.install()
     np.seterr(all="ignore")  # laws count on infinities
+    gpu.room = lambda: 0  # warps are full, on a real GPU as well
     small = qed.Environment(robots=3, arena=2.0)
     compare("all sums", small, NETWORKS[1:], seconds=0.6)
     compare(
@@ -232,6 +234,8 @@ def main() -> None:
     for seed in (1, 5):
         lone = qed.Controller.random(seed)
         alike(f"a team of equals {seed}", small, lone, qed.Team([lone] * small.robots))
+    pair = [small, qed.Environment(robots=5, arena=2.0, obstacles=2)]
+    alike("trials in warps of their own", pair, NETWORKS[1:], NETWORKS[1:], trials=3, room=6)
 
 
 if __name__ == "__main__":

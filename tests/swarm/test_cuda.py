@@ -27,7 +27,7 @@ CASES = (
     "a team that reads different inputs",
     "a team of broken robots",
 )
-EQUALS = ("a team of equals 1", "a team of equals 5")
+EQUALS = ("a team of equals 1", "a team of equals 5", "trials in warps of their own")
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_whole_worlds_agree_with_the_cpu_engine(simulated, case):
 
 
 @pytest.mark.parametrize("case", EQUALS)
-def test_a_team_of_equals_is_one_controller_on_the_gpu_too(simulated, case):
+def test_a_team_of_equals_is_one_controller_and_a_warp_of_its_own_changes_nothing(simulated, case):
     assert float(simulated[case]) == 0.0
 
 
@@ -58,15 +58,27 @@ def job(environments, trials, swarms=None, **more):
     return checked(swarms, environments, trials=trials, **given)
 
 
-def test_every_trial_of_every_controller_is_in_one_warp():
+@pytest.mark.parametrize("room", [0, 100, 200, 300])
+def test_every_trial_of_every_controller_is_in_one_warp(room):
     environments = [qed.Environment(robots=n) for n in (1, 5, 7, 10, 20, 32)]
-    tables = packing.packed(job(environments, 50), slice(0, 6), packing.StartTables(), False)
+    tables = packing.packed(job(environments, 50), slice(0, 6), packing.StartTables(), False, room)
     seen = []
     for warp in tables.warps:
         assert warp[L.W_TRIALS] * warp[L.W_ROBOTS] <= L.LANES
         seen += range(warp[L.W_OUT], warp[L.W_OUT] + warp[L.W_TRIALS])
     assert sorted(seen) == list(range(6 * 50))
     assert tables.trials == 300
+    assert len(tables.warps) == {0: 141, 100: 141, 200: 200, 300: 300}[room]
+
+
+def test_trials_are_spread_over_as_many_warps_as_there_is_room_for():
+    robots = np.array([1, 5, 10, 20])
+    full, alone = [32, 6, 3, 1], [1, 1, 1, 1]
+    assert packing.trials_of_a_warp(robots, 50, 0).tolist() == full
+    assert packing.trials_of_a_warp(robots, 50, 200).tolist() == alone
+    assert packing.trials_of_a_warp(robots, 50, 199).tolist() == [2, 2, 2, 1]
+    assert packing.trials_of_a_warp(robots, 50, 125).tolist() == [2, 2, 2, 1]
+    assert packing.trials_of_a_warp(robots, 50, 124).tolist() == [3, 3, 3, 1]
 
 
 def test_the_dearest_worlds_come_first():

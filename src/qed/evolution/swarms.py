@@ -275,6 +275,7 @@ class Evaluation:
         self.trials = domains[0].trials
         count = len(self.networks)
         self.fitness = np.zeros((count, self.trials))
+        self.simulated = np.zeros((count, self.trials))  # fitness, in rounds to come as well
         self.incumbents_by_trial = np.full((count, self.trials), np.nan)
         self.incumbents = np.full(count, -np.inf)
         self.most = np.full(count, np.inf)  # the largest fitness of a trial
@@ -288,39 +289,58 @@ class Evaluation:
                     self.incumbents_by_trial[here] = domain.incumbents_by_trial(batch)
         self.race = any(domain.race for domain in domains)
         self.active = np.arange(count)  # children that are not stopped
-        self.done = 0  # trials simulated of them
+        self.done = 0  # trials of them in the rounds so far
+        self.ahead = 0  # trials simulated of them
         self.bounds = np.full(count, np.inf)  # what stopped children could have reached
         self._begin_round()
 
     def _begin_round(self) -> None:
-        active, first = self.active, self.domains[0]
+        active = self.active
         self.stop = next_stop(
             self.fitness[active].sum(1), self.most[active], self.incumbents[active], self.race,
             self.done, self.trials,
         )  # fmt: skip
+        self.pending = None if self.stop <= self.ahead else self._simulate()
+
+    def _simulate(self) -> Pending:
+        """Begin to simulate the round, and with it those to come if a GPU has room for them.
+
+        A child is stopped after the same round whether its other trials are simulated or not.
+        """
+        active, first, begin = self.active, self.domains[0], self.ahead
+        environments = [self.environments[k] for k in active]
+        self.ahead = self.stop
+        if first.backend == "cuda":
+            from qed.swarm.cuda import engine
+
+            if engine.has_room(environments, self.trials - begin):
+                self.ahead = self.trials
         job = Job(
-            controllers=self.networks.take(active) if self.done else self.networks,
-            environments=[self.environments[k] for k in active],
+            controllers=self.networks.take(active) if begin else self.networks,
+            environments=environments,
             faults=[self.faults[k] for k in active],
             seeds=[self.seeds[k] for k in active],
-            trials=self.stop - self.done,
+            trials=self.ahead - begin,
             cycles=round(first.seconds / CYCLE),
             start=None,
             noise=PROXIMITY_NOISE,
-            skipped=self.done,
+            skipped=begin,
         )
         tasks = one_each("task", [domain.task for domain in self.domains])
         sums = list(dict.fromkeys(name for one in self.domains for name in one.algorithm.sums))
-        threads = first.threads or cores()
-        self.pending = Pending(job, tasks, sums, threads, None, first.backend)
+        return Pending(job, tasks, sums, first.threads or cores(), None, first.backend)
 
     def _end_round(self) -> None:
         """Wait for the end of a round, and stop children that have lost."""
-        self.outcome = self.pending.outcome()
-        for here, domain in zip(self.slices, self.domains, strict=True):
-            mask = self._active_in(here)
-            fitness = self.outcome.fitness[domain.task.name][mask]
-            self.fitness[self.active[mask], self.done : self.stop] = fitness
+        if self.pending is not None:
+            self.outcome = self.pending.outcome()
+            for here, domain in zip(self.slices, self.domains, strict=True):
+                mask = self._active_in(here)
+                fitness = self.outcome.fitness[domain.task.name][mask]
+                simulated = slice(self.ahead - fitness.shape[1], self.ahead)
+                self.simulated[self.active[mask], simulated] = fitness
+        ended = slice(self.done, self.stop)
+        self.fitness[self.active, ended] = self.simulated[self.active, ended]
         self.done = self.stop
         if self.done < self.trials:
             active = self.active
@@ -358,7 +378,7 @@ class Evaluation:
         """Return True if `results()` will not block, or if nothing happens until it is called."""
         if self.domains[0].backend != "cuda" or self._finished:
             return True
-        while self.pending.ready():
+        while self.pending is None or self.pending.ready():
             self._end_round()
             if self._finished:
                 return True

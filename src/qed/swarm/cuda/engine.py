@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from numba import cuda
@@ -23,6 +24,7 @@ from qed.swarm.cuda.device import SIMULATED, ready
 from qed.swarm.cuda.measures import survey_kernel
 from qed.swarm.cuda.packing import NOTHING, Packed, StartTables, arrange, most_neurons, packed
 from qed.swarm.cuda.workspace import Workspace
+from qed.swarm.environment import Environment
 from qed.swarm.job import Job
 from qed.swarm.laws.contact import ITERATIONS
 from qed.swarm.laws.scoring import FULL, fine_side
@@ -41,11 +43,13 @@ COLUMNS = {
 VISITS_AT_ONCE = 1_000_000_000  # fine cells of a launch
 MOST_VISITS = 2**31 - 1  # of a controller
 UNASKED = 48 * 1024  # bytes of shared memory that a block may have without asking
+WARPS_AT_ONCE = 16  # that a multiprocessor has registers for
 
 _starts = StartTables()
 _sent: dict[str, tuple[int, Any]] = {}  # tables of the starts on the GPU, and how long they were
 _granted: dict[Any, int] = {}  # shared memory (bytes) that kernels may have
 _free: list[Workspace] = []  # that nobody uses; one whose work went wrong does not return
+_under_way: WeakSet[Any] = WeakSet()  # simulations
 
 
 def simulate(
@@ -69,6 +73,8 @@ class Simulation:
         self.progress = progress
         self.starts = _starts if job.start is None else StartTables()
         self.workspace = _free.pop() if _free else Workspace()
+        self.room = room()
+        _under_way.add(self)
         self.parts = _parts(job, self.wants.stages)
         self._launch_next()
 
@@ -76,7 +82,7 @@ class Simulation:
         """Launch the next part, if there is one."""
         self.launched = None
         for some in self.parts:
-            tables = packed(self.job, some, self.starts, self.wants.all_inputs)
+            tables = packed(self.job, some, self.starts, self.wants.all_inputs, self.room)
             self.launched = launch(self.workspace, tables, self.starts, self.wants, self.job.cycles)
             self.some = some
             break
@@ -96,7 +102,29 @@ class Simulation:
             self._launch_next()
         if self.workspace not in _free:
             _free.append(self.workspace)
+        _under_way.discard(self)
         return joined(found)
+
+
+def room() -> int:
+    """Return how many warps one more simulation may have on the GPU at once.
+
+    The simulations under way share it evenly.  Numba's simulator has none to spare.
+    """
+    if SIMULATED:
+        return 0
+    processors = cuda.get_current_device().MULTIPROCESSOR_COUNT
+    return int(WARPS_AT_ONCE * processors // (len(_under_way) + 1))
+
+
+def has_room(environments: Sequence[Environment], trials: int) -> bool:
+    """Return whether the GPU can simulate so many trials in each environment at once.
+
+    So that the last warps, which take the least time, may begin where others have ended, a quarter
+    more may be laid out than there is room for.
+    """
+    robots = np.array([env.robots for env in environments])
+    return bool(np.sum(-(-trials // (L.LANES // robots))) <= 1.25 * room())
 
 
 def _parts(job: Job, wants: int) -> Iterator[slice]:

@@ -100,8 +100,8 @@ class Packed:
     with_teams: bool  # then each robot of all swarms has a network of its own
 
 
-def packed(job: Job, some: slice, starts: StartTables, all_inputs: bool) -> Packed:
-    """Return the tables of some of a job's controllers."""
+def packed(job: Job, some: slice, starts: StartTables, all_inputs: bool, room: int = 0) -> Packed:
+    """Return the tables of some of a job's controllers, for a GPU with room for so many warps."""
     kinds, kind = _kinds(job, some)
     faults: dict[Any, int] = {}
     fault_rows: list[np.ndarray] = []
@@ -134,7 +134,9 @@ def packed(job: Job, some: slice, starts: StartTables, all_inputs: bool) -> Pack
     cost = _instructions(
         swarms, limits, networks["networks"], first_network, len(networks["sources"])
     )
-    warps, kept, statics = _warps(swarms, job.trials, np.argsort(-cost, kind="stable"))
+    at_once = trials_of_a_warp(swarms[:, 0], job.trials, room)
+    order = np.argsort(-cost, kind="stable")
+    warps, kept, statics = _warps(swarms, job.trials, at_once, order)
     warps[:, L.W_NETWORK] = first_network[warps[:, L.W_LIMITS]]
     cells = limits[:, E.FINE].astype(np.int32) ** 2
     broken_in = [effects(fault, robots) for robots, _, fault in faults]
@@ -171,14 +173,30 @@ def _kinds(
     return list(kinds.values()), np.array([number[key] for key in keys])
 
 
-def _warps(swarms: np.ndarray, trials: int, order: np.ndarray) -> tuple[np.ndarray, int, int]:
+def trials_of_a_warp(robots: np.ndarray, trials: int, room: int) -> np.ndarray:
+    """Return how many trials of each swarm share a warp, on a GPU with room for so many warps.
+
+    A warp goes through a stage if one of its robots must, so that fewer trials take less time.  If
+    there is room, trials are therefore spread over more warps; else warps are full.
+    """
+    most: np.ndarray = L.LANES // robots
+    for few in range(1, int(most.max())):
+        at_once: np.ndarray = np.minimum(most, few)
+        if np.sum(-(-trials // at_once)) <= room:
+            return at_once
+    return most
+
+
+def _warps(
+    swarms: np.ndarray, trials: int, at_once: np.ndarray, order: np.ndarray
+) -> tuple[np.ndarray, int, int]:
     """Return the table of warps, and how many numbers to keep of pairs, and at walls and obstacles.
 
     A row holds a swarm's robots and obstacles, and where in their tables its limits, its first
-    robot, obstacle and faults are.  Their warps come in this order of the swarms.
+    robot, obstacle and faults are.  Their warps, of so many trials, come in this order of the
+    swarms.
     """
     robots, obstacles = swarms[:, 0], swarms[:, 1]
-    at_once = L.LANES // robots
     each = -(-trials // at_once)  # warps of a swarm
     # Contacts of robots lie after what is kept of pairs.
     for_pairs = L.KEPT * L.LANES * (robots // 2)
