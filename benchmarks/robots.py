@@ -1,57 +1,79 @@
 """What other robots evolve, beside the paper's.
 
-    python benchmarks/robots.py [--seeds 3] [--evaluations 4000]
+    python benchmarks/robots.py [--seeds 5] [--evaluations 20000]
 
 Evolves each robot for two tasks, tries all controllers of an archive in the robot's normal
-environment, and the best of them on fresh trials.  Prints a table, and saves it as JSON in
-benchmarks/results/robots.json.
+environment, and the best of them on fresh trials as long as the paper's.  Prints means over runs
+with their 95 % intervals, and saves JSON in benchmarks/results.  Runs that are there already are
+not repeated, so that it can be stopped and goes on.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from itertools import product
 from pathlib import Path
-from statistics import mean, stdev
 from typing import Any
 
 import qed
+from qed import speed
+from qed.study.statistics import interval
 from qed.swarm.robot import ROBOTS
 
 TARGET = Path(__file__).parent / "results" / "robots.json"
 TASKS = ("border-patrolling", "dispersion")
-TRIALS, FRESH, SECONDS = 3, 30, 60.0
+SIZE = {"trials": 5, "seconds": 120.0}
+FRESH = {"trials": 50, "seconds": 400.0}
 
 
-def best(robot: qed.Robot, task: str, seed: int, evaluations: int) -> float:
+def best(name: str, task: str, seed: int, evaluations: int) -> float:
     """Return the fitness of the best controller of a run in the normal environment."""
     archive = qed.evolve(
-        task, robot=robot, evaluations=evaluations, initial=evaluations // 4, trials=TRIALS,
-        seconds=SECONDS, seed=seed, backend="cpu",
+        task, robot=ROBOTS[name], evaluations=evaluations, initial=evaluations // 4,
+        trials=SIZE["trials"], seconds=SIZE["seconds"], seed=seed, backend="cpu",
     )  # fmt: skip
-    given = {"task": task, "seconds": SECONDS, "backend": "cpu"}
-    tried = qed.simulate(archive.controllers, trials=TRIALS, seed=seed, **given)
+    normal = qed.Environment(robot=ROBOTS[name])
+    tried = qed.simulate(
+        archive.controllers, normal, task=task, trials=SIZE["trials"], seconds=SIZE["seconds"],
+        seed=seed, backend="cpu",
+    )  # fmt: skip
     chosen = archive.controllers[int(tried.fitness[task].mean(1).argmax())]
-    return float(qed.simulate(chosen, trials=FRESH, seed=seed + 1000, **given).fitness[task].mean())
+    fresh = qed.simulate(
+        chosen, normal, task=task, trials=FRESH["trials"], seconds=FRESH["seconds"],
+        seed=seed + 1000, backend="cpu",
+    )  # fmt: skip
+    return float(fresh.fitness[task].mean())
 
 
 def main() -> None:
     """Run the comparison from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--evaluations", type=int, default=4000)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--evaluations", type=int, default=20_000)
     options = parser.parse_args()
-    found: dict[str, Any] = {}
+    how = {**SIZE, "fresh": FRESH, "evaluations": options.evaluations}
+    found: dict[str, Any] = json.loads(TARGET.read_text("utf-8")) if TARGET.exists() else {}
+    if found.get("how") != how:
+        found = {"machine": speed.machine(), "how": how, "rows": []}
+    rows = found["rows"]
+    for seed, name, task in product(range(1, options.seeds + 1), ROBOTS, TASKS):
+        wanted = {"seed": seed, "robot": name, "task": task}
+        if not any(wanted.items() <= row.items() for row in rows):
+            rows.append({**wanted, "fitness": best(name, task, seed, options.evaluations)})
+            print(rows[-1], flush=True)
+            TARGET.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    found["robots"] = {}
     for name, robot in ROBOTS.items():
-        found[name] = {"about": robot.meaning}
+        found["robots"][name] = {"about": robot.meaning}
         for task in TASKS:
-            each = [best(robot, task, 1 + k, options.evaluations) for k in range(options.seeds)]
-            spread = stdev(each) if len(each) > 1 else 0.0
-            found[name][task] = {"mean": round(mean(each), 4), "sd": round(spread, 4)}
-            print(f"{name:14s}{task:20s}{mean(each):.3f} +- {spread:.3f}", flush=True)
-    sizes = {"seeds": options.seeds, "evaluations": options.evaluations, "trials": TRIALS}
-    how = {**sizes, "fresh": FRESH, "seconds": SECONDS}
-    TARGET.write_text(json.dumps({"how": how, "robots": found}, indent=1) + "\n")
+            each = [row["fitness"] for row in rows if (row["robot"], row["task"]) == (name, task)]
+            over = interval((each, 0))
+            found["robots"][name][task] = {
+                "mean": over.mean, "low": over.low, "high": over.high, "runs": len(each),
+            }  # fmt: skip
+            print(f"{name:14s}{task:20s}{over.mean:.3f} [{over.low:.3f}, {over.high:.3f}]")
+    TARGET.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(f"saved {TARGET}")
 
 
