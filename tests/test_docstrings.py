@@ -34,9 +34,9 @@ MADE = {"Export", "InputError", "Readings", "Search", "TeamSearch"}
 # For the package itself, though their names have no underscore: a summary is enough.
 EMITTER = {"ask", "begin", "describe", "restore", "state", "tell"}  # Emitter describes them
 INNER = {
-    "Algorithm": {"condition", "described", "for_robot", "of_package", "over"},
+    "Algorithm": {"described", "for_robot", "of_package", "over"},
     "Archive": {"fill_cells", "set_container"},
-    "Attributes": {"described", "of"},
+    "Attributes": {"condition", "described", "of"},
     "Bandit": EMITTER,
     "Categories": {"describe"},
     "Dense": {"genomes", "random", "vary", "vectors"},

@@ -19,7 +19,7 @@ from qed.archive import Archive, Categories, Centroids, Environments, Grid
 from qed.errors import InputError, StoppedError
 from qed.evolution import Batch, Run, run_side_by_side, watch
 from qed.evolution.folder import ARCHIVE, CHECKPOINT, CONFIG, PROGRESS
-from qed.evolution.side_by_side import Display
+from qed.evolution.progress import Display
 
 SMALL: dict[str, Any] = {"evaluations": 220, "initial": 100, "batch": 40}
 GENERATIONS = 6  # 40 + 40 + 20 random ones, then 3 of 40
@@ -496,7 +496,7 @@ def test_watching_tells_how_far_runs_are(capsys: pytest.CaptureFixture[str]) -> 
     assert len(line) < 80
 
 
-@pytest.mark.parametrize("module", ["domain", "map_elites", "run", "folder", "side_by_side"])
+@pytest.mark.parametrize("module", ["domain", "map_elites", "run", "folder"])
 def test_what_serves_any_domain_imports_nothing_of_swarms(module: str) -> None:
     room = Path(str(qed.__file__)).parent / "evolution"
     tree = ast.parse((room / f"{module}.py").read_text())

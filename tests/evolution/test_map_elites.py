@@ -12,7 +12,7 @@ from qed.archive.archive import Archive
 from qed.archive.grid import Categories, Grid
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.map_elites import MapElites, search
-from qed.evolution.side_by_side import run_side_by_side
+from qed.evolution.run import run_side_by_side
 
 
 class Points(NamedTuple):

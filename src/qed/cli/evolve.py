@@ -66,8 +66,8 @@ def evolve(
     from qed.definitions import defined
     from qed.errors import number
     from qed.evolution.algorithms import Algorithm
+    from qed.evolution.progress import watch
     from qed.evolution.run import Run
-    from qed.evolution.side_by_side import watch
     from qed.evolution.swarms import Swarms
     from qed.swarm.backend import chosen, described
     from qed.swarm.environment import Environment

@@ -120,6 +120,14 @@ def _table(sizes: np.ndarray, values: np.ndarray, kind: type, least: int = 0) ->
     return wide
 
 
+def blank(n: int, hidden: int, links: int) -> Genomes:
+    """Return genomes without neurons and connections, with room for so many."""
+    none, nodes = np.zeros(n, np.int32), np.zeros((n, 0), np.int32)
+    bias = np.zeros((n, len(WHEELS)), np.float32)
+    links_of = nodes, nodes, nodes.astype(np.float32)
+    return Genomes(none, none.copy(), bias, *links_of).fit(hidden, links)
+
+
 def trimmed(batch: Genomes) -> Genomes:
     """Return the genomes without columns that none of them uses."""
     hidden = int(batch.hidden.max(initial=0))

@@ -14,9 +14,8 @@ from numpy import uint64 as u64
 
 from qed.chance import mix
 from qed.compile import entry, loop
-from qed.controller.genome import Genomes, from_controllers, trimmed
+from qed.controller.genome import Genomes, blank, trimmed
 from qed.controller.inputs import FIRST_HIDDEN, LEFT
-from qed.controller.network import Controller
 
 MOST_HIDDEN = 20  # in a random genome
 MOST_LINKS = 40
@@ -30,8 +29,7 @@ OPERATORS = ("weight", "rewire", "bias", "add_link", "drop_link", "add_neuron", 
 
 def random_genomes(keys: np.ndarray) -> Genomes:
     """Return a random genome for each key (uint32)."""
-    still = from_controllers([Controller([], [0.0, 0.0])]).take(np.zeros(len(keys), np.int64))
-    batch = still.fit(MOST_HIDDEN, MOST_LINKS)
+    batch = blank(len(keys), MOST_HIDDEN, MOST_LINKS)
     fill_random(np.asarray(keys, np.uint32), batch, *_scratch())
     return batch.pruned()
 

@@ -2,9 +2,9 @@
 
 domain          Domain: what is evolved; Batch: solutions to evaluate
 map_elites      MapElites: a search; search: to its end, in memory
-run             Run: a search in a folder that can be resumed
+run             Run: a search in a folder that can be resumed; run_side_by_side: evolve runs
 folder          the files of a run
-side_by_side    run_side_by_side: evolve runs; watch: the same, with a progress bar
+progress        watch: evolve runs, with a progress bar
 swarms          Swarms: robot swarms as a domain
 early_stopping  which children can no longer win
 algorithms      what QED, HBD, SDBC and SPIRIT differ in
@@ -15,8 +15,8 @@ from typing import NoReturn
 
 from qed.evolution.domain import Batch, Domain, SideBySide
 from qed.evolution.map_elites import MapElites, search
-from qed.evolution.run import Run
-from qed.evolution.side_by_side import run_side_by_side, watch
+from qed.evolution.progress import watch
+from qed.evolution.run import Run, run_side_by_side
 
 __all__ = [
     "Batch",

@@ -134,7 +134,8 @@ class Algorithm(Definition):
     # From an outcome to behaviours; None: the search draws a child's cell.
     describe: Callable[[Outcome, Sequence[Environment]], np.ndarray] | None = None
     attributes: Attributes | None = None  # what environments are drawn from
-    drawn: Attributes | Niches | BrokenRobots | None = None  # what cells are drawn from
+    environments: tuple[int, ...] | None = None  # options, if the search draws a child's cell
+    condition: Callable[[Sequence[int]], Condition]  # of a child whose cell was drawn
     features: tuple[Law, ...] = ()
     ranges: tuple[tuple[float, float], ...] = ()
     made: Mapping[str, Any] = MappingProxyType({})  # what it was made of
@@ -188,34 +189,30 @@ class Algorithm(Definition):
         # The paper's have four options each and need no names; others are told in the archive.
         paper = attributes == PAPER
         space = Categories(PAPER.shape) if paper else Environments(attributes.described())
-        return cls._new(
+        return cls.of_package(
             name,
             meaning,
+            lambda evaluations, progress: space,
             digest_of("environments", attributes.described(), *other_robot(attributes.robot)),
-            space=lambda evaluations, progress: space,
+            attributes,
             attributes=attributes,
-            drawn=attributes,
             made=made or {"cells": attributes},
         )
 
     @classmethod
     def of_package(
-        cls, name: str, meaning: str, space: Callable[..., Any], digest: str, **more: Any
+        cls,
+        name: str,
+        meaning: str,
+        space: Callable[..., Any],
+        digest: str,
+        drawn: Attributes | Niches | BrokenRobots | None = None,
+        **more: Any,
     ) -> Algorithm:
-        """Return an algorithm that comes with QED."""
+        """Return an algorithm that comes with QED; ``drawn`` is what cells are drawn from."""
+        if drawn is not None:
+            more |= {"environments": drawn.shape, "condition": drawn.condition}
         return cls._new(name, meaning, digest, space=space, **more)
-
-    @property
-    def environments(self) -> tuple[int, ...] | None:
-        """Number of options of each attribute, if the search draws a child's cell."""
-        return None if self.drawn is None else self.drawn.shape
-
-    def condition(self, options: tuple[int, ...]) -> Condition:
-        """Return the environment, and what is broken, of a child whose cell was drawn."""
-        if isinstance(self.drawn, Attributes):
-            return self.drawn.environment(options), None
-        assert self.drawn is not None
-        return self.drawn.condition(options)
 
     @property
     def robots(self) -> float:

@@ -11,8 +11,7 @@ from qed.definitions import defined
 from qed.emitters import Emitter
 from qed.errors import InputError, number
 from qed.evolution.algorithms import Algorithm
-from qed.evolution.run import Run
-from qed.evolution.side_by_side import run_side_by_side
+from qed.evolution.run import Run, run_side_by_side
 from qed.evolution.swarms import Swarms
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Attributes, Environment

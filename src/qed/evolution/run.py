@@ -1,25 +1,44 @@
-"""A run: a search over any domain, and the folder it lives in, if any.
+"""A run: a search over any domain, and the folder it lives in, if any; runs side by side.
 
 Since everything random is a hash of the domain, the cells, the seed and a number, the archive, the
 number of evaluations and what the emitter has learnt are the whole state: a resumed run ends with
 the same archive, bit for bit, and runs evolve side by side without changing each other.
+
+Runs that suit each other are evaluated in one go.  To a CPU they go together, where they fill
+lanes; to a GPU each group goes by itself, so that it has work while the host looks after the
+generation that has just ended.
 """
 
+from __future__ import annotations
+
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from qed import limits
 from qed.archive.archive import Archive
 from qed.archive.grid import Space
 from qed.emitters import Emitter, Uniform, checked
-from qed.errors import InputError
+from qed.errors import InputError, StoppedError
 from qed.evolution import folder as files
-from qed.evolution.domain import Batch, Domain, Evaluated, Record, description, record_of
+from qed.evolution.domain import (
+    Batch,
+    Domain,
+    Evaluated,
+    PendingEvaluation,
+    Record,
+    description,
+    record_of,
+)
 from qed.evolution.map_elites import MapElites
 from qed.files import Lock
 from qed.streams import STREAMS, search_stream
+
+SECONDS_BETWEEN_POLLS = 0.0002
 
 
 class Run:
@@ -194,3 +213,151 @@ def _described(emitter: Emitter) -> str:
     name = type(emitter).__name__
     parameters = description(name, emitter)
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})"
+
+
+def run_side_by_side(runs: Sequence[Run], every: float = 30.0) -> Iterator[list[Run]]:
+    """Evolve runs side by side, yielding those that moved after each generation.
+
+    Domains may differ from run to run; those that suit each other are evaluated in one go, if
+    their domain can, with the same result as one after the other.  Where evaluation goes on by
+    itself, as on a GPU, the next generations are evaluated while the host looks after this one.
+    A checkpoint is made every so many seconds, at the end, and when interrupted.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Runs that are finished already do nothing.
+    every : float, default 30.0
+        Time between checkpoints (s).
+
+    Yields
+    ------
+    list of Run
+        Those whose generation has ended.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> from qed.evolution import Run, run_side_by_side
+    >>> class Line:
+    ...     def random(self, keys):
+    ...         return np.array([[np.random.default_rng(key).random()] for key in keys])
+    ...     def vary(self, parents, keys):
+    ...         return (parents + self.random(keys)) / 2
+    ...     def evaluate(self, solutions, environments):
+    ...         return solutions[:, 0], solutions
+    ...     def describe(self):
+    ...         return {"what": "a line"}
+    >>> sizes = {"evaluations": 100, "initial": 20, "batch": 20}
+    >>> cells = qed.Grid((8,))
+    >>> runs = [Run(None, Line(), cells, **sizes, seed=seed) for seed in (1, 2)]
+    >>> for moved in run_side_by_side(runs):
+    ...     pass
+    >>> [run.search.done for run in runs]
+    [100, 100]
+    """
+    going = [run for run in runs if not run.search.finished]
+    try:
+        under_way = [_Generation(group) for group in _groups(going)]
+        while under_way:
+            group = under_way.pop(_first_ready(under_way)).finish()
+            for run in group:
+                if run.search.finished:
+                    run.finish()
+            if rest := [run for run in group if not run.search.finished]:
+                under_way.append(_Generation(rest))
+            for run in rest:
+                if time.monotonic() - run.saved_at >= every:
+                    run.checkpoint()
+            yield group
+        for run in runs:
+            run.finish()
+    except (KeyboardInterrupt, GeneratorExit):
+        for run in runs:
+            run.checkpoint()
+        raise
+    except Exception:
+        for run in runs:  # the first error is reported, not that a checkpoint failed too
+            with contextlib.suppress(StoppedError):
+                run.checkpoint()
+        raise
+
+
+def _groups(runs: Sequence[Run]) -> list[list[Run]]:
+    """Return the runs that are best evaluated together."""
+    kinds: dict[type, list[Run]] = {}
+    for run in runs:
+        kinds.setdefault(type(run.domain), []).append(run)
+    found = []
+    for kind, some in kinds.items():
+        if hasattr(kind, "together"):
+            batch = min(run.search.batch for run in some)
+            groups = kind.together([run.domain for run in some], batch)
+            found += [[some[k] for k in group] for group in groups]
+        else:
+            found += [[run] for run in some]
+    return found
+
+
+def _first_ready(generations: Sequence[_Generation]) -> int:
+    """Wait until a generation is evaluated; return the place of the first that is."""
+    while True:
+        for k, generation in enumerate(generations):
+            if generation.evaluation.ready():
+                return k
+        time.sleep(SECONDS_BETWEEN_POLLS)
+
+
+class _Generation:
+    """A generation of a group of runs, under way."""
+
+    def __init__(self, group: list[Run]) -> None:
+        self.group = group
+        self.batches = [run.search.ask() for run in group]
+        domains: list[Any] = [run.domain for run in group]
+        begin = getattr(domains[0], "begin", _Sequential)
+        self.evaluation: PendingEvaluation = begin(domains, self.batches)
+
+    def finish(self) -> list[Run]:
+        """Wait until it is evaluated, tell the searches, and return the runs."""
+        results = self.evaluation.results()
+        for run, batch, result in zip(self.group, self.batches, results, strict=True):
+            run.tell(batch, result)
+        return self.group
+
+
+class _Sequential:
+    """Batches that are evaluated, one domain after the other, when their results are asked for.
+
+    Each in a call of its own, as it would be alone: joined batches could change the last bits of a
+    matrix product.
+    """
+
+    def __init__(self, domains: Sequence[Domain], batches: Sequence[Batch]) -> None:
+        self.pairs = list(zip(domains, batches, strict=True))
+
+    def ready(self) -> bool:
+        """Return True: nothing happens until `results()` is called."""
+        return True
+
+    def results(self) -> list[Evaluated]:
+        """Evaluate all batches."""
+        return [_evaluate(domain, batch) for domain, batch in self.pairs]
+
+
+def _evaluate(domain: Domain, batch: Batch) -> Evaluated:
+    """Evaluate a batch of a user's domain, and check what it returns."""
+    what = f"{type(domain).__name__}.evaluate"
+    result = domain.evaluate(batch.solutions, batch.environments)
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise InputError(f"{what} must return (objective, measures), got {type(result).__name__}")
+    objective, measures = np.asarray(result[0], float), result[1]
+    wrong = np.flatnonzero(~np.isfinite(objective))
+    if len(wrong):
+        raise InputError(
+            f"{what}: objective[{wrong[0]}] must be finite, got {objective.flat[wrong[0]]}"
+        )
+    if measures is None and batch.environments is None:
+        raise InputError(f"{what} must return measures, by which the cells are found; got None")
+    return Evaluated(objective, measures)

@@ -265,6 +265,10 @@ class Attributes(Mapping[str, tuple[float, ...]]):
             },
         )
 
+    def condition(self, options: Any) -> tuple[Environment, None]:
+        """Return the environment of some options, in which nothing is broken."""
+        return self.environment(options), None
+
     def options_of(self, environment: Environment) -> tuple[int, ...] | None:
         """Return the option of each attribute that makes an environment.
 

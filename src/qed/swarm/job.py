@@ -31,7 +31,11 @@ class Job:
     start: Start | None
     noise: float
     skipped: int = 0  # trials of the seed before these, which are not simulated
-    members: np.ndarray | None = None  # networks of each swarm, one or as many as robots (None: 1)
+    members: Any = None  # networks of each swarm, an array: one (default) or as many as robots
+
+    def __post_init__(self) -> None:
+        if self.members is None:
+            object.__setattr__(self, "members", np.ones(len(self.seeds), np.int64))
 
     @property
     def swarms(self) -> int:
@@ -43,11 +47,8 @@ class Job:
         """What all swarms are made of."""
         return self.environments[0].robot
 
-    def networks(self, some: slice = slice(None)) -> tuple[Networks, np.ndarray]:
+    def networks(self, some: slice) -> tuple[Networks, np.ndarray]:
         """Return the networks of some swarms as one table, and how many each swarm has."""
-        if self.members is None:
-            table = self.controllers[some]
-            return table, np.ones(len(table), np.int64)
         ends = np.cumsum(self.members)
         each = self.members[some]
         last = ends[some]

@@ -27,7 +27,7 @@ _FOLDER = robot_folder()  # of the robot that this module is made for
 
 def segments_of(job: Job, most: int = L.LANES) -> list[Segment]:
     """Return the segments: each controller with as many trials as fit a block, ``most`` at most."""
-    table, members = job.networks()
+    table, members = job.controllers, job.members
     ends = np.cumsum(members)
     segments = []
     for c, (env, faults, seed) in enumerate(
