@@ -15,7 +15,9 @@ from qed.swarm.robot import THYMIO, Robot, robot_of
 
 MAX_ROBOTS = 64
 MAX_OBSTACLES = 64
+MOST_FLOOR = 64  # cells of the floor along a side
 SCALED = ("max_speed", "rab_range", "proximity_range")  # with the robot
+Picture = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Environment:
         Range of the proximity sensors (m; default: the robot's, 0.11 of the Thymio).
     robot : Robot or str, default qed.THYMIO
         What the swarm is made of.
+    floor : array of shape ``(rows, columns)``, optional
+        The floor's brightness, from 0 (black) to 1 (white), stretched over the arena; at most 64
+        each way.  The first row lies at y = 0, the first column at x = 0, so a picture of a file,
+        whose first row is its upper edge, is ``picture[::-1]``.  Ground sensors read the cell they
+        are above (default: all is white).
 
     Examples
     --------
@@ -46,6 +53,8 @@ class Environment:
     4.0
     >>> qed.Environment(robot=qed.EPUCK).rab_range
     0.8
+    >>> qed.Environment(floor=[[0, 1], [1, 1]]).floor  # black where x and y are below 2 m
+    ((0.0, 1.0), (1.0, 1.0))
     """
 
     max_speed: float = None  # type: ignore[assignment]
@@ -55,6 +64,7 @@ class Environment:
     rab_range: float = None  # type: ignore[assignment]
     proximity_range: float = None  # type: ignore[assignment]
     robot: Robot = field(default=THYMIO, kw_only=True)
+    floor: Any = field(default=None, kw_only=True)  # a Picture, once it is checked
 
     def __post_init__(self) -> None:
         robot = defined("robot", self.robot, Robot)
@@ -71,6 +81,7 @@ class Environment:
             "proximity_range": number(
                 "proximity_range", self.proximity_range, 0.0, 1.0, above=True
             ),
+            "floor": checked_floor(self.floor),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -78,12 +89,14 @@ class Environment:
     def __repr__(self) -> str:
         each = [f"{name}={getattr(self, name)!r}" for name in ATTRIBUTES]
         each += [f"robot={self.robot.name!r}"] if other_robot(self.robot) else []
+        each += [f"floor=({floor_in_words(self.floor)})"] if self.floor else []
         return f"Environment({', '.join(each)})"
 
     def described(self) -> dict[str, Any]:
-        """Return it as JSON can hold it: with its robot, unless that is the Thymio."""
+        """Return it as JSON can hold it: with its robot, unless that is the Thymio, and a floor."""
         found = {name: getattr(self, name) for name in ATTRIBUTES}
-        return found | ({"robot": self.robot.described()} if other_robot(self.robot) else {})
+        found |= {"robot": self.robot.described()} if other_robot(self.robot) else {}
+        return found | ({"floor": [list(row) for row in self.floor]} if self.floor else {})
 
     @classmethod
     def from_described(cls, described: Mapping[str, Any]) -> Environment:
@@ -176,7 +189,36 @@ class Environment:
         return attributes_of(attributes).options_of(self)
 
 
-ATTRIBUTES = tuple(one.name for one in fields(Environment) if one.name != "robot")
+def checked_floor(given: Any) -> Picture | None:
+    """Return the cells of a floor, row by row from y = 0 on; None is white."""
+    if given is None:
+        return None
+    try:
+        cells = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "floor must be rows of numbers from 0 (black) to 1 (white), each as long as the others"
+        ) from None
+    if cells.ndim != 2 or not (1 <= min(cells.shape) and max(cells.shape) <= MOST_FLOOR):
+        raise InputError(
+            f"floor must be 1 to {MOST_FLOOR} rows of 1 to {MOST_FLOOR} numbers, got the shape "
+            f"{cells.shape}; give fewer cells, of one grey each"
+        )
+    wrong = cells[~((cells >= 0.0) & (cells <= 1.0))]
+    if wrong.size:
+        raise InputError(
+            f"floor must be numbers from 0 (black) to 1 (white), got {wrong[0]:g}; divide greys of "
+            "0 to 255 by 255"
+        )
+    return tuple(map(tuple, cells.tolist()))
+
+
+def floor_in_words(floor: Picture) -> str:
+    """Return the size of a floor, and what tells it from others."""
+    return f"{len(floor)} x {len(floor[0])} cells, {digest_of(floor)}"
+
+
+ATTRIBUTES = tuple(one.name for one in fields(Environment) if one.name not in ("robot", "floor"))
 MOST_ENVIRONMENTS = 2**24
 
 

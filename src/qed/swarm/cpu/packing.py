@@ -7,6 +7,7 @@ segment to segment.  A block's size is a compromise: long loops, and memory that
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -127,6 +128,7 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
     hidden = int(networks.neurons.max()) - len(WHEELS)
     reads = np.full(len(rows), ALL_BITS) if every else table.reads[rows]
     neurons, sources = _neurons(networks, hidden)
+    floors, floor_of = _floors(segments)
     block = Block(
         segments=np.zeros((len(segments), len(SegmentFields._fields)), np.int32),
         limits=np.zeros((len(segments), E.COLUMNS), np.float32),
@@ -158,6 +160,7 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
         spirit=np.zeros((len(segments), STATES * ACTIONS if wants & SITUATIONS else 1), np.int32),
         user_sums=_aligned(max(len(wanted.laws), 1) * L.USER_ROWS, np.float32),
         laws=np.array([address(law) for law in wanted.laws], np.int64),
+        floors=floors,
         wants=wants,
         hidden=hidden,
     )
@@ -179,6 +182,9 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
             fine_side=fine_side(env.arena),
             size=env.robots * segment.size,
             wears=int(segment.effects.wear.any()),
+            floor=floor_of[s][0],
+            floor_rows=floor_of[s][1],
+            floor_columns=floor_of[s][2],
         )
         block.limits[s] = E.row(env, segment.noise)
         _settle(block, segment, first)
@@ -194,6 +200,20 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
         trial += segment.size
         first += segment.lanes
     return block
+
+
+def _floors(segments: Sequence[Segment]) -> tuple[np.ndarray, list[tuple[int, int, int]]]:
+    """Return the cells of all floors, and of each segment's the first cell, rows and columns."""
+    white = ((1.0,),)
+    pictures = [(ROBOT.ground and segment.environment.floor) or white for segment in segments]
+    found: dict[Any, tuple[int, int, int]] = {}
+    size = 0
+    for picture in pictures:
+        if picture not in found:
+            found[picture] = size, len(picture), len(picture[0])
+            size += len(picture) * len(picture[0])
+    cells = np.concatenate([np.ravel(np.array(picture, np.float32)) for picture in found])
+    return cells, [found[picture] for picture in pictures]
 
 
 def _aligned(size: int, kind: type[np.float32] | type[np.int32]) -> np.ndarray:
