@@ -145,7 +145,7 @@ def test_every_robot_keeps_the_contract(robot):
     commands = np.zeros((4, 2))
     for t in range(50):
         readings = world.step(np.broadcast_to(commands, (2, 4, 2)))
-        for got, wanted in zip(readings, (seen.proximity, seen.rab), strict=True):
+        for got, wanted in zip(readings, (seen.proximity, seen.rab, seen.ground), strict=True):
             assert got[1] == pytest.approx(wanted[t], abs=1e-3)
         commands = seen.wheels[t].astype(float) / env.max_speed / halved
     assert world.poses[1, :, 0] == pytest.approx(seen.x[-1], abs=1e-5)

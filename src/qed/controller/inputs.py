@@ -1,8 +1,9 @@
 """What a network reads and drives, by name: the one place that numbers its nodes.
 
-Nodes are what a robot senses (proximity sensors, cones of range and bearing, then ground sensors),
-a constant 1, the two wheels, then hidden neurons.  Everything else follows from these names.  Files keep them:
-networks read what they always read where inputs were added, and are refused where one is missing.
+Nodes are what a robot senses (proximity sensors, cones of range and bearing, ground sensors), a
+constant 1, the two wheels, then hidden neurons.  Everything else follows from these names.  Files
+keep them: networks read what they always read where inputs were added, and are refused where one
+is missing.
 ``made_for(robot, "qed.controller.inputs")`` numbers the nodes of another robot's networks.
 """
 

@@ -11,13 +11,12 @@ import numpy as np
 
 from qed.definitions import defined, digest_of
 from qed.errors import InputError, choice, integer, number
+from qed.swarm.floor import checked_floor, floor_in_words, rows_of
 from qed.swarm.robot import THYMIO, Robot, robot_of
 
 MAX_ROBOTS = 64
 MAX_OBSTACLES = 64
-MOST_FLOOR = 64  # cells of the floor along a side
 SCALED = ("max_speed", "rab_range", "proximity_range")  # with the robot
-Picture = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Environment:
         """Return it as JSON can hold it: with its robot, unless that is the Thymio, and a floor."""
         found = {name: getattr(self, name) for name in ATTRIBUTES}
         found |= {"robot": self.robot.described()} if other_robot(self.robot) else {}
-        return found | ({"floor": [list(row) for row in self.floor]} if self.floor else {})
+        return found | ({"floor": rows_of(self.floor)} if self.floor else {})
 
     @classmethod
     def from_described(cls, described: Mapping[str, Any]) -> Environment:
@@ -187,35 +186,6 @@ class Environment:
         (1, 1, 2, 0, 2, 1)
         """
         return attributes_of(attributes).options_of(self)
-
-
-def checked_floor(given: Any) -> Picture | None:
-    """Return the cells of a floor, row by row from y = 0 on; None is white."""
-    if given is None:
-        return None
-    try:
-        cells = np.asarray(given, np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "floor must be rows of numbers from 0 (black) to 1 (white), each as long as the others"
-        ) from None
-    if cells.ndim != 2 or not (1 <= min(cells.shape) and max(cells.shape) <= MOST_FLOOR):
-        raise InputError(
-            f"floor must be 1 to {MOST_FLOOR} rows of 1 to {MOST_FLOOR} numbers, got the shape "
-            f"{cells.shape}; give fewer cells, of one grey each"
-        )
-    wrong = cells[~((cells >= 0.0) & (cells <= 1.0))]
-    if wrong.size:
-        raise InputError(
-            f"floor must be numbers from 0 (black) to 1 (white), got {wrong[0]:g}; divide greys of "
-            "0 to 255 by 255"
-        )
-    return tuple(map(tuple, cells.tolist()))
-
-
-def floor_in_words(floor: Picture) -> str:
-    """Return the size of a floor, and what tells it from others."""
-    return f"{len(floor)} x {len(floor[0])} cells, {digest_of(floor)}"
 
 
 ATTRIBUTES = tuple(one.name for one in fields(Environment) if one.name not in ("robot", "floor"))

@@ -344,9 +344,7 @@ def _sensors(
     return tuple(found)
 
 
-def _below(
-    about: str, given: Any, corners: tuple[Point, ...], radius: float
-) -> tuple[Point, ...]:
+def _below(about: str, given: Any, corners: tuple[Point, ...], radius: float) -> tuple[Point, ...]:
     """Return the places of ground sensors, which sit on the body, too."""
     found = [(x, y) for x, y in _rows(about, given, 2, MOST_GROUND)]
     _on_body(about, found, corners, radius)

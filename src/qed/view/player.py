@@ -86,6 +86,7 @@ def common_data(shown: Replay | Story) -> dict[str, Any]:
         "cycles": shown.panes[0].cycles,
         "robots": environment.robots,
         "arena": environment.arena,
+        "floor": look.greys(environment.floor),
         "rabRange": environment.rab_range,
         "proximityRange": environment.proximity_range,
         "unit": unit(environment.arena),
