@@ -95,7 +95,7 @@ class Arena:
         visits = Image.fromarray(shades[steps]).resize(full, Image.Resampling.NEAREST)
         if floor is None:
             return visits
-        fresh = Image.fromarray((steps * 255 // look.STEPS).astype(np.uint8))
+        fresh = Image.fromarray((look.VEIL * 255 * steps / look.STEPS).astype(np.uint8))
         return Image.composite(
             Image.new("RGB", full, look.FRESH), floor, fresh.resize(full, Image.Resampling.NEAREST)
         )

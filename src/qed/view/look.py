@@ -19,6 +19,7 @@ INK, SOFT_INK, LINE = "#1c2329", "#5a6670", "#9aa5ae"
 PAPER, FLOOR = "#f4f5f6", "#ffffff"
 BLACK = "#868e96"  # a black floor: brighter than robots, which stay in sight on it
 FRESH = "#b5daf0"  # a patrolling cell in the cycle of a visit; it fades to the floor
+VEIL = 0.6  # how opaque that is on a floor of greys
 STEPS = 16  # shades of that fading: more cannot be told apart, and would swell a film
 OBSTACLE = "#c3c9ce"
 MARK = "#0072b2"  # what belongs to the task: centre, links

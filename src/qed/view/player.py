@@ -106,6 +106,7 @@ def drawing(faults: Iterable[Fault], robot: Robot) -> dict[str, Any]:
             "signs": {name: vars(sign) for name, sign in signs.items()},
             "badgeInk": look.INK,
             "steps": look.STEPS,
+            "veil": look.VEIL,
             "grid": scoring.GRID,
             "cellLife": scoring.CELL_LIFE,
             "trail": look.TRAIL,

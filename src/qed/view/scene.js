@@ -183,7 +183,7 @@ function drawCells(pen, pane, row, side) {
       const shade = pane.shades[(row * size + column) * size + up];
       if (!shade || (inner && data.task === "border-patrolling")) continue;
       pen.fillStyle = data.floor ? look.fresh : look.freshness[shade];
-      pen.globalAlpha = data.floor ? shade / look.steps : 1;
+      pen.globalAlpha = data.floor ? look.veil * shade / look.steps : 1;
       // Half a pixel more, so that no seams show between cells.
       pen.fillRect(WALL + column * step, side - WALL - (up + 1) * step, step + 0.5, step + 0.5);
     }
