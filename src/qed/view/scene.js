@@ -170,7 +170,7 @@ function drawFloor(pen, side) {
   data.floor.forEach((greys, up) => greys.forEach((grey, column) => {
     const wide = (side - 2 * WALL) / greys.length;
     pen.fillStyle = mixed(look.floor, look.black, 1 - grey);
-    pen.fillRect(WALL + column * wide, side - WALL - (up + 1) * high, wide + 0.5, high + 0.5);
+    pen.fillRect(WALL + column * wide, side - WALL - (up + 1) * high, wide + 1, high + 1);
   }));
 }
 
