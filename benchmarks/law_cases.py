@@ -267,6 +267,7 @@ CASES: dict[str, Kind] = {
     "scoring.flock": args(Real(0.0, 1.0) | some(0.25), TURN, VELOCITY, VELOCITY),
     "scoring.on_border": Whole(0, 99) | Whole(0, 99, int),
     "sensing.cone": args(AWAY, AWAY) | AXES,
+    "sensing.floor_cell": args(PLACE, Real(0.01, 128.0), Whole(1, 64)),
     "sensing.heard": args(Real(0.0, 3.0), some(4.0, 2.0, 1.0, 0.5)),
     "sensing.message": args(NEARBY, NEARBY, DIRECTION, NEARBY, NEARBY, DIRECTION),
     "sensing.misheard": args(AWAY, AWAY, VELOCITY, DIRECTION),

@@ -190,7 +190,7 @@ class Robot(Definition):
             A name of its own.
         words : str, optional
             What it is, in a few words (default: what this one is).
-        **changes
+        **changes : object
             Arguments of ``Robot``.  With another body or mass the moment of inertia is that of a
             mass spread evenly, unless it is given, too.
 
