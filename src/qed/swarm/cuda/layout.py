@@ -23,11 +23,12 @@ X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
 # sums of impulses (whole numbers), the first lane of each lane's trial, the place of the
 # trial's obstacles, partners in contact,
 SUM_X, SUM_Y, FIRST, CENTRES, PARTNERS = (LANES * n for n in range(7, 12))
-# what is sensed, in the order of its nodes,
+# what is sensed, in the order of its nodes (at least as many rows as contacts take),
 INPUTS = LANES * 12
+CONTACT_ROWS = 8
 RAB = INPUTS + LANES * FIRST_RAB
 # where robots were when pairs were listed,
-LISTED_X, LISTED_Y = (INPUTS + LANES * (CONSTANT + n) for n in range(2))
+LISTED_X, LISTED_Y = (INPUTS + LANES * (max(CONSTANT, CONTACT_ROWS) + n) for n in range(2))
 ROWS = LISTED_Y // LANES + 1
 # faults of front sensors, where there are any; where there are teams, a bit for each input that
 # the robot's own network reads; votes, in the simulator.
@@ -46,7 +47,7 @@ DOUBTED, DOUBTS = VX, TURN
 CONTACT_FIELDS = 19
 C_CODE, C_NX, C_NY, C_COUPLING, C_ONE, C_TWO = (LANES * n for n in (0, 1, 2, 3, 7, 13))
 C_NORMAL_IMPULSE, C_TANGENT_IMPULSE = LANES * 4, LANES * 5
-RAY_LIST = 8 * LANES  # rays that may hit: of 32 robots that look, and up to 31 from before
+RAY_LIST = (FIRST_RAB + 1) * LANES  # rays that may hit: of 32 robots, and up to 31 from before
 
 # Columns of the table of warps.
 W_PLACE, W_TRIALS, W_ROBOTS, W_NETWORK, W_LIMITS, W_OUT, W_OBSTACLES, W_FAULTS = range(8)

@@ -10,10 +10,10 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.swarm.cuda import layout as L
-from qed.swarm.cuda.constants import EDGE_COUNT, edge
 from qed.swarm.cuda.device import device, stage
-from qed.swarm.cuda.warp import at, lowest, rolled
-from qed.swarm.laws import bodies, contact, geometry
+from qed.swarm.cuda.outline import body_point, contact_arm, two_farthest_corners
+from qed.swarm.cuda.warp import at, lowest
+from qed.swarm.laws import contact
 from qed.swarm.robot import OBSTACLE_RADIUS, ROBOT
 
 solve_contact = device(contact.solve_contact)
@@ -21,9 +21,6 @@ effective_mass = device(contact.effective_mass)
 angular_impulse = device(contact.angular_impulse)
 nearer_wall = device(contact.nearer_wall)
 remembered = device(contact.remembered)
-two_farthest_corners = device(geometry.two_farthest_corners)
-from_point = device(bodies.from_point)
-nearer_edge = device(bodies.nearer_edge)
 
 OBSTACLE = f32(OBSTACLE_RADIUS)
 REACH = f32(OBSTACLE_RADIUS + ROBOT.outer_radius)
@@ -36,8 +33,10 @@ NO_OBSTACLE = (ZERO,) * 8  # normal, arm, lever, effective masses, impulses
 
 
 @stage
-def point(touches, number, arm, lever, old1, old2):
-    """Return a corner at a wall with what it remembers of the last sub-step."""
+def point(room, number, arm, lever, old1, old2):
+    """Return a corner, so far (m) from a wall, with what it remembers of the last sub-step."""
+    touches = room < arm
+    arm = contact_arm(arm, arm - room)
     number = number if touches else NO_CORNER
     return (
         number,
@@ -61,8 +60,8 @@ def touching_wall(place, side, c, s, is_x, one, two):
         ux = c if is_x else s
         uy = -s if is_x else c
         arm1, lever1, number1, arm2, lever2, number2 = two_farthest_corners(ux, uy)
-        new_one = point(room < arm1, number1, arm1, lever1, one, two)
-        new_two = point(room < arm2, number2, arm2, lever2, one, two)
+        new_one = point(room, number1, arm1, lever1, one, two)
+        new_two = point(room, number2, arm2, lever2, one, two)
     return sign, new_one, new_two
 
 
@@ -215,20 +214,6 @@ def wall_place(mine, axis):
 
 
 @stage
-def body_point(x, y):
-    """Return normal, gap, arm and lever (m) from a body at the origin to the point (x, y)."""
-    ax = abs(x)
-    qx = qy = geometry.FAR
-    outside = -geometry.FAR
-    e = i32(0)
-    while e < i32(EDGE_COUNT):
-        e = rolled(e)
-        qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *edge(e))
-        e = i32(e + i32(1))
-    return from_point(x, y, qx, qy, outside)
-
-
-@stage
 def obstacle_place(mine, obstacle):
     """Return where it is noted how a robot stands at an obstacle."""
     return at(mine + i32(L.BOTH_WALLS * L.LANES) + obstacle * i32(L.OBSTACLE_FIELDS * L.LANES))
@@ -262,6 +247,7 @@ def touching_obstacles(sf, pose, centres, rest, statics, mine, step):
         nx, ny, gap, arm, lever = body_point(c * dx + s * dy, c * dy - s * dx)
         if gap < OBSTACLE:
             word = i32(word | bit)
+            arm = contact_arm(arm, OBSTACLE - gap)
             b = obstacle_place(mine, o)
             fresh = statics[b + L.O_STEP] != step - f32(1.0)
             statics[b + L.O_NX] = c * nx - s * ny
