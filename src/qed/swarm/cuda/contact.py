@@ -122,7 +122,7 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
     if at_x or at_y:
         one, two = statics.recall(kept_statics, wall, cycle)
     if at_x and at_y:
-        statics.begin_second_wall(kept_statics, second_wall, cycle)
+        statics.begin_second_wall(sf, me, kept_statics, second_wall, cycle)
     sf[L.TURN + me] = turning
     si[L.SUM_X + me] = 0
     si[L.SUM_Y + me] = 0
@@ -177,7 +177,7 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
             vx, vy, spin = statics.warm_start_wall(vx, vy, spin, sign, at_x, one, two)
         if at_x and at_y:
             touch_too, vx, vy, spin = statics.touch_second_wall(
-                (y, side, c, s), (vx, vy, spin), kept_statics, second_wall
+                (y, side, c, s), (vx, vy, spin), sf, me
             )
         # All robots take as many iterations, whoever shares their warp, so that results
         # do not depend on that; where nothing is touched, only drives take part.
@@ -197,9 +197,7 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
             if touch:
                 vx, vy, spin, one, two = statics.solve_corners(vx, vy, spin, sign, at_x, one, two)
             if touch_too:
-                vx, vy, spin = statics.solve_second_wall(
-                    (vx, vy, spin), y, side, kept_statics, second_wall
-                )
+                vx, vy, spin = statics.solve_second_wall((vx, vy, spin), y, side, sf, me)
             vx, vy, jx, jy, angular_drive = solve_drive(
                 vx, vy, spin, jx, jy, angular_drive, tx, ty, turning
             )
@@ -216,5 +214,5 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
     if at_x or at_y:
         statics.store(kept_statics, wall, one, two, cycle)
     if at_x and at_y:
-        kept_statics[second_wall + 6 * L.LANES] = f32(cycle)
+        statics.store_second_wall(sf, me, kept_statics, second_wall, cycle)
     return x, y, vx, vy, jx, jy, angular_drive

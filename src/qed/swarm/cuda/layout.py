@@ -36,6 +36,9 @@ GAIN, AMPLITUDE, OFFSET, READS, VOTE = (LANES * (ROWS + n) for n in range(5))
 # The sensors' rows are free until robots look again.  While it is found what touches, there are
 # three rows for what lanes find, then pairs that wait, then the lanes' contacts: code and normal.
 QUEUE, CONTACTS = INPUTS + 3 * LANES, INPUTS + 5 * LANES
+# Behind these lies what a robot in a corner of the arena keeps of its second wall; in their place,
+# once the contacts are with their lanes, arms, levers and masses at that wall.
+SECOND_WALL, SECOND_LEVERS = INPUTS + 8 * LANES, INPUTS
 # While robots hear, velocities are not needed: there lie up to 64 pairs in doubt, and then the
 # bodies that may hide them.
 DOUBTED, DOUBTS = VX, TURN
@@ -75,9 +78,8 @@ OBSTACLE_FIELDS = 9
 O_NX, O_NY, O_ARM, O_LEVER, O_NORMAL_MASS, O_TANGENT_MASS = (LANES * n for n in range(6))
 O_NORMAL_IMPULSE, O_TANGENT_IMPULSE, O_STEP = (LANES * n for n in range(6, OBSTACLE_FIELDS))
 # What is kept of a robot at an x wall, then at a y wall, from cycle to cycle: of two corners their
-# number and impulses; and the cycle.  At the second wall, besides, arms, levers and masses.
+# number and impulses; and the cycle.
 WALL_FIELDS = 7
-BOTH_WALLS = 2 * WALL_FIELDS + 8
 # Sums of a trial; those of users' laws come after them.
 (S_CENTRE, S_NEAREST, S_FLOCK, S_PATROL, S_BORDER, S_RADIUS, S_FEATURES) = range(7)
 SUMS = S_FEATURES + SDBC_SUMS[0] * SDBC_SUMS[1]

@@ -202,7 +202,7 @@ def _warps(
     # Contacts of robots lie after what is kept of pairs.
     for_pairs = L.KEPT * L.LANES * (robots // 2)
     for_each = for_pairs + L.CONTACT_FIELDS * L.LANES * -(-L.pairs_at_once(robots) // L.LANES)
-    for_statics = L.LANES * (L.BOTH_WALLS + L.OBSTACLE_FIELDS * obstacles)
+    for_statics = L.LANES * (2 * L.WALL_FIELDS + L.OBSTACLE_FIELDS * obstacles)
 
     def begins(size: np.ndarray) -> np.ndarray:
         begin: np.ndarray = np.cumsum(size * each) - size * each
