@@ -110,7 +110,7 @@ def kernel(
             kept[at(warps[w, L.W_PAIRS] + e)] = f32(-1.0)
             e = i32(e + i32(L.LANES))
         e = i32(0)
-        while e < i32(L.BOTH_WALLS) + obstacles * i32(L.OBSTACLE_FIELDS):
+        while e < i32(2 * L.WALL_FIELDS) + obstacles * i32(L.OBSTACLE_FIELDS):
             statics[at(static_place + e * i32(L.LANES))] = f32(-1.0)
             e = i32(e + i32(1))
         if active and robot == 0:
