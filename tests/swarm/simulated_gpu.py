@@ -332,6 +332,34 @@ def other_robots() -> None:
         faults=qed.Faults(["PRAND", "NONE", OWN_FAULTS[1], "LW-H", OWN_FAULTS[3]]),
         start=qed.Start(crowd(5, 1, 0.09, 0.045), obstacles=corner[:1] + 0.2),
     )
+    floored = qed.EPUCK.but("floored", ground=[(0.03, 0.01), (0.03, -0.01), (-0.03, 0.0)])
+    greys = np.random.default_rng(1).uniform(size=(16, 9))
+    readers = [
+        qed.Controller(
+            [(16, 20, 0.7), (17, 21, -0.6), (18, 22, 2.0), (22, 21, 1.0)], [0.1] * 3, floored
+        ),
+        qed.Controller.random(5, robot=floored),
+        qed.Controller([(18, 20, 1.0)], [0.0, 0.2], floored),
+    ]
+    compare(
+        "floors",
+        [
+            qed.Environment(robot=floored, robots=3, arena=1.5, floor=floor)
+            for floor in (greys, None, greys[:1])
+        ],
+        readers,
+        sums=("centre_distance", "flock", "spirit"),
+        seconds=0.8,
+        faults=qed.Faults(["ROFS", "PMIN", "NONE"]),
+        start=qed.Start(crowd(3, 2, 0.2, 0.3)),
+    )
+    compare(
+        "a team on a floor",
+        qed.Environment(robot=floored, robots=3, arena=1.5, floor=greys),
+        [qed.Team(readers)],
+        sums=("centre_distance", "flock"),
+        start=qed.Start(crowd(3, 2, 0.2, 0.3)),
+    )
 
 
 if __name__ == "__main__":

@@ -34,6 +34,8 @@ CASES = (
     "broken ones in a corner",
     "a team of them",
     "a user's triangles",
+    "floors",
+    "a team on a floor",
 )
 EQUALS = ("a team of equals 1", "a team of equals 5", "trials in warps of their own")
 

@@ -1,6 +1,6 @@
 """The floor of an arena: a picture of greys, which ground sensors read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from qed.errors import InputError
 
 MOST = 64  # cells along a side
 Picture = tuple[tuple[float, ...], ...]  # row by row from y = 0 on: 0 black, 1 white
+WHITE: Picture = ((1.0,),)
 
 
 def checked_floor(given: Any) -> Picture | None:
@@ -44,6 +45,22 @@ def floor_of(header: Mapping[str, Any]) -> Picture | None:
 def rows_of(floor: Picture) -> list[list[float]]:
     """Return a floor as JSON can hold it."""
     return [list(row) for row in floor]
+
+
+def laid_out(floors: Iterable[Picture | None]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cells of all floors, each once, as engines read them.
+
+    Then, for each floor, (first cell, rows, columns).
+    """
+    given = [floor or WHITE for floor in floors]
+    found: dict[Picture, tuple[int, int, int]] = {}
+    size = 0
+    for floor in given:
+        if floor not in found:
+            found[floor] = size, len(floor), len(floor[0])
+            size += len(floor) * len(floor[0])
+    cells = [np.ravel(np.array(floor, np.float32)) for floor in found]
+    return np.concatenate(cells), np.array([found[floor] for floor in given], np.int32)
 
 
 def floor_in_words(floor: Picture) -> str:

@@ -7,7 +7,6 @@ segment to segment.  A block's size is a compromise: long loops, and memory that
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from qed.swarm.cpu.layout import Block, SegmentFields
 from qed.swarm.cpu.user_defined import address
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Effects, Faults, effects
+from qed.swarm.floor import laid_out
 from qed.swarm.laws.contact import margin
 from qed.swarm.laws.scoring import GRID, fine_side
 from qed.swarm.measures import (
@@ -129,7 +129,8 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
     reads = np.full(len(rows), ALL_BITS) if every else table.reads[rows]
     reads = reads.astype(np.int32)  # of 32 inputs the last one's bit is the sign
     neurons, sources = _neurons(networks, hidden)
-    floors, floor_of = _floors(segments)
+    looks = bool(ROBOT.ground)
+    floors, floor_of = laid_out(one.environment.floor if looks else None for one in segments)
     block = Block(
         segments=np.zeros((len(segments), len(SegmentFields._fields)), np.int32),
         limits=np.zeros((len(segments), E.COLUMNS), np.float32),
@@ -183,9 +184,9 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
             fine_side=fine_side(env.arena),
             size=env.robots * segment.size,
             wears=int(segment.effects.wear.any()),
-            floor=floor_of[s][0],
-            floor_rows=floor_of[s][1],
-            floor_columns=floor_of[s][2],
+            floor=floor_of[s, 0],
+            floor_rows=floor_of[s, 1],
+            floor_columns=floor_of[s, 2],
         )
         block.limits[s] = E.row(env, segment.noise)
         _settle(block, segment, first)
@@ -201,20 +202,6 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
         trial += segment.size
         first += segment.lanes
     return block
-
-
-def _floors(segments: Sequence[Segment]) -> tuple[np.ndarray, list[tuple[int, int, int]]]:
-    """Return the cells of all floors, and of each segment's the first cell, rows and columns."""
-    white = ((1.0,),)
-    pictures = [(ROBOT.ground and segment.environment.floor) or white for segment in segments]
-    found: dict[Any, tuple[int, int, int]] = {}
-    size = 0
-    for picture in pictures:
-        if picture not in found:
-            found[picture] = size, len(picture), len(picture[0])
-            size += len(picture) * len(picture[0])
-    cells = np.concatenate([np.ravel(np.array(picture, np.float32)) for picture in found])
-    return cells, [found[picture] for picture in pictures]
 
 
 def _aligned(size: int, kind: type[np.float32] | type[np.int32]) -> np.ndarray:

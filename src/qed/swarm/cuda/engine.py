@@ -29,6 +29,7 @@ from qed.swarm.job import Job
 from qed.swarm.laws.contact import ITERATIONS
 from qed.swarm.laws.scoring import FULL, fine_side
 from qed.swarm.measures import Wanted, joined, wanted
+from qed.swarm.robot import ROBOT
 from qed.swarm.user_defined import Law, reason
 
 # The column of the sums that a measure has.
@@ -198,9 +199,11 @@ def launch(
     trials, controllers = tables.trials, len(tables.limits)
     cells = trials * tables.fine if wants & measures.VISITS else 0
     counts = controllers * L.SITUATION_COUNTS if wants & measures.SITUATIONS else 0
+    nobody_reads = workspace.room("floors", (1,), np.float32)
     needed = (
         workspace.send("warps", tables.warps),
         workspace.send("limits", tables.limits),
+        workspace.send("floors", tables.floors) if ROBOT.ground else nobody_reads,
         _on_gpu("poses", starts),
         _on_gpu("keys", starts),
         workspace.send("faults", tables.faults),

@@ -14,6 +14,7 @@ from qed.swarm import environment_row as E
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.contact import Body, move
 from qed.swarm.cuda.device import launchable
+from qed.swarm.cuda.ground import look_down
 from qed.swarm.cuda.measures import flush, situation
 from qed.swarm.cuda.network import step_network, step_team
 from qed.swarm.cuda.sensing import Kinds, Member, Places, Seen, sense
@@ -21,8 +22,10 @@ from qed.swarm.cuda.tallying import NOTHING_YET, Books, Tally, Trial, closing, t
 from qed.swarm.cuda.warp import Warp, at, in_phase, together
 from qed.swarm.laws.motion import worn
 from qed.swarm.measures import SITUATIONS, VISITS
+from qed.swarm.robot import ROBOT
 from qed.swarm.user_defined import Law
 
+GROUND = len(ROBOT.ground) > 0
 ZERO = f32(0.0)
 NOWHERE = f32(500.0)
 FLUSH = 2000  # cycles after which counts go to the GPU's memory
@@ -48,8 +51,9 @@ def kernel(
     nothing_yet = (f32(0.0),) * max(len(laws), 1)
     columns = L.SUMS + len(laws)
 
-    def run(warps, limits, poses, keys, faults, centres, networks, tables, kept, statics, sums,
-            visits, spirit, count, cycles, stride, iterations, links, fine_cells):  # fmt: skip
+    def run(warps, limits, floors, poses, keys, faults, centres, networks, tables, kept, statics,
+            sums, visits, spirit, count, cycles, stride, iterations, links,
+            fine_cells):  # fmt: skip
         # Who am I?
         sf = cuda.shared.array(0, float32)
         si = cuda.shared.array(0, int32)
@@ -168,6 +172,13 @@ def kernel(
                 cycle,
                 kinds,
             )
+            if GROUND:
+                floor = (
+                    floors, warps[w, L.W_FLOOR], warps[w, L.W_FLOOR_ROWS],
+                    warps[w, L.W_FLOOR_COLUMNS],
+                )  # fmt: skip
+                pose = (body.x, body.y, body.c, body.s)
+                look_down(sf, me, pose, side, member.live, floor)
             if with_teams:
                 last = at(warps[w, L.W_NETWORK] + robots - i32(1))
                 pool = (networks[network, L.N_FIRST], networks[last, L.N_STOP])

@@ -11,7 +11,7 @@ as the whole number of its bits, whose order is the same, by an atomic minimum.
 
 from typing import Any
 
-from qed.controller.inputs import CONSTANT, FIRST_RAB
+from qed.controller.inputs import CONSTANT, FIRST_RAB, GROUND
 from qed.swarm.cuda.device import SIMULATED
 from qed.swarm.measures import ACTIONS, SDBC_SUMS, STATES
 
@@ -58,7 +58,9 @@ W_PAIRS, W_STATICS = 8, 9  # where the impulses kept from cycle to cycle lie
 W_CONTACTS = 10  # where contacts of robots lie, in the GPU's memory
 # Places in the warp's shared memory: lists, situations counted, cells visited last, obstacles.
 W_LISTED, W_NEAR, W_WORK, W_COUNTS, W_PATROL, W_CENTRES = range(11, 17)
-WARP_FIELDS = 17
+# Of robots with ground sensors the first cell of the floor, its rows and columns.
+W_FLOOR, W_FLOOR_ROWS, W_FLOOR_COLUMNS = range(17, 20)
+WARP_FIELDS = 20 if GROUND else 17
 SITUATION_COUNTS = STATES * ACTIONS  # in pairs: two share a number
 # Columns of the table of robots' faults: wheels (m/s at full output), front sensors, hearing. Then,
 # where faults need the general path: the sensors hit (a bit each), what is no longer heard,

@@ -14,6 +14,7 @@ from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.network import one_each, pooled
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults, effects
+from qed.swarm.floor import laid_out
 from qed.swarm.job import Job
 from qed.swarm.laws.scoring import GRID
 from qed.swarm.placing import noise_keys, place
@@ -81,6 +82,7 @@ class Packed:
 
     warps: np.ndarray  # int32 (warps, fields), the dearest first; places are not filled in yet
     limits: np.ndarray  # float32 (controllers, fields)
+    floors: np.ndarray  # float32, the cells of each floor, row by row
     faults: np.ndarray  # float32 (robots, fields)
     networks: np.ndarray  # int32 (networks, fields)
     first: np.ndarray  # the first network of each controller: a team has one per robot
@@ -139,11 +141,16 @@ def packed(job: Job, some: slice, starts: StartTables, all_inputs: bool, room: i
     order = np.argsort(-cost, kind="stable")
     warps, kept, statics = _warps(swarms, job.trials, at_once, order)
     warps[:, L.W_NETWORK] = first_network[warps[:, L.W_LIMITS]]
+    looks = bool(ROBOT.ground)
+    floors, floor_of = laid_out(env.floor if looks else None for env, *_ in kinds)
+    if looks:
+        warps[:, L.W_FLOOR : L.W_FLOOR_COLUMNS + 1] = floor_of[kind[warps[:, L.W_LIMITS]]]
     cells = limits[:, E.FINE].astype(np.int32) ** 2
     broken_in = [effects(fault, robots, ROBOT.front) for robots, _, fault in faults]
     return Packed(
         warps=warps,
         limits=limits,
+        floors=floors,
         faults=np.concatenate(fault_rows),
         **networks,
         first=first_network,
