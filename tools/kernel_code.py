@@ -38,7 +38,7 @@ TABLES = types.Tuple((array(float32, 1), *[array(int32, 1)] * 3))
 ARGUMENTS = (
     array(int32, 2), array(float32, 2), array(float32, 2), array(uint32, 1), array(float32, 2),
     array(float32, 2), array(int32, 2), TABLES, array(float32, 1), array(float32, 1),
-    array(float64, 2), array(int32, 1), array(int32, 1), *[int32] * 6,
+    array(float64, 2), *[array(int32, 1)] * 3, array(float64, 1), array(int32, 1), *[int32] * 7,
 )  # fmt: skip
 
 
