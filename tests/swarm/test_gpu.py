@@ -14,7 +14,6 @@ import pytest
 from test_cuda import CASES, EQUALS
 
 import qed
-from qed import speed
 from qed.swarm import backend
 from qed.swarm.environment import attributes_of
 from qed.swarm.robot import ROBOTS
