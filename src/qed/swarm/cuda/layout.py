@@ -23,19 +23,19 @@ X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
 # sums of impulses (whole numbers), the first lane of each lane's trial, the place of the
 # trial's obstacles, partners in contact,
 SUM_X, SUM_Y, FIRST, CENTRES, PARTNERS = (LANES * n for n in range(7, 12))
-# what is sensed, in the order of its nodes (at least as many rows as contacts take),
+# what is sensed, in the order of its nodes (and not fewer rows than motion takes, see below),
 INPUTS = LANES * 12
-CONTACT_ROWS = 8
 RAB = INPUTS + LANES * FIRST_RAB
+MOTION_ROWS = 14
 # where robots were when pairs were listed,
-LISTED_X, LISTED_Y = (INPUTS + LANES * (max(CONSTANT, CONTACT_ROWS) + n) for n in range(2))
+LISTED_X, LISTED_Y = (INPUTS + LANES * (max(CONSTANT, MOTION_ROWS) + n) for n in range(2))
 ROWS = LISTED_Y // LANES + 1
 # faults of front sensors, where there are any; where there are teams, a bit for each input that
 # the robot's own network reads; votes, in the simulator.
 GAIN, AMPLITUDE, OFFSET, READS, VOTE = (LANES * (ROWS + n) for n in range(5))
 # The sensors' rows are free until robots look again.  While it is found what touches, there are
-# three rows for what lanes find, then pairs that wait, then the lanes' contacts: code and normal.
-QUEUE, CONTACTS = INPUTS + 3 * LANES, INPUTS + 5 * LANES
+# pairs that wait, then the lanes' contacts: code and normal.
+QUEUE, CONTACTS = INPUTS, INPUTS + 2 * LANES
 # Behind these lies what a robot in a corner of the arena keeps of its second wall; in their place,
 # once the contacts are with their lanes, arms, levers and masses at that wall.
 SECOND_WALL, SECOND_LEVERS = INPUTS + 8 * LANES, INPUTS

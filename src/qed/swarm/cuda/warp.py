@@ -57,6 +57,16 @@ if SIMULATED:
         together()
         return u32(word)
 
+    @stage
+    def from_lane(warp: Warp, value: Any, lane: Any) -> Any:
+        """Return a float of another lane."""
+        sf, base = warp.sf, warp.base
+        sf[L.VOTE + warp.me] = value
+        together()
+        value = sf[base + L.VOTE + lane]
+        together()
+        return value
+
     def count(word: Any) -> Any:
         """Return the number of bits set."""
         return i32(int(word).bit_count())
@@ -109,6 +119,11 @@ else:
         the same half of it.
         """
         cuda.syncthreads()
+
+    @stage
+    def from_lane(warp, value, lane):
+        """Return a float of another lane."""
+        return cuda.shfl_sync(ALL, value, lane)
 
     @stage
     def count(word):
