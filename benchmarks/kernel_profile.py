@@ -85,9 +85,11 @@ def instructions(source: str) -> tuple[float, dict[str, float], dict[str, float]
 
 def profiled(case: str, source: Path) -> dict[str, Any]:
     """Return what Nsight Compute says of a case."""
+    # A cache of its own: other kernels do not know their lines.
+    cache = Path(tempfile.gettempdir(), "qed-kernel-profile")
+    environment = os.environ | {"PYTHONPATH": str(source.resolve()), "QED_CACHE": str(cache)}
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report")
-        environment = os.environ | {"PYTHONPATH": str(source.resolve()), "QED_CACHE": folder}
         profiler = ["ncu", "--set", "full", "--import-source", "yes", "--clock-control", "none"]
         chosen = ["-k", "regex:run", "-s", "1", "-c", "1", "-o", str(report)]
         command = [*profiler, *chosen, sys.executable, __file__, case, "--work"]

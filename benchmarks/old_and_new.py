@@ -187,6 +187,7 @@ def main() -> None:
     parser.add_argument("--backend", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--cases", nargs="+", choices=(*CASES, *RUNS), default=list(CASES))
     parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--add", action="store_true", help="keep what is saved of other cases")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
@@ -238,6 +239,8 @@ def main() -> None:
         query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
         here["gpu"] = subprocess.run(query, capture_output=True, text=True).stdout.strip()
     target = HERE / "results" / f"old-and-new-{given.backend}.json"
+    known = json.loads(target.read_text())["cases"] if target.exists() and given.add else []
+    found = [row for row in known if row["case"] not in given.cases] + found
     target.write_text(json.dumps({"machine": here, "cases": found}, indent=1) + "\n")
     print(f"saved {target.name}")
 
