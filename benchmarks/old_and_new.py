@@ -89,11 +89,13 @@ def work(backend: str) -> None:
         task, start, faults = "patrolling", None, None
         if name in ("patrolling", "aggregation"):
             task = name
-            swarms = made.setdefault(name, qed.load_example(name).controllers[:: 4096 // count])
-            swarms = swarms[:count]
+            if name not in made:
+                made[name] = qed.load_example(name).controllers
+            swarms = made[name][:: 4096 // count][:count]
         else:
-            swarms = made.setdefault("random", [qed.Controller.random(k) for k in range(400)])
-            swarms = swarms[:count]
+            if "random" not in made:
+                made["random"] = [qed.Controller.random(k) for k in range(400)]
+            swarms = made["random"][:count]
         if name == "cluster":
             from qed.speed import gathering, huddle
 
@@ -115,6 +117,8 @@ def work(backend: str) -> None:
     print("ready", qed.__file__, flush=True)
     for line in sys.stdin:
         name, count, seconds = json.loads(line)
+        if name not in (*RUNS, "evolve"):
+            simulate(name, count, 0.2)  # networks and start poses are made
         begin = clock()
         if name in RUNS:
             *run, taken = go_on(*RUNS[name], seconds)
