@@ -80,9 +80,9 @@ def _table_of(controllers: list[Controller]) -> Networks:
         if len(known) == len(controllers) and all(map(operator.is_, known, controllers)):
             return table
     genome = made_for(controllers[0].robot, "qed.controller.genome")
-    table = genome.from_controllers(controllers).networks()
-    _tables.append((controllers, table))
-    return table
+    made: Networks = genome.from_controllers(controllers).networks()
+    _tables.append((controllers, made))
+    return made
 
 
 def checked(

@@ -10,7 +10,7 @@ from numpy import int32 as i32
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import cuda, device, stage
 from qed.swarm.cuda.outline import FACE_COUNT, beyond
-from qed.swarm.cuda.warp import at, ballot, count, from_lane, rolled, together
+from qed.swarm.cuda.warp import at, ballot, count, rolled, together
 from qed.swarm.laws import bodies
 from qed.swarm.robot import ROBOT
 
@@ -20,6 +20,7 @@ TWO_OUTER = f32(2.0 * ROBOT.outer_radius)
 TWO_OUTER_SQUARED = f32((2.0 * ROBOT.outer_radius) ** 2)
 OUTER = f32(ROBOT.outer_radius)
 ZERO = f32(0.0)
+HALF_OF_FACES = (FACE_COUNT + 1) // 2
 
 
 @stage
@@ -136,11 +137,13 @@ def close_pairs(warp, near, listed, reach):
 def touching_pairs(warp, pairs, listed, memory):
     """List the pairs that touch in a sub-step, with their normals; return their number.
 
-    Eight lanes look at a pair, each at a quarter of the faces of one body, so that few pairs take
-    little time; where many pairs wait, four lanes, each at half of the faces.
+    Four lanes look at a pair, each at half of the faces of one body.
     """
-    sf, si, base, lane, _, before = warp
+    sf, si, base, lane, me, before = warp
     kept, table, _ = memory
+    second = (lane & i32(2)) != 0
+    first = i32(HALF_OF_FACES) if (lane & i32(1)) != 0 else i32(0)
+    stop = i32(FACE_COUNT) if (lane & i32(1)) != 0 else i32(HALF_OF_FACES)
     contacts = i32(0)
     # Here wait the pairs whose circumscribed discs overlap, until eight of them are looked at.
     queue = i32(base + i32(L.QUEUE))
@@ -159,19 +162,14 @@ def touching_pairs(warp, pairs, listed, memory):
         else:
             some = min(waiting, i32(8))
             waiting = i32(waiting - some)
-            lanes = i32(4) if some <= i32(4) else i32(2)  # that look at the faces of one body
-            halved = i32(lanes >> i32(1))  # once or twice
-            shift = i32(halved + i32(1))
-            taken = (lane >> shift) < some
-            code = si[at(queue + waiting + (lane >> shift))] if taken else i32(0)
+            taken = (lane >> i32(2)) < some
+            code = si[at(queue + waiting + (lane >> i32(2)))] if taken else i32(0)
             i = at(base + (code & i32(31)))
             k = at(base + ((code >> i32(5)) & i32(31)))
-            second = (lane & lanes) != 0
             one = k if second else i
             two = i if second else k
             dx = sf[L.X + two] - sf[L.X + one]
             dy = sf[L.Y + two] - sf[L.Y + one]
-            share = i32(lane & (lanes - i32(1)))
             gap, nx, ny = beyond(
                 dx,
                 dy,
@@ -179,25 +177,27 @@ def touching_pairs(warp, pairs, listed, memory):
                 sf[L.SIN + one],
                 sf[L.COS + two],
                 sf[L.SIN + two],
-                i32((share * i32(FACE_COUNT)) >> halved),
-                i32(((share + i32(1)) * i32(FACE_COUNT)) >> halved),
+                first,
+                stop,
             )
-            # Which lane's gap is the largest of its body; the first of equals.
-            winner = i32(lane)
-            gap, winner = larger(warp, gap, winner, i32(1))
-            if lanes == i32(4):
-                gap, winner = larger(warp, gap, winner, i32(2))
-            other = from_lane(warp, gap, lane ^ lanes)
-            other_winner = i32(from_lane(warp, f32(winner), lane ^ lanes))
-            its = first_face(gap, other, dx, dy)
-            winner = winner if its else other_winner
-            nx = from_lane(warp, nx, winner)
-            ny = from_lane(warp, ny, winner)
-            nx = nx if its else -nx
-            ny = ny if its else -ny
-            # The first lane of a pair speaks for it.
-            first = (lane & (lanes + lanes - i32(1))) == 0
-            touching = taken and first and max(gap, other) < ZERO
+            sf[L.INPUTS + me] = gap
+            sf[L.INPUTS + L.LANES + me] = nx
+            sf[L.INPUTS + 2 * L.LANES + me] = ny
+            together()
+            touching = False
+            its = True
+            if taken and (lane & i32(3)) == 0:
+                gap, winner = sf[L.INPUTS + me], i32(me)
+                gap, winner = better(sf, gap, winner, i32(me) + i32(1))
+                other, other_winner = sf[L.INPUTS + me + 2], i32(me) + i32(2)
+                other, other_winner = better(sf, other, other_winner, i32(me) + i32(3))
+                its = first_face(gap, other, dx, dy)
+                touching = max(gap, other) < ZERO
+                winner = at(winner if its else other_winner)
+                nx = sf[L.INPUTS + L.LANES + winner]
+                ny = sf[L.INPUTS + 2 * L.LANES + winner]
+                nx = nx if its else -nx
+                ny = ny if its else -ny
             word = ballot(warp, touching)
             if touching:
                 place = i32(contacts + count(word & before))
@@ -222,9 +222,7 @@ def touching_pairs(warp, pairs, listed, memory):
 
 
 @stage
-def larger(warp, gap, winner, apart):
-    """Return the larger of the gaps of two lanes, the first of equals, and whose it is."""
-    its = from_lane(warp, gap, warp.lane ^ apart)
-    whose = i32(from_lane(warp, f32(winner), warp.lane ^ apart))
-    wins = its > gap or (its == gap and whose < winner)
-    return (its, whose) if wins else (gap, winner)
+def better(sf, gap, winner, other):
+    """Return the larger of a gap and that of another lane, the first of equals, and whose it is."""
+    its = sf[L.INPUTS + at(other)]
+    return (its, other) if its > gap else (gap, winner)

@@ -57,16 +57,6 @@ if SIMULATED:
         together()
         return u32(word)
 
-    @stage
-    def from_lane(warp: Warp, value: Any, lane: Any) -> Any:
-        """Return a float of another lane."""
-        sf, base = warp.sf, warp.base
-        sf[L.VOTE + warp.me] = value
-        together()
-        value = sf[base + L.VOTE + lane]
-        together()
-        return value
-
     def count(word: Any) -> Any:
         """Return the number of bits set."""
         return i32(int(word).bit_count())
@@ -119,11 +109,6 @@ else:
         the same half of it.
         """
         cuda.syncthreads()
-
-    @stage
-    def from_lane(warp, value, lane):
-        """Return a float of another lane."""
-        return cuda.shfl_sync(ALL, value, lane)
 
     @stage
     def count(word):
