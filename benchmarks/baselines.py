@@ -1,0 +1,337 @@
+"""Compare searches that could win: map-based Bayesian optimisation of whole archives, and kits.
+
+    python benchmarks/baselines.py plan                    # what is compared, before anything runs
+    python benchmarks/baselines.py run FOLDER [--minutes 9]     # goes on where it was stopped
+    python benchmarks/baselines.py gather FOLDER           # then baselines_page.py writes the page
+
+``run`` does what each archive still lacks: ``evolve`` (all side by side), ``measure`` (a survey of
+library faults, the kit, a table of trials in each test fault), ``search`` (hyper-parameters are
+chosen on library faults, then all searches are played against the tables; no simulator) and
+``judge`` (answers on fresh trials).  They are verbs, too.  ``--size tiny`` tries everything on a
+CPU.  ``plan`` writes benchmarks/results/baselines-plan.json, ``gather`` baselines.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import searches
+import why
+from recovery import one_sided, uniform
+from searches import BUDGETS, Clock, InOrder, KitSearch, Mapped
+
+from qed import speed
+from qed.evolution.folder import ARCHIVE
+from qed.recovery.kit import fitting, library
+from qed.recovery.kit.cached_trials import CachedTrials, TrialCache
+from qed.recovery.kit.prepare import Effort, learn
+from qed.recovery.search.strategies import MapBased
+from qed.streams import stream
+from qed.swarm.backend import chosen, described
+
+PLAN = searches.RESULTS / "baselines-plan.json"
+NUMBERS = searches.RESULTS / "baselines.json"
+MEASURED, ANSWERS, ROWS = "measured.npz", "answers.json", "rows.json"
+SEED = 2040
+STRATEGIES = {
+    "keep": "the swarm keeps the normal best",
+    "random": "controllers of the whole archive at random, each once",
+    "portfolio": "the kit's controllers that together cover the library, one after the other",
+    "prior": "the kit's controller with the best mean over the library; no search",
+    "it&e": "map-based BO on the map's own descriptor, settings of Cully et al. (2015)",
+    "smbo": "SMBO on the map's own descriptor, settings of Bossens and Tarapore (2021)",
+    "bo, own": "map-based BO, Matern 5/2 on the map's own descriptor, tuned",
+    "bo, spirit": "map-based BO, Matern 5/2 on SPIRIT's descriptor, tuned",
+    "bo, library": "map-based BO, kernel: covariance over library faults, tuned",
+    "bo, library mean": "the same, and its mean is that over library faults; tuned",
+    "kit": "the search of a kit (qed.prepare's defaults)",
+}
+TUNED = [name for name in STRATEGIES if name.startswith("bo")]
+GRID = {
+    # In root mean squares of what they are relative to: the distance of two controllers, and the
+    # deviation of fitness in a library fault from the mean of the process.
+    "matern": {"length": [0.1, 0.3, 1.0, 3.0], "scale": [0.3, 1.0, 3.0], "shift": [0.0, 0.5],
+               "bound": [0.05, 0.5, 1.5, 3.0]},
+    "library": {"rank": [4, 8, 16], "scale": [0.3, 1.0, 3.0], "bound": [0.05, 0.5, 1.5, 3.0]},
+}  # fmt: skip
+PUBLISHED = {
+    "it&e": {"length": 0.4, "variance": 1.0, "noise": 0.001, "bound": 0.05, "again": True},
+    "smbo": {"length": 0.12, "variance": 1.0, "noise": 0.0, "bound": 0.93, "again": False},
+}
+KERNELS = [*why.KERNELS, {"sums": ("spread",)}, {"sums": ("spirit",)},
+           {"fault": "ROFS", "obstacles": 2}]  # fmt: skip
+
+
+def plan(size: str = "full") -> dict[str, Any]:
+    """Return what is compared."""
+    draws = [draw(10, SEED, k) for draw in (uniform, one_sided) for k in range(8)]
+    surveyed = library.drawn("searches", SEED, 40, 10)
+    return {
+        "size": size,
+        "tasks": ["patrolling", "aggregation", "dispersion", "flocking", "border-patrolling"],
+        "maps": ["qed", "hbd", "spirit"],
+        "seeds": [1, 2],
+        "evaluations": 20_000,
+        "initial": 2_000,
+        "batch": 80,
+        "trials": 20,
+        "seconds": 400.0,
+        "healthy": 10,
+        "survey": [",".join(one) for one in surveyed],
+        "faults": [",".join(one) for one in draws],
+        "heats": [[None, 2], [600, 10], [160, searches.DEEP]],
+        "fresh": 50,
+        "budgets": BUDGETS,
+        "strategies": STRATEGIES,
+        "grid": GRID,
+        "published": PUBLISHED,
+        "tuning": "kernels from the even faults of the survey (Matern: none), searches replayed "
+        "in ten of the odd ones against fitness smoothed by its first directions, with noise of "
+        "the normal environment; least mean regret after 1, 3, 5 and 10 trials, for each archive "
+        "and strategy; then the library kernel is made again from all of the survey",
+        "prior mean": "fitness in the normal environment, mean of as many trials as `healthy` says",
+        "answers": "best posterior mean (random, portfolio: best mean) of the controllers tried, "
+        "the present one included, whose trial in the fault is told first and is free; the kit: "
+        "its own rule",
+        "regret": "fitness of the best of the last heat less that of the answer, both on fresh "
+        "trials",
+        "primary": "fitness on fresh trials after 10 trials, mean over the faults of each archive "
+        "of QED: the kit's less that of `bo, spirit`, paired by archive, with the interval of "
+        "Student's t over the ten archives, tasks as strata",
+        "seed": SEED,
+        **(searches.SMALL.get(size) or {}),
+        **({"initial": 100, "faults": [",".join(draws[k]) for k in (0, 1, 8, 9)], "seeds": [1],
+            "maps": ["qed", "spirit"]} if size == "tiny" else {}),
+    }  # fmt: skip
+
+
+def measure(place: Path, plan: Mapping[str, Any]) -> None:
+    """Simulate all that searches of an archive need: nothing depends on what they will do."""
+    archive, how = searches.opened(place, plan)
+    everyone = np.arange(len(archive))
+    task = str(how.task)
+    parts: list[np.ndarray] = []
+    _, behaviours = how.normal(lambda _, fitness: parts.append(fitness))
+    survey = searches.tried(how, everyone, plan["survey"], 1, "survey", task)[:, :, 0]
+    kit = CachedTrials(how, stream("searches", "kit", task), TrialCache(None, {}))
+    effort = Effort(**plan["effort"]) if "effort" in plan else Effort()
+    lesson = learn(archive, kit, effort)
+    found = {
+        "healthy": np.concatenate(parts),
+        "spirit": fitting.places_in(behaviours).astype(np.float32),
+        "own": fitting.places_in(archive.measures[archive.occupied]).astype(np.float32),
+        "survey": survey.astype(np.float32),
+        "rows": lesson.rows,
+        "present": np.array(lesson.present),
+        "kit trials": np.array(kit.done),
+        **searches.as_arrays(lesson.known, "kit"),
+    }
+    always = np.array([lesson.rows[lesson.present], *lesson.rows])
+    for k, fault in enumerate(plan["faults"]):
+        found[f"table {k}"] = searches.table(how, fault, plan["heats"], always)
+    searches.save(place / MEASURED, found)
+
+
+class Known:
+    """What was measured of an archive, and the processes that follow from it."""
+
+    def __init__(self, place: Path, plan: Mapping[str, Any]) -> None:
+        with np.load(place / MEASURED) as arrays:
+            self.arrays = dict(arrays)
+        self.plan = plan
+        self.normal = self.arrays["healthy"].mean(1).astype(np.float64)
+        self.survey = self.arrays["survey"].astype(np.float64)
+        own = self.arrays["healthy"].var(1, ddof=1)
+        self.noise = np.sqrt(0.5 * own + 0.5 * own.mean() + 1e-12)
+        self.rows, self.present = self.arrays["rows"], int(self.arrays["present"])
+        self.kit = searches.from_arrays(self.arrays, "kit")
+
+    @property
+    def running(self) -> int:
+        """The row of the controller that the swarm runs."""
+        return int(self.rows[self.present])
+
+    def settings(self, name: str) -> list[dict[str, float]]:
+        """Return the grid of a strategy."""
+        if name in PUBLISHED:
+            return [PUBLISHED[name]]
+        axes = GRID["library" if "library" in name else "matern"]
+        return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+
+    def process(self, name: str, given: Mapping[str, float], survey: np.ndarray) -> MapBased:
+        """Return the process of a strategy with these settings, and this part of the survey."""
+        mean = survey.mean(0) if name == "bo, library mean" else self.normal
+        noise = self.noise
+        if "rank" in given:
+            kernel = searches.on_library(survey - mean, int(given["rank"]), given["scale"])
+        else:
+            places = self.arrays["spirit" if name == "bo, spirit" else "own"].astype(np.float64)
+            length, variance, shift, nugget = given["length"], given.get("variance"), 0.0, 0.0
+            if variance is None:
+                length *= float(np.sqrt(2.0 * places.var(0).sum())) + 1e-9
+                variance = given["scale"] * float(np.mean((survey - mean) ** 2))
+                shift, nugget = given["shift"], searches.NUGGET
+            else:
+                noise = np.full(len(mean), np.sqrt(given["noise"] + 1e-8))
+            kernel = searches.on_places(places, length, variance, shift, nugget)
+        return MapBased(mean, *kernel, noise, given["bound"], bool(given.get("again", True)))
+
+    def tuned(self, name: str) -> tuple[dict[str, float], float]:
+        """Return the settings of least regret in library faults, and that regret."""
+        learned = fitting.smoothed(self.survey[::2])
+        truth = fitting.smoothed(self.survey)[1::2][:10]
+        budgets = [budget for budget in BUDGETS if budget <= 10]
+        chance = np.random.default_rng(stream("searches", "tuning"))
+        luck = chance.standard_normal((len(self.normal), budgets[-1] + 1))
+        best: tuple[float, dict[str, float]] = (np.inf, {})
+        for given in self.settings(name):
+            process = self.process(name, given, learned)
+            lost = []
+            for fitness in truth:
+                trials = fitness[:, None] + self.noise[:, None] * luck
+                answers, _ = searches.play(Mapped(process), trials, self.running, budgets)
+                lost.append(fitness.max() - fitness[answers])
+            best = min(best, (float(np.mean(lost)), given), key=lambda one: one[0])
+        return best[1], best[0]
+
+    def answers(self) -> dict[str, Any]:
+        """Play all searches."""
+        seed = stream("searches", "random")
+        order = np.random.default_rng(seed).permutation(len(self.normal)).tolist()
+        found: dict[str, list[list[int]]] = {name: [] for name in STRATEGIES}
+        again = dict.fromkeys(STRATEGIES, 0)
+        chosen_for: dict[str, Any] = {name: self.tuned(name) for name in TUNED}
+        processes = {
+            name: self.process(name, chosen_for.get(name, [PUBLISHED.get(name)])[0],
+                               fitting.smoothed(self.survey))
+            for name in [*PUBLISHED, *TUNED]
+        }  # fmt: skip
+        winners, took = [], time.perf_counter()
+        for k in range(len(self.plan["faults"])):
+            table = self.arrays[f"table {k}"].astype(np.float64)
+            full = np.flatnonzero(np.isfinite(table[:, -1]))
+            winners.append(int(full[np.argmax(table[full].mean(1))]))
+            fixed = {"keep": self.running, "prior": int(self.rows[self.kit.prior.mean.argmax()])}
+            for name, row in fixed.items():
+                found[name].append([row] * len(BUDGETS))
+            played: dict[str, searches.Asked] = {
+                "random": InOrder(np.roll(order, k * len(order) // 16).tolist()),
+                "portfolio": InOrder(self.rows[self.kit.portfolio].tolist()),
+                "kit": KitSearch(self.rows, self.kit, self.present),
+                **{name: Mapped(process) for name, process in processes.items()},
+            }
+            for name, search in played.items():
+                answers, twice = searches.play(search, table, self.running)
+                found[name].append(answers)
+                again[name] += twice
+        return {
+            "present": self.running,
+            "winner": winners,
+            "found": found,
+            "again": again,
+            "tuned": {name: {"settings": one[0], "regret": searches.rounded(one[1])}
+                      for name, one in chosen_for.items()},
+            "prepared": self.prepared(),
+            "cells": len(self.normal),
+            "played_s": time.perf_counter() - took,
+        }  # fmt: skip
+
+    def prepared(self) -> dict[str, int]:
+        """Return how many trials each strategy needed beforehand, those of evolution apart."""
+        healthy, survey = self.arrays["healthy"].size, self.survey.size
+        kit = int(self.arrays["kit trials"])
+        given = {"keep": 0, "random": 0, **dict.fromkeys(PUBLISHED, healthy)}
+        given |= dict.fromkeys(TUNED, healthy + survey)
+        return given | dict.fromkeys(("portfolio", "prior", "kit"), kit)
+
+
+def search(place: Path, plan: Mapping[str, Any]) -> str:
+    """Play all searches of an archive, and keep their answers."""
+    begin = time.perf_counter()
+    answers = Known(place, plan).answers()
+    (place / ANSWERS).write_text(json.dumps(answers) + "\n", "utf-8")
+    return f"{place.name} searched in {time.perf_counter() - begin:.0f} s"
+
+
+def judge(place: Path, plan: Mapping[str, Any]) -> None:
+    """Measure answers on fresh trials, and keep the rows of an archive."""
+    archive, how = searches.opened(place, plan)
+    answers = json.loads((place / ANSWERS).read_text("utf-8"))
+    found, spent = searches.judged(how, answers, plan["faults"])
+    task, algorithm, seed = place.name.rsplit("-", 2)
+    told = {key: answers[key] for key in ("again", "tuned", "prepared", "cells")}
+    evolved = {"best": archive.best.fitness, "mean": archive.mean}
+    made = {**speed.machine(), "on": described(chosen("auto"), speed.cores())}
+    table = {"task": task, "map": algorithm, "seed": int(seed), **told, **found}
+    table |= {"fresh_trials": spent, "evolved": evolved, "made": made}
+    (place / ROWS).write_text(json.dumps(table) + "\n", "utf-8")
+
+
+def evolve(folder: Path, plan: Mapping[str, Any], clock: Clock) -> None:
+    """Evolve all archives side by side."""
+    several = searches.runs(folder, plan)
+    why.go_on(several, clock.end)
+    done = sum(run.search.done for run in several)
+    clock.tell(f"{done:,} evaluations, {sum(run.search.finished for run in several)} archives")
+
+
+def run(folder: Path, plan: Mapping[str, Any], verbs: Sequence[str], clock: Clock) -> None:
+    """Do what archives still lack."""
+    if set(verbs) & {"evolve", "measure"}:
+        why.compile_all(KERNELS)
+    if "evolve" in verbs:
+        evolve(folder, plan, clock)
+    for verb, step, needed, done in (
+        ("measure", measure, ARCHIVE, MEASURED),
+        ("search", search, MEASURED, ANSWERS),
+        ("judge", judge, ANSWERS, ROWS),
+    ):
+        each = searches.places(folder, plan, done, needed) if verb in verbs else []
+        if verb == "search":
+            for told in searches.side_by_side(search, each, plan) if not clock.up else ():
+                clock.tell(told)
+            continue
+        for place in each:
+            if clock.up:
+                break
+            step(place, plan)
+            clock.tell(f"{place.name} {verb}d")
+
+
+def gather(folders: Sequence[Path]) -> list[dict[str, Any]]:
+    """Return the rows of all archives of some folders."""
+    found = [json.loads(path.read_text()) for one in folders for path in one.glob(f"*/{ROWS}")]
+    return sorted(found, key=lambda one: (one["task"], one["map"], one["seed"]))
+
+
+def main() -> None:
+    """Run from the command line."""
+    steps = ("evolve", "measure", "search", "judge")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("verb", choices=("plan", "run", *steps, "gather"))
+    parser.add_argument("folders", type=Path, nargs="*")
+    parser.add_argument("--minutes", type=float, default=1e6)
+    parser.add_argument("--size", default="full", choices=("full", *searches.SMALL))
+    parser.add_argument("--out", type=Path, default=NUMBERS)
+    options = parser.parse_args()
+    made = plan(options.size)
+    if options.verb == "plan":
+        PLAN.write_text(json.dumps(made, indent=1) + "\n", "utf-8")
+    elif options.verb == "gather":
+        archives = gather(options.folders)
+        options.out.write_text(json.dumps({**made, "archives": archives}) + "\n", "utf-8")
+        print(f"{len(archives)} archives in {options.out.name}")
+    else:
+        verbs = steps if options.verb == "run" else (options.verb,)
+        run(options.folders[0], made, verbs, Clock(options.minutes))
+
+
+if __name__ == "__main__":
+    main()

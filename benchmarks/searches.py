@@ -1,0 +1,384 @@
+"""Archives, tables of their trials, and searches that are replayed from these.
+
+What baselines.py and unseen.py share; run these.  An archive's controllers meet a fault in heats:
+all meet few trials, the better ones more.  Any search is then played against such a table, on a
+CPU, without a simulator: the first time that it tries a controller it is told the first of its
+trials, then the second, and so on.  What searches answer meets fresh trials, which took no part in
+choosing, nor in telling who is best.
+
+Start poses and noise are the same for all archives of a task.  Within a search they must differ,
+or controllers would be compared more exactly than a swarm can: the trials of a controller are one
+of sixteen sequences, by its row.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Protocol
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # searches run side by side, a process each
+
+import numpy as np
+
+if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has it no more
+    setattr(np, "row_stack", np.vstack)  # noqa: B010
+
+import qed
+from qed import files
+from qed.evolution import Run
+from qed.evolution.folder import ARCHIVE
+from qed.evolution.swarms import Swarms
+from qed.recovery.recover import trials_of
+from qed.recovery.search.gaussian import Observations, Prior
+from qed.recovery.search.search import Search
+from qed.recovery.search.strategies import Known, MapBased, matern
+from qed.recovery.trials import Trials
+from qed.streams import stream
+from qed.swarm.backend import chosen
+from qed.swarm.faults import DRAWN, Fault
+from qed.swarm.simulate import cores
+
+RESULTS = Path(__file__).parent / "results"
+BUDGETS = (1, 3, 5, 10, 30)
+GROUPS = 16  # sequences of start poses
+DEEP = BUDGETS[-1] + 1  # trials that a search may want of a controller
+SMALL = {  # to try the scripts on a CPU
+    "small": {"tasks": ["patrolling", "flocking"], "evaluations": 2_000, "trials": 5,
+              "seconds": 100.0, "fresh": 20},
+    "tiny": {"tasks": ["patrolling", "flocking"], "evaluations": 400, "trials": 2, "seconds": 20.0,
+             "fresh": 8},
+}  # fmt: skip
+NUGGET = 0.05  # of a process's variance: what is a controller's own
+# Beyond the paper's eight kinds: in no library, unless it says so.
+NEW = {
+    "DEAD": Fault("DEAD", "stands still and is not heard", dead=True),
+    "DRIFT": Fault("DRIFT", "left wheel at 85 %", left=0.85),
+    "WEAR": Fault("WEAR", "wheels lose 0.15 % of their speed a second", wear=0.0015),
+    "RAB-H": Fault("RAB-H", "half the range of range and bearing", rab_range=0.5),
+}
+
+
+def runs(folder: Path, plan: Mapping[str, Any]) -> list[Run]:
+    """Return the runs of all archives, new or where they were stopped."""
+    found = []
+    for seed in plan["seeds"]:
+        for task in plan["tasks"]:
+            for algorithm in plan["maps"]:
+                place = folder / f"{task}-{algorithm}-{seed}"
+                how = plan["trials"], plan["seconds"], seed
+                swarms = Swarms(task, algorithm, *how, backend=chosen("auto"))
+                sizes = {name: plan[name] for name in ("evaluations", "initial", "batch")}
+                resume = (place / "config.toml").exists()
+                found.append(Run(place, swarms, **sizes, resume=resume))
+    return found
+
+
+def places(folder: Path, plan: Mapping[str, Any], done: str, needed: str) -> list[Path]:
+    """Return the folders of the plan's archives that lack a file but have the one it needs."""
+    every = [
+        folder / f"{task}-{algorithm}-{seed}"
+        for seed in plan["seeds"]
+        for task in plan["tasks"]
+        for algorithm in plan["maps"]
+    ]
+    return [one for one in every if not (one / done).exists() and (one / needed).exists()]
+
+
+def opened(place: Path, plan: Mapping[str, Any]) -> tuple[qed.Archive, Trials]:
+    """Return an archive, and how its controllers are tried."""
+    archive = qed.Archive.load(place / ARCHIVE)
+    how = trials_of(
+        archive, trials=plan["healthy"], seconds=plan["seconds"], fresh=plan["fresh"],
+        seed=stream("searches", str(archive.header["settings"]["task"])), backend=chosen("auto"),
+    )  # fmt: skip
+    return archive, how
+
+
+def named(faults: str) -> qed.Faults:
+    """Return the combined fault of these names, new kinds included."""
+    return qed.Faults([NEW.get(name, name) for name in faults.split(",")])
+
+
+def tried(
+    how: Trials, rows: np.ndarray, faults: Sequence[str], trials: int, *purpose: str | int
+) -> np.ndarray:
+    """Return fitness of controllers in each fault, (faults, rows, trials)."""
+    broken = [named(one) for one in faults]
+    swarms = [([row], fault) for fault in broken for row in rows.tolist()]
+    seeds = [
+        [stream("searches", *purpose, one, group) for group in range(GROUPS)] for one in faults
+    ]
+    each = [own[row % GROUPS] for own in seeds for row in rows.tolist()]
+    return how.fitness(swarms, trials, each).reshape(len(faults), len(rows), trials)
+
+
+def table(
+    how: Trials, fault: str, heats: Sequence[tuple[int | None, int]], always: np.ndarray
+) -> np.ndarray:
+    """Return trials (n, most) of an archive in a fault: NaN where a controller met no more.
+
+    A heat is how many of the best go on, and how many trials they have met at its end; those of
+    ``always`` are in all heats but the last.
+    """
+    controllers = len(how.networks)
+    found = np.full((controllers, heats[-1][1]), np.nan, np.float16)
+    rows, met = np.arange(controllers), 0
+    for heat, (keep, until) in enumerate(heats):
+        if keep is not None and keep < len(rows):
+            means = np.nanmean(found[rows].astype(np.float32), axis=1)
+            best = rows[np.argsort(-means, kind="stable")[:keep]]
+            rows = np.union1d(best, always if heat < len(heats) - 1 else always[:1])
+        found[rows, met:until] = tried(how, rows, [fault], until - met, "heat", heat)[0]
+        met = until
+    return found
+
+
+class Asked(Protocol):
+    """A search as it is played: ask, tell, and what it would use."""
+
+    @property
+    def best_row(self) -> int:
+        """The controller to go on with."""
+
+    def ask(self) -> int:
+        """Return the controller to try next."""
+
+    def tell(self, fitness: float, controller: int | None = None) -> None:
+        """Tell what it gave, or what another one did."""
+
+
+class InOrder:
+    """Controllers in an order, each once, then the best of them again and again."""
+
+    def __init__(self, order: Sequence[int]) -> None:
+        self.order, self.told = list(order), dict[int, list[float]]()
+
+    @property
+    def best_row(self) -> int:
+        """The best of those that were tried."""
+        return max(self.told, key=lambda row: float(np.mean(self.told[row])))
+
+    def ask(self) -> int:
+        """Return the first that was not tried."""
+        self.asked = next((row for row in self.order if row not in self.told), -1)
+        self.asked = self.best_row if self.asked < 0 else self.asked
+        return self.asked
+
+    def tell(self, fitness: float, controller: int | None = None) -> None:
+        """Tell what was asked, or another one, gave."""
+        row = self.asked if controller is None else controller
+        self.told.setdefault(row, []).append(fitness)
+
+
+class Mapped:
+    """Map-based Bayesian optimisation; its answer is the best posterior mean of those tried."""
+
+    def __init__(self, process: MapBased) -> None:
+        self.process, self.told = process, list[tuple[int, float]]()
+
+    @property
+    def best_row(self) -> int:
+        """The best of those that were tried."""
+        rows = self.seen.rows
+        return int(rows[np.argmax(self.belief.mean[rows])])
+
+    def ask(self) -> int:
+        """Return the controller with the highest bound."""
+        self.asked = self.process.choose(self.seen, self.belief, 0)
+        return self.asked
+
+    def tell(self, fitness: float, controller: int | None = None) -> None:
+        """Tell what was asked, or another one, gave."""
+        self.told.append((self.asked if controller is None else controller, fitness))
+        self.seen = Observations.of(self.told)
+        self.belief = self.process.belief(self.seen)
+
+
+class KitSearch:
+    """The search of a kit, whose controllers are rows of the archive."""
+
+    def __init__(self, rows: np.ndarray, known: Known, present: int) -> None:
+        self.rows = rows.tolist()
+        self.search: Any = Search(range(len(rows)), known, present, "")  # type: ignore[type-var]
+
+    @property
+    def best_row(self) -> int:
+        """The leader if its gain is clear, else the present one."""
+        return int(self.rows[self.search.best_row])
+
+    def ask(self) -> int:
+        """Return the controller that the kit asks for."""
+        return int(self.rows[self.search.ask()])
+
+    def tell(self, fitness: float, controller: int | None = None) -> None:
+        """Tell what was asked, or another one, gave."""
+        self.search.tell(fitness, None if controller is None else self.rows.index(controller))
+
+
+def play(
+    search: Asked, trials: np.ndarray, present: int, budgets: Sequence[int] = BUDGETS
+) -> tuple[list[int], int]:
+    """Play a search against a table; return its answers, and how many trials it was told again.
+
+    The present controller's trial in which the fault was noticed comes first, and is free.
+    """
+    depth = np.count_nonzero(np.isfinite(trials), axis=1)
+    met: dict[int, int] = {present: 1}
+    search.tell(float(trials[present, 0]), present)
+    answers, again = [], 0
+    for number in range(1, budgets[-1] + 1):
+        row = search.ask()
+        before = met.get(row, 0)
+        again += int(before >= depth[row])
+        search.tell(float(trials[row, before % depth[row]]))
+        met[row] = before + 1
+        if number in budgets:
+            answers.append(search.best_row)
+    return answers, again
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A kernel by its columns, which are kept: (n,) covariances of all controllers with one."""
+
+    column: Callable[[int], np.ndarray]
+    kept: dict[int, np.ndarray]
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Return the columns of some rows, (n, rows)."""
+        for row in rows.tolist():
+            if row not in self.kept:
+                self.kept[row] = self.column(row)
+        return np.stack([self.kept[row] for row in rows.tolist()], axis=1)
+
+
+def on_places(
+    places: np.ndarray, length: float, variance: float, shift: float = 0.0, nugget: float = NUGGET
+) -> tuple[Columns, np.ndarray]:
+    """Return a Matern 5/2 kernel on places, of which all controllers share a part; and variances.
+
+    The nugget is the part of the variance that is a controller's own.
+    """
+
+    def column(row: int) -> np.ndarray:
+        near = matern(places, places[[row]], length)[:, 0]
+        found = variance * ((1.0 - shift) * near + shift)
+        found[row] += nugget * variance
+        return found
+
+    return Columns(column, {}), np.full(len(places), variance * (1.0 + nugget))
+
+
+def on_library(apart: np.ndarray, rank: int, scale: float) -> tuple[Columns, np.ndarray]:
+    """Return the kernel of fitness over faults (faults, n), from its mean; and variances.
+
+    It is scale times the second moment in the first directions, without the noise in them; what is
+    left of the mean variance, at least the nugget, is each controller's own.
+    """
+    _, sizes, right = np.linalg.svd(apart, full_matrices=False)
+    kept = min(rank, len(sizes) - 1)
+    noise = float(np.mean(sizes[kept:] ** 2))
+    loadings = right[:kept].T * np.sqrt(np.maximum(sizes[:kept] ** 2 - noise, 0.0) / len(apart))
+    shared = np.einsum("ij,ij->i", loadings, loadings)
+    own = NUGGET * float(shared.mean()) + 1e-9
+
+    def column(row: int) -> np.ndarray:
+        found = loadings @ loadings[row]
+        found[row] += own
+        return scale * found
+
+    return Columns(column, {}), scale * (shared + own)
+
+
+def as_arrays(known: Known, name: str) -> dict[str, np.ndarray]:
+    """Return what a kit knows as arrays of a file."""
+    prior = {f"{name} {key}": getattr(known.prior, key) for key in Prior.__dataclass_fields__}
+    others = {f"{name} {key}": getattr(known, key) for key in ("normal", "places", "portfolio")}
+    return prior | others
+
+
+def from_arrays(found: Mapping[str, np.ndarray], name: str) -> Known:
+    """Return what a kit knows from arrays of a file."""
+    prior = Prior(**{key: found[f"{name} {key}"] for key in Prior.__dataclass_fields__})
+    return Known(prior, *(found[f"{name} {key}"] for key in ("normal", "places", "portfolio")))
+
+
+def save(path: Path, found: dict[str, np.ndarray]) -> None:
+    """Write arrays, whole or not at all."""
+    with files.atomic_write(path) as temporary, temporary.open("wb") as handle:
+        np.savez_compressed(handle, **found)
+
+
+def side_by_side(task: Callable[..., Any], each: Sequence[Path], *more: Any) -> list[Any]:
+    """Call a function of an archive's folder for several of them, a process for each core."""
+    if len(each) < 2:
+        return [task(one, *more) for one in each]
+    with ProcessPoolExecutor(min(len(each), cores()), mp_context=get_context("spawn")) as pool:
+        return list(pool.map(task, each, *([one] * len(each) for one in more)))
+
+
+def judged(
+    how: Trials, answers: Mapping[str, Any], faults: Sequence[str]
+) -> tuple[dict[str, Any], int]:
+    """Return what a search's answers are worth on fresh trials, and how many trials that took.
+
+    ``answers`` holds for each fault the present controller's row, the winner's, and rows of each
+    strategy after some trials.  Of each answer there is the mean, and by how much it is ahead of
+    the present controller, with the standard error of that.
+    """
+    found: dict[str, Any] = {"kept": [], "winner": [], "found": {}, "error": {}}
+    spent = 0
+    rows = [
+        sorted({answers["present"], answers["winner"][k],
+                *(row for own in answers["found"].values() for row in own[k] or ())})
+        for k in range(len(faults))
+    ]  # fmt: skip
+    for k, fault in enumerate(faults):
+        # Of one group, so that all answers meet the same start poses.
+        broken, seed = named(fault), stream("searches", "fresh", fault)
+        fresh = how.fitness([([row], broken) for row in rows[k]], how.fresh, seed)
+        spent += fresh.size
+        own = dict(zip(rows[k], fresh, strict=True))
+        kept = own[answers["present"]]
+        found["kept"].append(rounded(kept.mean()))
+        found["winner"].append(rounded(own[answers["winner"][k]].mean()))
+        for name, each in answers["found"].items():
+            apart = [own[row] - kept for row in each[k] or ()]
+            errors = [rounded(one.std(ddof=1) / len(one) ** 0.5) for one in apart]
+            values = [rounded(own[row].mean()) for row in each[k] or ()]
+            found["found"].setdefault(name, []).append(values)
+            found["error"].setdefault(name, []).append(errors)
+    return found, spent
+
+
+def rounded(value: float) -> float:
+    """Return a fitness as a file of results holds it."""
+    return round(float(value), 5)
+
+
+class Clock:
+    """So many minutes from now on."""
+
+    def __init__(self, minutes: float) -> None:
+        self.begin = time.perf_counter()
+        self.end = self.begin + 60.0 * minutes
+
+    @property
+    def up(self) -> bool:
+        """Whether they are over."""
+        return time.perf_counter() > self.end
+
+    def tell(self, *words: Any) -> None:
+        """Print something, with the time since the beginning."""
+        print(f"{time.perf_counter() - self.begin:5.0f} s:", *words, flush=True)
+
+
+def kinds() -> list[str]:
+    """Return the kinds of faults that a library knows, without the healthy robot."""
+    return [name for name in DRAWN if name != "NONE"]
