@@ -65,6 +65,8 @@ PUBLISHED = {
     "it&e": {"length": 0.4, "variance": 1.0, "noise": 0.001, "bound": 0.05, "again": True},
     "smbo": {"length": 0.12, "variance": 1.0, "noise": 0.0, "bound": 0.93, "again": False},
 }
+LITTLE = {"surveyed": 8, "candidates": 64, "screened": 8, "controllers": 32, "faults": 24,
+          "elsewhere": 4, "trials": 2}  # fmt: skip
 KERNELS = [*why.KERNELS, {"sums": ("spread",)}, {"sums": ("spirit",)},
            {"fault": "ROFS", "obstacles": 2}]  # fmt: skip
 
@@ -108,7 +110,7 @@ def plan(size: str = "full") -> dict[str, Any]:
         "seed": SEED,
         **(searches.SMALL.get(size) or {}),
         **({"initial": 100, "faults": [",".join(draws[k]) for k in (0, 1, 8, 9)], "seeds": [1],
-            "maps": ["qed", "spirit"]} if size == "tiny" else {}),
+            "maps": ["qed", "spirit"], "effort": LITTLE} if size == "tiny" else {}),
     }  # fmt: skip
 
 
@@ -119,7 +121,7 @@ def measure(place: Path, plan: Mapping[str, Any]) -> None:
     task = str(how.task)
     parts: list[np.ndarray] = []
     _, behaviours = how.normal(lambda _, fitness: parts.append(fitness))
-    survey = searches.tried(how, everyone, plan["survey"], 1, "survey", task)[:, :, 0]
+    survey = searches.tried(how, everyone, plan["survey"], 1, "survey")[:, :, 0]
     kit = CachedTrials(how, stream("searches", "kit", task), TrialCache(None, {}))
     effort = Effort(**plan["effort"]) if "effort" in plan else Effort()
     lesson = learn(archive, kit, effort)
@@ -134,8 +136,8 @@ def measure(place: Path, plan: Mapping[str, Any]) -> None:
         **searches.as_arrays(lesson.known, "kit"),
     }
     always = np.array([lesson.rows[lesson.present], *lesson.rows])
-    for k, fault in enumerate(plan["faults"]):
-        found[f"table {k}"] = searches.table(how, fault, plan["heats"], always)
+    each = [always] * len(plan["faults"])
+    found["tables"] = searches.tables(how, plan["faults"], plan["heats"], each)
     searches.save(place / MEASURED, found)
 
 
@@ -213,11 +215,8 @@ class Known:
                                fitting.smoothed(self.survey))
             for name in [*PUBLISHED, *TUNED]
         }  # fmt: skip
-        winners, took = [], time.perf_counter()
-        for k in range(len(self.plan["faults"])):
-            table = self.arrays[f"table {k}"].astype(np.float64)
-            full = np.flatnonzero(np.isfinite(table[:, -1]))
-            winners.append(int(full[np.argmax(table[full].mean(1))]))
+        begin = time.perf_counter()
+        for k, table in enumerate(self.arrays["tables"].astype(np.float64)):
             fixed = {"keep": self.running, "prior": int(self.rows[self.kit.prior.mean.argmax()])}
             for name, row in fixed.items():
                 found[name].append([row] * len(BUDGETS))
@@ -233,14 +232,14 @@ class Known:
                 again[name] += twice
         return {
             "present": self.running,
-            "winner": winners,
+            "winner": searches.winners(self.arrays["tables"]),
             "found": found,
             "again": again,
             "tuned": {name: {"settings": one[0], "regret": searches.rounded(one[1])}
                       for name, one in chosen_for.items()},
             "prepared": self.prepared(),
             "cells": len(self.normal),
-            "played_s": time.perf_counter() - took,
+            "played_s": time.perf_counter() - begin,
         }  # fmt: skip
 
     def prepared(self) -> dict[str, int]:
@@ -288,27 +287,14 @@ def run(folder: Path, plan: Mapping[str, Any], verbs: Sequence[str], clock: Cloc
         why.compile_all(KERNELS)
     if "evolve" in verbs:
         evolve(folder, plan, clock)
-    for verb, step, needed, done in (
-        ("measure", measure, ARCHIVE, MEASURED),
-        ("search", search, MEASURED, ANSWERS),
-        ("judge", judge, ANSWERS, ROWS),
-    ):
-        each = searches.places(folder, plan, done, needed) if verb in verbs else []
-        if verb == "search":
-            for told in searches.side_by_side(search, each, plan) if not clock.up else ():
-                clock.tell(told)
-            continue
-        for place in each:
-            if clock.up:
-                break
-            step(place, plan)
-            clock.tell(f"{place.name} {verb}d")
-
-
-def gather(folders: Sequence[Path]) -> list[dict[str, Any]]:
-    """Return the rows of all archives of some folders."""
-    found = [json.loads(path.read_text()) for one in folders for path in one.glob(f"*/{ROWS}")]
-    return sorted(found, key=lambda one: (one["task"], one["map"], one["seed"]))
+    if "measure" in verbs:
+        searches.in_turn(measure, searches.places(folder, plan, MEASURED, ARCHIVE), plan, clock)
+    if "search" in verbs and not clock.up:
+        each = searches.places(folder, plan, ANSWERS, MEASURED)
+        for told in searches.side_by_side(search, each, plan):
+            clock.tell(told)
+    if "judge" in verbs:
+        searches.in_turn(judge, searches.places(folder, plan, ROWS, ANSWERS), plan, clock)
 
 
 def main() -> None:
@@ -325,7 +311,7 @@ def main() -> None:
     if options.verb == "plan":
         PLAN.write_text(json.dumps(made, indent=1) + "\n", "utf-8")
     elif options.verb == "gather":
-        archives = gather(options.folders)
+        archives = searches.gathered(options.folders, ROWS, ("task", "map", "seed"))
         options.out.write_text(json.dumps({**made, "archives": archives}) + "\n", "utf-8")
         print(f"{len(archives)} archives in {options.out.name}")
     else:

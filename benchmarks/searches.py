@@ -13,6 +13,7 @@ of sixteen sequences, by its row.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -79,15 +80,18 @@ def runs(folder: Path, plan: Mapping[str, Any]) -> list[Run]:
     return found
 
 
-def places(folder: Path, plan: Mapping[str, Any], done: str, needed: str) -> list[Path]:
+def places(
+    folder: Path, plan: Mapping[str, Any], done: str, needed: str, every: bool = False
+) -> list[Path]:
     """Return the folders of the plan's archives that lack a file but have the one it needs."""
-    every = [
+    all_of_them = [
         folder / f"{task}-{algorithm}-{seed}"
         for seed in plan["seeds"]
         for task in plan["tasks"]
         for algorithm in plan["maps"]
     ]
-    return [one for one in every if not (one / done).exists() and (one / needed).exists()]
+    there = [one for one in all_of_them if (one / needed).exists()]
+    return [one for one in there if every or not (one / done).exists()]
 
 
 def opened(place: Path, plan: Mapping[str, Any]) -> tuple[qed.Archive, Trials]:
@@ -105,37 +109,74 @@ def named(faults: str) -> qed.Faults:
     return qed.Faults([NEW.get(name, name) for name in faults.split(",")])
 
 
+def pairs(
+    how: Trials,
+    rows: np.ndarray,
+    faults: Sequence[str],
+    trials: int,
+    *purpose: str | int,
+    groups: int = 1,
+) -> np.ndarray:
+    """Return fitness of controllers, each with a fault of its own, (rows, trials)."""
+    each = list(dict.fromkeys(faults))
+    broken = {one: named(one) for one in each}
+    seeds = {
+        one: [stream("searches", *purpose, one, group) for group in range(groups)] for one in each
+    }
+    several = list(zip(rows.tolist(), faults, strict=True))
+    return how.fitness(
+        [([row], broken[one]) for row, one in several],
+        trials,
+        [seeds[one][row % groups] for row, one in several],
+    )
+
+
 def tried(
     how: Trials, rows: np.ndarray, faults: Sequence[str], trials: int, *purpose: str | int
 ) -> np.ndarray:
     """Return fitness of controllers in each fault, (faults, rows, trials)."""
-    broken = [named(one) for one in faults]
-    swarms = [([row], fault) for fault in broken for row in rows.tolist()]
-    seeds = [
-        [stream("searches", *purpose, one, group) for group in range(GROUPS)] for one in faults
-    ]
-    each = [own[row % GROUPS] for own in seeds for row in rows.tolist()]
-    return how.fitness(swarms, trials, each).reshape(len(faults), len(rows), trials)
+    every = [one for one in faults for _ in rows]
+    found = pairs(how, np.tile(rows, len(faults)), every, trials, *purpose)
+    return found.reshape(len(faults), len(rows), trials)
 
 
-def table(
-    how: Trials, fault: str, heats: Sequence[tuple[int | None, int]], always: np.ndarray
+def tables(
+    how: Trials,
+    faults: Sequence[str],
+    heats: Sequence[tuple[int | None, int]],
+    always: Sequence[np.ndarray],
 ) -> np.ndarray:
-    """Return trials (n, most) of an archive in a fault: NaN where a controller met no more.
+    """Return trials (faults, n, most) of an archive: NaN where a controller met no more.
 
     A heat is how many of the best go on, and how many trials they have met at its end; those of
-    ``always`` are in all heats but the last.
+    ``always``, fault by fault, go on, too; to the last heat only the first of them.
     """
-    controllers = len(how.networks)
-    found = np.full((controllers, heats[-1][1]), np.nan, np.float16)
-    rows, met = np.arange(controllers), 0
+    controllers, most = len(how.networks), heats[-1][1]
+    found = np.full((len(faults), controllers, most), np.nan, np.float16)
+    going, met = [np.arange(controllers)] * len(faults), 0
     for heat, (keep, until) in enumerate(heats):
-        if keep is not None and keep < len(rows):
-            means = np.nanmean(found[rows].astype(np.float32), axis=1)
-            best = rows[np.argsort(-means, kind="stable")[:keep]]
-            rows = np.union1d(best, always if heat < len(heats) - 1 else always[:1])
-        found[rows, met:until] = tried(how, rows, [fault], until - met, "heat", heat)[0]
+        for k, rows in enumerate(going):
+            if keep is not None and keep < len(rows):
+                means = found[k, rows, :met].astype(np.float32).mean(1)
+                best = rows[np.argsort(-means, kind="stable")[:keep]]
+                more = always[k] if heat < len(heats) - 1 else always[k][:1]
+                going[k] = np.union1d(best, more)
+        several = np.concatenate(going)
+        names = [fault for fault, rows in zip(faults, going, strict=True) for _ in rows]
+        more = pairs(how, several, names, until - met, "heat", heat, groups=GROUPS)
+        parts = np.split(more, np.cumsum([len(rows) for rows in going])[:-1])
+        for k, (rows, part) in enumerate(zip(going, parts, strict=True)):
+            found[k, rows, met:until] = part
         met = until
+    return found
+
+
+def winners(tables: Sequence[np.ndarray]) -> list[int]:
+    """Return the best controller of the last heat in each fault."""
+    found = []
+    for table in tables:
+        full = np.flatnonzero(np.isfinite(table[:, -1]))
+        found.append(int(full[np.argmax(table[full].astype(np.float64).mean(1))]))
     return found
 
 
@@ -326,35 +367,53 @@ def side_by_side(task: Callable[..., Any], each: Sequence[Path], *more: Any) -> 
 def judged(
     how: Trials, answers: Mapping[str, Any], faults: Sequence[str]
 ) -> tuple[dict[str, Any], int]:
-    """Return what a search's answers are worth on fresh trials, and how many trials that took.
+    """Return what searches' answers are worth on fresh trials, and how many trials that took.
 
-    ``answers`` holds for each fault the present controller's row, the winner's, and rows of each
-    strategy after some trials.  Of each answer there is the mean, and by how much it is ahead of
-    the present controller, with the standard error of that.
+    ``answers`` holds the present controller's row, and for each fault the winner's, and those of
+    each strategy after some trials, or none.  Of each answer there is the mean, and the standard
+    error of how far it is from that of the present controller.
     """
-    found: dict[str, Any] = {"kept": [], "winner": [], "found": {}, "error": {}}
-    spent = 0
-    rows = [
+    wanted = [
         sorted({answers["present"], answers["winner"][k],
-                *(row for own in answers["found"].values() for row in own[k] or ())})
+                *(row for own in answers["found"].values() for row in own[k])})
         for k in range(len(faults))
     ]  # fmt: skip
+    names = [fault for fault, rows in zip(faults, wanted, strict=True) for _ in rows]
+    flat = np.array([row for rows in wanted for row in rows])
+    # Of one group, so that all answers meet the same start poses.
+    fresh = pairs(how, flat, names, how.fresh, "fresh")
+    met = dict(zip(zip(names, flat.tolist(), strict=True), fresh, strict=True))
+    found: dict[str, Any] = {"kept": [], "winner": [], "found": {}, "error": {}}
     for k, fault in enumerate(faults):
-        # Of one group, so that all answers meet the same start poses.
-        broken, seed = named(fault), stream("searches", "fresh", fault)
-        fresh = how.fitness([([row], broken) for row in rows[k]], how.fresh, seed)
-        spent += fresh.size
-        own = dict(zip(rows[k], fresh, strict=True))
-        kept = own[answers["present"]]
+        kept = met[fault, answers["present"]]
         found["kept"].append(rounded(kept.mean()))
-        found["winner"].append(rounded(own[answers["winner"][k]].mean()))
+        found["winner"].append(rounded(met[fault, answers["winner"][k]].mean()))
         for name, each in answers["found"].items():
-            apart = [own[row] - kept for row in each[k] or ()]
-            errors = [rounded(one.std(ddof=1) / len(one) ** 0.5) for one in apart]
-            values = [rounded(own[row].mean()) for row in each[k] or ()]
-            found["found"].setdefault(name, []).append(values)
-            found["error"].setdefault(name, []).append(errors)
-    return found, spent
+            own = [met[fault, row] for row in each[k]]
+            errors = [(one - kept).std(ddof=1) / len(one) ** 0.5 for one in own]
+            found["found"].setdefault(name, []).append([rounded(one.mean()) for one in own])
+            found["error"].setdefault(name, []).append([rounded(one) for one in errors])
+    return found, fresh.size
+
+
+def in_turn(
+    step: Callable[[Path, Mapping[str, Any]], Any],
+    each: Sequence[Path],
+    plan: Mapping[str, Any],
+    clock: Clock,
+) -> None:
+    """Do a step for archives, one after the other, until the time is up."""
+    for place in each:
+        if clock.up:
+            return
+        step(place, plan)
+        clock.tell(f"{place.name}: {step.__name__}")
+
+
+def gathered(folders: Sequence[Path], name: str, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the rows of all archives of some folders."""
+    found = [json.loads(path.read_text()) for one in folders for path in one.glob(f"*/{name}")]
+    return sorted(found, key=lambda one: [one[key] for key in keys])
 
 
 def rounded(value: float) -> float:

@@ -1,0 +1,399 @@
+"""Tell what benchmarks/baselines.py and benchmarks/unseen.py found: pages, and their figures.
+
+    python benchmarks/searches_page.py [--of baselines unseen]
+
+Reads benchmarks/results/baselines.json and unseen.json, and writes docs/results/baselines.md and
+unseen.md, with a figure each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from qed.study.blocks import listed, many, markdown_row, minus
+from qed.study.by_map import told
+from qed.study.statistics import interval
+
+ROOT = Path(__file__).parent.parent
+RESULTS, PAGES = Path(__file__).with_name("results"), ROOT / "docs" / "results"
+MAPS = {"qed": "QED", "hbd": "HBD", "spirit": "SPIRIT"}
+AT = 10  # trials, of the primary endpoints
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c", "#000000",
+           "#8c6d31", "#b2abd2", "#7f3b08")  # fmt: skip
+ARCHIVE = ["task", "map", "seed"]
+HOW_SURE = (
+    "Brackets are 95 % intervals of Student's t over archives, tasks as strata: the archive is the "
+    "unit, and each of its numbers a mean over faults."
+)
+
+
+def rows(found: dict[str, Any]) -> pd.DataFrame:
+    """Return a row for each archive, fault, strategy and number of trials."""
+    kept = []
+    cases = found.get("cases") or [{"group": "all", "what": ""}] * len(found["faults"])
+    for one in found["archives"]:
+        which = {"task": one["task"], "map": one.get("map", "qed"), "seed": one["seed"]}
+        for name, each in one["found"].items():
+            for k, (case, values) in enumerate(zip(cases, each, strict=True)):
+                for budget, value, error in zip(
+                    found["budgets"], values, one["error"][name][k], strict=False
+                ):
+                    row = {**which, "strategy": name, "trials": budget, "fault": k, "value": value}
+                    row |= {"group": case["group"], "what": case["what"], "error": error}
+                    row |= {"regret": one["winner"][k] - value, "gain": value - one["kept"][k]}
+                    kept.append(row)
+    return pd.DataFrame(kept)
+
+
+def harmed(table: pd.DataFrame, harm: float) -> str:
+    """Return how often a swarm is worse off than if it had kept its controller, and clearly so."""
+    worse = table["gain"] < -harm
+    clearly = table["gain"] < -harm - 2.0 * table["error"]
+    return f"{100 * worse.mean():.0f} %, {100 * clearly.mean():.0f} %"
+
+
+def by_archive(table: pd.DataFrame, column: str) -> pd.Series:
+    """Return the mean over faults of each archive."""
+    return table.groupby(ARCHIVE)[column].mean()
+
+
+def spoken(values: pd.Series) -> str:
+    """Return a mean over archives with its interval."""
+    tasks = values.index.get_level_values("task")
+    found = interval((values.to_numpy(), tasks.to_numpy()))
+    mean = values.groupby("task").mean().mean()
+    return told(float(mean), found.low, found.high)
+
+
+def mean(values: pd.Series) -> str:
+    """Return a mean over archives, tasks alike."""
+    return f"{values.groupby('task').mean().mean():.3f}"
+
+
+def markdown(headings: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a table."""
+    rule = ["---"] * len(headings)
+    return "\n".join(markdown_row(line) for line in (headings, rule, *lines))
+
+
+def made_by(found: dict[str, Any], script: str) -> str:
+    """Tell where the numbers come from."""
+    on = sorted({one["made"]["on"] for one in found["archives"]})
+    versions = sorted({one["made"]["qed"] for one in found["archives"]})
+    again = sum(
+        sum(one["again"].values()) if isinstance(one["again"], dict) else one["again"]
+        for one in found["archives"]
+    )
+    return (
+        f"`benchmarks/{script}.py` on {listed(on)} (qed {listed(versions)}), row by row in "
+        f"`benchmarks/results/{script}.json`; what is compared was written down before the runs "
+        f"(`{script}-plan.json`). `benchmarks/searches_page.py` wrote this page. Searches are "
+        f"played against tables of trials; {again:,} times a search wanted more trials of a "
+        "controller than there were, and was told the first ones again."
+    )
+
+
+def baselines_page(found: dict[str, Any]) -> str:
+    """Return the page about searches of archives."""
+    table = rows(found)
+    maps = [name for name in MAPS if name in set(table["map"])]
+    names = [name for name in found["strategies"] if name in set(table["strategy"])]
+    prepared = {
+        name: np.mean([a["prepared"][name] for a in found["archives"] if a["map"] == "qed"])
+        for name in names
+    }
+    own = table[table["map"] == "qed"]
+    late = own[own["trials"] == AT]
+    kit = by_archive(late[late["strategy"] == "kit"], "value")
+    lines, ahead = [], {}
+    for name in names:
+        mine = own[own["strategy"] == name]
+        regrets = [mean(by_archive(mine[mine["trials"] == n], "regret")) for n in found["budgets"]]
+        less = kit - by_archive(late[late["strategy"] == name], "value")
+        ahead[name] = f"{spoken(less)}; {int((less > 0).sum())} of {len(less)}"
+        last = late[late["strategy"] == name]
+        lines.append(
+            [f"`{name}`", *regrets, spoken(by_archive(last, "regret")),
+             "" if name == "kit" else ahead[name], harmed(last, 0.005), f"{prepared[name]:,.0f}"]
+        )  # fmt: skip
+    after = [str(n) for n in found["budgets"]]
+    reached = [
+        [f"`{name}`",
+         *(spoken(by_archive(table[(table["map"] == one) & (table["strategy"] == name)
+                                   & (table["trials"] == AT)], "value")) for one in maps)]
+        for name in names
+    ]  # fmt: skip
+    best = [
+        [MAPS[one], f"{np.mean([a['cells'] for a in found['archives'] if a['map'] == one]):,.0f}",
+         *(spoken(pd.concat({(a["task"], a["map"], a["seed"]): pd.Series([np.mean(a[key])])
+                             for a in found["archives"] if a["map"] == one}, names=ARCHIVE))
+           for key in ("kept", "winner"))]
+        for one in maps
+    ]  # fmt: skip
+    tasks = list(dict.fromkeys(late["task"]))
+    lost = late.groupby(["strategy", "task"])["regret"].mean()
+    by_task = [[f"`{name}`", *(f"{lost[name, task]:.3f}" for task in tasks)] for name in names]
+    words = "\n".join(f"- `{name}`: {text}" for name, text in found["strategies"].items())
+    return minus(
+        "\n\n".join(
+            [
+                "# Searches that could win",
+                "How well does a swarm recover within a few trials, if it may try any controller "
+                "of a large archive? Map-based Bayesian optimisation (BO) as in the literature, "
+                "tuned on simulated faults as well as it could be, beside kits.",
+                f"**So far**: on QED's archives the kit's fitness after {AT} trials less that of "
+                f"map-based BO with a kernel on SPIRIT's descriptor is {ahead['bo, spirit']} "
+                f"archives (the primary endpoint). It is {ahead['bo, library']} against the "
+                f"kernel learned from library faults, {ahead['prior']} against the kit's best "
+                "prior mean without any search.",
+                words,
+                f"{many(len(found['archives']), 'archive')} of "
+                f"{found['evaluations']:,} evaluations of {found['trials']} trials of "
+                f"{found['seconds']:g} s, {many(len(found['seeds']), 'replicate')} in "
+                f"{many(len(tasks), 'task')}; {len(found['faults'])} combined faults, half of them "
+                "uniform, half one-sided, which took no part in anything else. All searches are "
+                "told the same trials, first that of the present controller in which the fault "
+                f"was noticed, which is free. Answers meet {found['fresh']} fresh trials. Regret "
+                "is the fitness of the exhaustive winner, the best of a race in the same archive, "
+                f"less that of the answer. {HOW_SURE}",
+                "## On QED's archives",
+                markdown(
+                    ["strategy", *(f"after {n}" for n in after), f"after {AT}, with interval",
+                     f"kit's fitness after {AT} less its; kit ahead in", "harm, clearly",
+                     "trials beforehand"], lines,
+                ),
+                "Regret after so many trials. *Harm* is the share of faults in which the swarm is "
+                f"worse off after {AT} trials by more than .005 than if it had kept its "
+                "controller; *clearly*, by two standard errors more. *Trials beforehand* are those "
+                "simulated to prepare the search of an archive: prior means, survey, tuning, kit; "
+                "evolution comes before.",
+                "![Regret over trials, and the kit's lead](baselines.png)",
+                "**Left: mean regret on QED's archives. Right: the kit's fitness after "
+                f"{AT} trials less that of each strategy; a dot is an archive.**",
+                f"## Fitness after {AT} trials, on each map",
+                "Maps differ, so here is fitness itself on fresh trials.",
+                markdown(["strategy", *(MAPS[one] for one in maps)], reached),
+                markdown(["map", "controllers", "kept", "exhaustive winner"], best),
+                f"## Regret after {AT} trials, by task, on QED's archives",
+                markdown(["strategy", *tasks], by_task),
+                "## How",
+                "- The mean of every map-based process is fitness in the normal environment "
+                f"(mean of {found['healthy']} trials), on QED's map too, whose own numbers are of "
+                "each cell's environment; `bo, library mean` alone has another one. Stopping is "
+                "not used.\n"
+                "- `it&e` has the settings of Cully et al. (2015): length .4, variance 1, noise "
+                ".001, and .05 standard deviations.\n"
+                "- `smbo` is the centralised method of Bossens and Tarapore (2021), from its "
+                "abstract and the authors' public code; its full text was not read. Known from "
+                "there: Matern 5/2, variance 1, no noise, mean from the map, every cell tried "
+                "once at most, the best observation is the answer; length .12 and .93 standard "
+                "deviations, which the code calls tuned (one of its versions has .40). Not "
+                "known: how the paper scales axes. The decentralised SMBO-Dec, whose robots try "
+                "different controllers at the same time, is not here.\n"
+                "- Tuning: length, variance, a part that all controllers share, and the bound; "
+                "for the library kernel its rank, variance and bound. " + found["tuning"] + ".",
+                "## Made by",
+                made_by(found, "baselines"),
+            ]
+        )
+        + "\n"
+    )  # fmt: skip
+
+
+def baselines_figure(found: dict[str, Any]) -> Figure:
+    """Draw regret over trials, and the kit's lead, archive by archive."""
+    table = rows(found)
+    own = table[table["map"] == "qed"]
+    names = [name for name in found["strategies"] if name in set(own["strategy"])]
+    made = Figure(figsize=(11.0, 5.0), layout="constrained")
+    left, right = made.subplots(1, 2)
+    for k, name in enumerate(names):
+        mine = own[own["strategy"] == name]
+        values = mine.groupby(["trials", "task"])["regret"].mean().groupby("trials").mean()
+        left.plot(values.index, values, "o-", color=COLOURS[k], ms=5, lw=1.8, label=name)
+    left.set(xscale="log", xlabel="trials of the search", ylabel="regret (fitness)")
+    left.set_xticks(found["budgets"], found["budgets"])
+    left.minorticks_off()
+    left.axhline(0.0, color="0.7", lw=0.8, zorder=0)
+    late = own[own["trials"] == AT]
+    kit = by_archive(late[late["strategy"] == "kit"], "value")
+    others = [name for name in names if name != "kit"]
+    for k, name in enumerate(others):
+        less = kit - by_archive(late[late["strategy"] == name], "value")
+        tasks = less.index.get_level_values("task")
+        colour = COLOURS[names.index(name)]
+        right.plot(less, np.full(len(less), k), "o", color=colour, alpha=0.6, ms=6)
+        bounds = interval((less.to_numpy(), tasks.to_numpy()))
+        if bounds.known:
+            right.plot([bounds.low, bounds.high], [k + 0.25] * 2, color=colour, lw=3)
+    right.axvline(0.0, color="0.7", lw=0.8, zorder=0)
+    right.set_yticks(range(len(others)), others)
+    right.invert_yaxis()
+    right.set_xlabel(f"kit's fitness after {AT} trials, less")
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    handles, labels = left.get_legend_handles_labels()
+    made.legend(handles, labels, loc="outside upper center", ncols=6, frameon=False)
+    return made
+
+
+def compared(table: pd.DataFrame, group: str, harm: float) -> list[list[str]]:
+    """Return lines about what kits have not seen."""
+    lines = []
+    own = table[table["group"] == group]
+    for what in dict.fromkeys(own["what"]):
+        mine = own[own["what"] == what]
+        late = mine[mine["trials"] == AT]
+
+        def of(name: str, some: pd.DataFrame = late) -> pd.Series:
+            return by_archive(some[some["strategy"] == name], "regret")
+
+        early = mine[mine["trials"] == 3]
+        lines.append(
+            [what, mean(of("keep")), mean(of("kit", early)), spoken(of("kit")),
+             mean(of("informed")), spoken(of("kit") - of("informed")), mean(of("prior")),
+             mean(of("portfolio")), mean(of("bo")),
+             harmed(late[late["strategy"] == "kit"], harm),
+             harmed(late[late["strategy"] == "bo"], harm)]
+        )  # fmt: skip
+    return lines
+
+
+def unseen_page(found: dict[str, Any]) -> str:
+    """Return the page about what priors have seen."""
+    table = rows(found)
+    headings = ["kind", "keep", "kit, 3 trials", f"kit, {AT} trials", "informed kit",
+                "kit less informed", "prior", "portfolio", "BO", "harm of kit, clearly",
+                "harm of BO, clearly"]  # fmt: skip
+    late = table[table["trials"] == AT]
+    sizes = []
+    for size in found["sizes"]:
+        own = table[table["strategy"] == f"kit {size}"]
+        prior = late[late["strategy"] == f"prior {size}"]
+        last = own[own["trials"] == AT]
+        sizes.append(
+            [f"{size}",
+             *(spoken(by_archive(own[own["trials"] == n], "regret")) for n in (3, AT, 30)),
+             mean(by_archive(prior, "regret")), harmed(last, found["harm"])]
+        )  # fmt: skip
+    keep = late[(late["group"] == "size") & (late["strategy"] == "keep")]
+    used = sorted({one["bo"] for one in found["archives"]})
+    several = {
+        group: by_archive(late[(late["group"] == group) & (late["strategy"] == "kit")], "regret")
+        - by_archive(late[(late["group"] == group) & (late["strategy"] == "informed")], "regret")
+        for group in ("left out", "new")
+    }
+    kinds = "\n".join(f"- {name}: {one['meaning']}" for name, one in found["kinds"].items())
+    return minus(
+        "\n\n".join(
+            [
+                "# What must a prior have seen?",
+                "A kit knows simulated faults. What if the swarm has another one?",
+                f"**So far**: not to have seen the kind costs a kit {spoken(several['left out'])} "
+                f"of fitness after {AT} trials where it is one of the paper's seven, or all of the "
+                f"sensors or wheels, and {spoken(several['new'])} where it is in no library.",
+                f"{many(len(found['archives']), 'archive')} of QED, those of "
+                "[the comparison of searches](baselines.md). Kits of "
+                f"{found['controllers']} controllers and {found['mixed'] + found['one_sided']} "
+                f"library faults in {found['each']} trials each, unless sizes are compared. Regret "
+                "is in fitness, on fresh trials. The *kit* and all beside it have not seen the "
+                "kind; the *informed* kit has: it is of the same size where a kind is left out, "
+                f"and has {len(found['new'])} faults more of the new kinds. *BO* is "
+                f"`{listed(used)}`, the map-based optimisation that did best in library faults, "
+                f"over the whole archive. {HOW_SURE} *Harm* is the share of faults in which the "
+                f"swarm is worse off after {AT} trials by more than {found['harm']:g} than if it "
+                "had kept its controller; *clearly*, by two standard errors more.",
+                "## One kind left out",
+                markdown(headings, compared(table, "left out", found["harm"])),
+                "Kits made without a kind, met with it: few robots, most of them, and mixed with "
+                "the others.",
+                "## Kinds in no library",
+                kinds,
+                markdown(headings, compared(table, "new", found["harm"])),
+                "![Regret by kind and by size of the library](unseen.png)",
+                f"**Left: regret after {AT} trials, mean over archives. Right: regret over the "
+                "size of the library, with 95 % intervals.**",
+                "## How many faults?",
+                markdown(["faults", "3 trials", f"{AT} trials", "30 trials", "prior alone",
+                          "harm, clearly"], sizes),
+                f"Kits of so many library faults, in {many(keep['fault'].nunique(), 'fault')} of "
+                "the same kinds. To keep the controller costs "
+                f"{spoken(by_archive(keep, 'regret'))}.",
+                "## Made by",
+                made_by(found, "unseen"),
+            ]
+        )
+        + "\n"
+    )  # fmt: skip
+
+
+def unseen_figure(found: dict[str, Any]) -> Figure:
+    """Draw regret by kind, and over the size of libraries."""
+    table = rows(found)
+    late = table[(table["trials"] == AT) & (table["group"] != "size")]
+    whats = list(dict.fromkeys(late["what"]))
+    made = Figure(figsize=(11.0, 5.0), layout="constrained")
+    left, right = made.subplots(1, 2, width_ratios=(3, 2))
+    ways = ("keep", "prior", "portfolio", "bo", "kit", "informed")
+    for k, name in enumerate(ways):
+        values = [
+            by_archive(late[(late["strategy"] == name) & (late["what"] == what)], "regret")
+            .groupby("task").mean().mean()
+            for what in whats
+        ]  # fmt: skip
+        left.plot(values, range(len(whats)), "o", color=COLOURS[k], ms=7, alpha=0.85, label=name)
+    left.set_yticks(range(len(whats)), whats)
+    left.invert_yaxis()
+    left.axvline(0.0, color="0.7", lw=0.8, zorder=0)
+    left.set(xlabel=f"regret after {AT} trials (fitness)")
+    left.legend(frameon=False)
+    for k, budget in enumerate((3, AT, 30)):
+        limits = []
+        for size in found["sizes"]:
+            own = table[(table["strategy"] == f"kit {size}") & (table["trials"] == budget)]
+            values = by_archive(own, "regret")
+            tasks = values.index.get_level_values("task").to_numpy()
+            bounds = interval((values.to_numpy(), tasks))
+            limits.append((values.groupby("task").mean().mean(), bounds.low, bounds.high))
+        middle, low, high = np.array(limits).T
+        right.plot(found["sizes"], middle, "o-", color=COLOURS[k], label=f"{budget} trials")
+        right.fill_between(found["sizes"], low, high, color=COLOURS[k], alpha=0.15, lw=0)
+    right.set(xscale="log", xlabel="faults of the library", ylabel="regret (fitness)")
+    right.set_xticks(found["sizes"], found["sizes"])
+    right.minorticks_off()
+    right.axhline(0.0, color="0.7", lw=0.8, zorder=0)
+    right.legend(frameon=False)
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    return made
+
+
+def main() -> None:
+    """Write the pages and their figures."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--of", nargs="+", default=["baselines", "unseen"])
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--pages", type=Path, default=PAGES)
+    options = parser.parse_args()
+    parts = {
+        "baselines": (baselines_page, baselines_figure),
+        "unseen": (unseen_page, unseen_figure),
+    }
+    for name in options.of:
+        found = json.loads((options.results / f"{name}.json").read_text("utf-8"))
+        page, figure = parts[name]
+        (options.pages / f"{name}.md").write_text(page(found), "utf-8")
+        figure(found).savefig(options.pages / f"{name}.png", dpi=80)
+        print(f"wrote {name}.md and {name}.png")
+
+
+if __name__ == "__main__":
+    main()
