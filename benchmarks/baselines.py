@@ -17,7 +17,7 @@ import argparse
 import json
 import time
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +38,10 @@ from qed.swarm.backend import chosen, described
 
 PLAN = searches.RESULTS / "baselines-plan.json"
 NUMBERS = searches.RESULTS / "baselines.json"
-MEASURED, ANSWERS, ROWS = "measured.npz", "answers.json", "rows.json"
+MEASURED, TUNING, ANSWERS, ROWS = "measured.npz", "tuning.json", "answers.json", "rows.json"
 SEED = 2040
+TASKS = ["patrolling", "aggregation", "dispersion", "flocking", "border-patrolling"]
+LIBRARY = 640  # faults that are drawn for the survey and for unseen.py
 STRATEGIES = {
     "keep": "the swarm keeps the normal best",
     "random": "controllers of the whole archive at random, each once",
@@ -71,13 +73,28 @@ KERNELS = [*why.KERNELS, {"sums": ("spread",)}, {"sums": ("spirit",)},
            {"fault": "ROFS", "obstacles": 2}]  # fmt: skip
 
 
+def simulated() -> set[str]:
+    """Return all faults that a survey or a library holds; searches are not tried in these."""
+    found = library.drawn("searches", SEED, LIBRARY, 10)
+    for task in TASKS:
+        seed = stream("searches", "kit", task)
+        found += [
+            one for name in ("survey", "library") for one in library.drawn(name, seed, 160, 10)
+        ]
+    return {",".join(one) for one in [*found, *library.alike(10)]}
+
+
 def plan(size: str = "full") -> dict[str, Any]:
     """Return what is compared."""
-    draws = [draw(10, SEED, k) for draw in (uniform, one_sided) for k in range(8)]
+    seen = simulated()
+    draws: list[str] = []
+    for draw in (uniform, one_sided):
+        each = (",".join(draw(10, SEED, k)) for k in range(100))
+        draws += list(islice((one for one in each if one not in seen), 8))
     surveyed = library.drawn("searches", SEED, 40, 10)
     return {
         "size": size,
-        "tasks": ["patrolling", "aggregation", "dispersion", "flocking", "border-patrolling"],
+        "tasks": TASKS,
         "maps": ["qed", "hbd", "spirit"],
         "seeds": [1, 2],
         "evaluations": 20_000,
@@ -87,7 +104,7 @@ def plan(size: str = "full") -> dict[str, Any]:
         "seconds": 400.0,
         "healthy": 10,
         "survey": [",".join(one) for one in surveyed],
-        "faults": [",".join(one) for one in draws],
+        "faults": draws,
         "heats": [[None, 2], [600, 10], [160, searches.DEEP]],
         "fresh": 50,
         "budgets": BUDGETS,
@@ -96,8 +113,9 @@ def plan(size: str = "full") -> dict[str, Any]:
         "published": PUBLISHED,
         "tuning": "kernels from the even faults of the survey (Matern: none), searches replayed "
         "in ten of the odd ones against fitness smoothed by its first directions, with noise of "
-        "the normal environment; least mean regret after 1, 3, 5 and 10 trials, for each archive "
-        "and strategy; then the library kernel is made again from all of the survey",
+        "the normal environment; least mean regret after 1, 3, 5 and 10 trials, relative to its "
+        "mean over all settings, over all archives of a map; then the library kernel is made "
+        "again from all of the survey",
         "prior mean": "fitness in the normal environment, mean of as many trials as `healthy` says",
         "answers": "best posterior mean (random, portfolio: best mean) of the controllers tried, "
         "the present one included, whose trial in the fault is told first and is free; the kit: "
@@ -109,7 +127,7 @@ def plan(size: str = "full") -> dict[str, Any]:
         "Student's t over the ten archives, tasks as strata",
         "seed": SEED,
         **(searches.SMALL.get(size) or {}),
-        **({"initial": 100, "faults": [",".join(draws[k]) for k in (0, 1, 8, 9)], "seeds": [1],
+        **({"initial": 100, "faults": [draws[k] for k in (0, 1, 8, 9)], "seeds": [1],
             "maps": ["qed", "spirit"], "effort": LITTLE} if size == "tiny" else {}),
     }  # fmt: skip
 
@@ -135,9 +153,9 @@ def measure(place: Path, plan: Mapping[str, Any]) -> None:
         "kit trials": np.array(kit.done),
         **searches.as_arrays(lesson.known, "kit"),
     }
-    always = np.array([lesson.rows[lesson.present], *lesson.rows])
-    each = [always] * len(plan["faults"])
-    found["tables"] = searches.tables(how, plan["faults"], plan["heats"], each)
+    present = int(lesson.rows[lesson.present])
+    likely = searches.likely(found["healthy"].mean(1), present)
+    found["tables"] = searches.tables(how, plan["faults"], plan["heats"], lesson.rows, likely)
     searches.save(place / MEASURED, found)
 
 
@@ -185,14 +203,14 @@ class Known:
             kernel = searches.on_places(places, length, variance, shift, nugget)
         return MapBased(mean, *kernel, noise, given["bound"], bool(given.get("again", True)))
 
-    def tuned(self, name: str) -> tuple[dict[str, float], float]:
-        """Return the settings of least regret in library faults, and that regret."""
+    def tuning(self, name: str) -> list[float]:
+        """Return the regret of each of a strategy's settings in library faults."""
         learned = fitting.smoothed(self.survey[::2])
         truth = fitting.smoothed(self.survey)[1::2][:10]
         budgets = [budget for budget in BUDGETS if budget <= 10]
         chance = np.random.default_rng(stream("searches", "tuning"))
         luck = chance.standard_normal((len(self.normal), budgets[-1] + 1))
-        best: tuple[float, dict[str, float]] = (np.inf, {})
+        found = []
         for given in self.settings(name):
             process = self.process(name, given, learned)
             lost = []
@@ -200,21 +218,21 @@ class Known:
                 trials = fitness[:, None] + self.noise[:, None] * luck
                 answers, _ = searches.play(Mapped(process), trials, self.running, budgets)
                 lost.append(fitness.max() - fitness[answers])
-            best = min(best, (float(np.mean(lost)), given), key=lambda one: one[0])
-        return best[1], best[0]
+            found.append(float(np.mean(lost)))
+        return found
 
-    def answers(self) -> dict[str, Any]:
-        """Play all searches."""
+    def answers(self, best: Mapping[str, int]) -> dict[str, Any]:
+        """Play all searches, with the settings of these numbers."""
         seed = stream("searches", "random")
         order = np.random.default_rng(seed).permutation(len(self.normal)).tolist()
         found: dict[str, list[list[int]]] = {name: [] for name in STRATEGIES}
         again = dict.fromkeys(STRATEGIES, 0)
-        chosen_for: dict[str, Any] = {name: self.tuned(name) for name in TUNED}
+        survey = fitting.smoothed(self.survey)
+        tuned = {name: self.settings(name)[best[name]] for name in TUNED}
         processes = {
-            name: self.process(name, chosen_for.get(name, [PUBLISHED.get(name)])[0],
-                               fitting.smoothed(self.survey))
-            for name in [*PUBLISHED, *TUNED]
-        }  # fmt: skip
+            name: self.process(name, given, survey)
+            for name, given in {**PUBLISHED, **tuned}.items()
+        }
         begin = time.perf_counter()
         for k, table in enumerate(self.arrays["tables"].astype(np.float64)):
             fixed = {"keep": self.running, "prior": int(self.rows[self.kit.prior.mean.argmax()])}
@@ -235,8 +253,7 @@ class Known:
             "winner": searches.winners(self.arrays["tables"]),
             "found": found,
             "again": again,
-            "tuned": {name: {"settings": one[0], "regret": searches.rounded(one[1])}
-                      for name, one in chosen_for.items()},
+            "tuned": tuned,
             "prepared": self.prepared(),
             "cells": len(self.normal),
             "played_s": time.perf_counter() - begin,
@@ -251,10 +268,35 @@ class Known:
         return given | dict.fromkeys(("portfolio", "prior", "kit"), kit)
 
 
+def tune(place: Path, plan: Mapping[str, Any]) -> str:
+    """Try all settings of an archive's searches in library faults."""
+    begin = time.perf_counter()
+    known = Known(place, plan)
+    found = {name: known.tuning(name) for name in TUNED}
+    (place / TUNING).write_text(json.dumps(found) + "\n", "utf-8")
+    return f"{place.name} tuned in {time.perf_counter() - begin:.0f} s"
+
+
+def relative(folder: Path, plan: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Return the mean regret of each setting of each strategy over a plan's archives.
+
+    Regrets of an archive are relative to their mean over all settings of all strategies.
+    """
+    found: dict[str, list[np.ndarray]] = {}
+    for place in searches.places(folder, plan, "", TUNING, every=True):
+        each = json.loads((place / TUNING).read_text("utf-8"))
+        mean = float(np.mean(np.concatenate(list(each.values()))))
+        for name, regrets in each.items():
+            found.setdefault(name, []).append(np.array(regrets) / max(mean, 1e-12))
+    return {name: np.mean(regrets, axis=0) for name, regrets in found.items()}
+
+
 def search(place: Path, plan: Mapping[str, Any]) -> str:
     """Play all searches of an archive, and keep their answers."""
     begin = time.perf_counter()
-    answers = Known(place, plan).answers()
+    alike = {**plan, "maps": [place.name.rsplit("-", 2)[1]]}
+    best = {name: int(np.argmin(each)) for name, each in relative(place.parent, alike).items()}
+    answers = Known(place, plan).answers(best)
     (place / ANSWERS).write_text(json.dumps(answers) + "\n", "utf-8")
     return f"{place.name} searched in {time.perf_counter() - begin:.0f} s"
 
@@ -290,7 +332,17 @@ def run(folder: Path, plan: Mapping[str, Any], verbs: Sequence[str], clock: Cloc
     if "measure" in verbs:
         searches.in_turn(measure, searches.places(folder, plan, MEASURED, ARCHIVE), plan, clock)
     if "search" in verbs and not clock.up:
-        each = searches.places(folder, plan, ANSWERS, MEASURED)
+        for told in searches.side_by_side(
+            tune, searches.places(folder, plan, TUNING, MEASURED), plan
+        ):
+            clock.tell(told)
+        # Settings are those of all archives of a map: it waits until all of them are tuned.
+        each = []
+        for algorithm in plan["maps"]:
+            alike = {**plan, "maps": [algorithm]}
+            tuned = searches.places(folder, alike, "", TUNING, every=True)
+            if len(tuned) == len(plan["tasks"]) * len(plan["seeds"]):
+                each += searches.places(folder, alike, ANSWERS, TUNING)
         for told in searches.side_by_side(search, each, plan):
             clock.tell(told)
     if "judge" in verbs:

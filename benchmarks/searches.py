@@ -47,6 +47,7 @@ from qed.swarm.simulate import cores
 
 RESULTS = Path(__file__).parent / "results"
 BUDGETS = (1, 3, 5, 10, 30)
+LIKELY = 64  # best controllers in the normal environment, which meet all trials in all faults
 GROUPS = 16  # sequences of start poses
 DEEP = BUDGETS[-1] + 1  # trials that a search may want of a controller
 SMALL = {  # to try the scripts on a CPU
@@ -144,12 +145,14 @@ def tables(
     how: Trials,
     faults: Sequence[str],
     heats: Sequence[tuple[int | None, int]],
-    always: Sequence[np.ndarray],
+    known: np.ndarray,
+    likely: np.ndarray,
 ) -> np.ndarray:
     """Return trials (faults, n, most) of an archive: NaN where a controller met no more.
 
-    A heat is how many of the best go on, and how many trials they have met at its end; those of
-    ``always``, fault by fault, go on, too; to the last heat only the first of them.
+    A heat is how many of the best go on, and how many trials they have met at its end.  Those
+    likely to be tried again and again, such as the best in the normal environment, are in all
+    heats; those that a kit knows, in all but the last.
     """
     controllers, most = len(how.networks), heats[-1][1]
     found = np.full((len(faults), controllers, most), np.nan, np.float16)
@@ -159,8 +162,8 @@ def tables(
             if keep is not None and keep < len(rows):
                 means = found[k, rows, :met].astype(np.float32).mean(1)
                 best = rows[np.argsort(-means, kind="stable")[:keep]]
-                more = always[k] if heat < len(heats) - 1 else always[k][:1]
-                going[k] = np.union1d(best, more)
+                more = known if heat < len(heats) - 1 else likely
+                going[k] = np.union1d(best, np.union1d(likely, more))
         several = np.concatenate(going)
         names = [fault for fault, rows in zip(faults, going, strict=True) for _ in rows]
         more = pairs(how, several, names, until - met, "heat", heat, groups=GROUPS)
@@ -169,6 +172,11 @@ def tables(
             found[k, rows, met:until] = part
         met = until
     return found
+
+
+def likely(normal: np.ndarray, present: int) -> np.ndarray:
+    """Return the best controllers in the normal environment, and the present one."""
+    return np.union1d(np.argsort(-normal, kind="stable")[:LIKELY], [present])
 
 
 def winners(tables: Sequence[np.ndarray]) -> list[int]:

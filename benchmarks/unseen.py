@@ -24,7 +24,7 @@ import baselines
 import numpy as np
 import searches
 import why
-from baselines import ANSWERS
+from baselines import ANSWERS, MEASURED
 from searches import BUDGETS, NEW, Clock, InOrder, KitSearch, Mapped
 
 from qed import speed
@@ -57,30 +57,32 @@ STRATEGIES = {
 KERNELS = [{}, {"fault": "ROFS"}, {"fault": "LW-H"}, *({"fault": one} for one in NEW.values())]
 
 
-def drawn(purpose: str, kinds: Sequence[str], least: int = 0, broken: int | None = None) -> str:
-    """Draw a combined fault with at least so many robots of these kinds, or with so many broken."""
+def drawn(purpose: str, kinds: Sequence[str], count: int, mixed: bool, seen: set[str]) -> str:
+    """Draw a combined fault that was not seen: so many robots with a fault of these kinds.
+
+    The others are healthy; in a mixed one they draw from all kinds, and the count is the least.
+    """
+    ours = [NEW.get(name, name) for name in kinds]
     among = [NEW.get(name, name) for name in dict.fromkeys((*kinds, *DRAWN))]
     for turn in range(10_000):
         seed = stream("unseen", SEED, purpose, turn)
-        if broken is not None:
-            return ",".join(Faults.sample(10, seed, [NEW.get(k, k) for k in kinds], broken))
-        found = Faults.sample(10, seed, among)
-        if sum(name in kinds for name in found) >= least:
+        found = Faults.sample(10, seed, *((among,) if mixed else (ours, count)))
+        enough = sum(name in kinds for name in found) >= count
+        if enough and ",".join(found) not in seen:
             return ",".join(found)
-    raise RuntimeError(f"no fault drawn with {least} robots of {kinds}")
+    raise RuntimeError(f"no fault drawn with {count} robots of {kinds}")
 
 
-def cases() -> list[dict[str, str]]:
+def cases(seen: set[str]) -> list[dict[str, str]]:
     """Return the faults that are met: their group, what is special in them, and the fault."""
     found = []
-    for what, kinds in LEFT_OUT.items():
-        faults = [drawn(f"{what} {hit}", kinds, broken=hit) for hit in (3, 8)]
-        faults += [drawn(f"{what} mixed {k}", kinds, LEAST) for k in range(2)]
-        found += [{"group": "left out", "what": what, "faults": fault} for fault in faults]
-    for what in NEW:
-        faults = [drawn(f"{what} {n}", [what], broken=n) for n in HIT.get(what, HITS)]
-        faults += [drawn(f"{what} mixed", [what], LEAST)]
-        found += [{"group": "new", "what": what, "faults": fault} for fault in faults]
+    for group, each in (("left out", LEFT_OUT), ("new", {name: [name] for name in NEW})):
+        for what, kinds in each.items():
+            hits = (3, 8) if group == "left out" else HIT.get(what, HITS)
+            ways = [(hit, False) for hit in hits] + [(LEAST, True)] * (4 - len(hits))
+            for k, (hit, mixed) in enumerate(ways):
+                fault = drawn(f"{what} {k}", kinds, hit, mixed, seen)
+                found.append({"group": group, "what": what, "faults": fault})
     return found
 
 
@@ -93,13 +95,18 @@ def plan(size: str = "full") -> dict[str, Any]:
         if len(out) > 1
         for k in range(40)
     ]
-    new = [drawn(f"library {name} {n}", [name], broken=n) for n in range(1, 11) for name in NEW]
+    new = [
+        drawn(f"library {name} {n}", [name], n, False, set()) for n in range(1, 11) for name in NEW
+    ]
     sizes = [{"group": "size", "what": "", "faults": fault} for fault in made["faults"]]
-    few = [*cases()[:2], *cases()[-2:]] if size == "tiny" else cases()
+    few = cases({*baselines.simulated(), *others, *new})
+    few = [*few[:2], *few[-2:]] if size == "tiny" else few
     return {
         **{key: made[key] for key in ("size", "tasks", "seeds", "seconds", "healthy", "fresh")},
         "maps": ["qed"],
-        "library": [",".join(one) for one in library.drawn("searches", SEED, 640, 10)],
+        "library": [
+            ",".join(one) for one in library.drawn("searches", SEED, baselines.LIBRARY, 10)
+        ],
         "others": others,
         "new": new,
         "surveyed": 40,
@@ -117,8 +124,8 @@ def plan(size: str = "full") -> dict[str, Any]:
         "strategies": STRATEGIES,
         "harm": 0.005,
         "kinds": {name: fault.described() for name, fault in NEW.items()},
-        "bo": "that of the tuned ones with the least regret in library faults, relative to the "
-        "mean of the strategies, over the archives that were searched; kernel and scale from the "
+        "bo": "that of the tuned ones with the least regret in library faults, relative to "
+        "that of all settings, over all of QED's archives; kernel and scale from the "
         "part of the survey that the kit has seen",
         "primary": "regret after 10 trials of the kit that has not seen a kind, less that of the "
         "informed one, mean over the faults of that kind of each archive, with the interval of "
@@ -197,14 +204,14 @@ def measure(place: Path, plan: Mapping[str, Any]) -> None:
     )
     again = np.full(len(names), running)
     more = searches.pairs(how, again, names, plan["present"], "present")
-    always = np.array([running, *union])
+    likely = searches.likely(baselines.Known(place, plan).normal, running)
     met = [case["faults"] for case in plan["cases"] if case["group"] != "size"]
     found = {
         "new": new,
         "union": union,
         "learned": learned,
         "more": more.astype(np.float32),
-        "tables": searches.tables(how, met, plan["heats"], [always] * len(met)),
+        "tables": searches.tables(how, met, plan["heats"], union, likely),
         **{f"rows {name}": some for name, some in rows.items()},
     }
     searches.save(place / LIBRARIES, found)
@@ -218,7 +225,7 @@ class Kits(baselines.Known):
         with np.load(place / LIBRARIES) as arrays:
             self.ours = dict(arrays)
         self.best = best
-        self.given = json.loads((place / ANSWERS).read_text("utf-8"))["tuned"][best]["settings"]
+        self.given = json.loads((place / ANSWERS).read_text("utf-8"))["tuned"][best]
         self.arms = arms(plan)
         every = list(dict.fromkeys(one for _, faults in self.arms.values() for one in faults))
         self.number = {fault: k for k, fault in enumerate(every)}
@@ -292,13 +299,8 @@ class Kits(baselines.Known):
 
 def best_of(folder: Path, plan: Mapping[str, Any]) -> str:
     """Return the tuned map-based optimisation of least regret in library faults."""
-    lost: dict[str, list[float]] = {}
-    for place in searches.places(folder, plan, "", ANSWERS, every=True):
-        tuned = json.loads((place / ANSWERS).read_text("utf-8"))["tuned"]
-        mean = float(np.mean([one["regret"] for one in tuned.values()]))
-        for name, one in tuned.items():
-            lost.setdefault(name, []).append(one["regret"] / mean)
-    return min(lost, key=lambda name: float(np.mean(lost[name])))
+    lost = baselines.relative(folder, plan)
+    return min(lost, key=lambda name: float(lost[name].min()))
 
 
 def search(place: Path, plan: Mapping[str, Any], best: str) -> str:
@@ -326,10 +328,12 @@ def run(folder: Path, plan: Mapping[str, Any], verbs: Sequence[str], clock: Cloc
     if "measure" in verbs:
         why.compile_all(KERNELS)
     if "measure" in verbs:
-        searches.in_turn(measure, searches.places(folder, plan, LIBRARIES, ANSWERS), plan, clock)
+        searches.in_turn(measure, searches.places(folder, plan, LIBRARIES, MEASURED), plan, clock)
     if "search" in verbs and not clock.up:
         each = searches.places(folder, plan, PLAYED, LIBRARIES)
-        for told in searches.side_by_side(search, each, plan, best_of(folder, plan)):
+        each = [place for place in each if (place / ANSWERS).exists()]
+        best = best_of(folder, plan) if each else ""
+        for told in searches.side_by_side(search, each, plan, best):
             clock.tell(told)
     if "judge" in verbs:
         searches.in_turn(judge, searches.places(folder, plan, ROWS, PLAYED), plan, clock)

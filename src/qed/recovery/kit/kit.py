@@ -124,7 +124,8 @@ class Kit:
         Parameters
         ----------
         strategy : {"learned", "map", "portfolio", "random", "exhaustive"}
-            "learned" is from simulated faults, "map" is map-based Bayesian optimisation.
+            "learned" is from simulated faults, "map" is map-based Bayesian optimisation, whose
+            kernel is fitted to these.
         seed : int, default 1
             Decides what "random" tries.
         present : Controller, optional
