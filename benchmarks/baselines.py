@@ -22,10 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import replayed
 import searches
 import why
 from recovery import one_sided, uniform
-from searches import BUDGETS, Clock, InOrder, KitSearch, Mapped
+from replayed import BUDGETS, InOrder, KitSearch, Mapped
+from searches import Clock
 
 from qed import speed
 from qed.evolution.folder import ARCHIVE
@@ -111,9 +113,9 @@ def plan(size: str = "full") -> dict[str, Any]:
         "strategies": STRATEGIES,
         "grid": GRID,
         "published": PUBLISHED,
-        "tuning": "kernels from the even faults of the survey (Matern: none), searches replayed "
-        "in ten of the odd ones against fitness smoothed by its first directions, with noise of "
-        "the normal environment; least mean regret after 1, 3, 5 and 10 trials, relative to its "
+        "tuning": "Library kernels are made from the even faults of the survey, and searches "
+        "replayed in ten of the odd ones against fitness smoothed by its first directions, with "
+        "noise of the normal environment; least mean regret after 1, 3, 5 and 10 trials, relative to its "
         "mean over all settings, over all archives of a map; then the library kernel is made "
         "again from all of the survey",
         "prior mean": "fitness in the normal environment, mean of as many trials as `healthy` says",
@@ -151,7 +153,7 @@ def measure(place: Path, plan: Mapping[str, Any]) -> None:
         "rows": lesson.rows,
         "present": np.array(lesson.present),
         "kit trials": np.array(kit.done),
-        **searches.as_arrays(lesson.known, "kit"),
+        **replayed.as_arrays(lesson.known, "kit"),
     }
     present = int(lesson.rows[lesson.present])
     likely = searches.likely(found["healthy"].mean(1), present)
@@ -171,7 +173,7 @@ class Known:
         own = self.arrays["healthy"].var(1, ddof=1)
         self.noise = np.sqrt(0.5 * own + 0.5 * own.mean() + 1e-12)
         self.rows, self.present = self.arrays["rows"], int(self.arrays["present"])
-        self.kit = searches.from_arrays(self.arrays, "kit")
+        self.kit = replayed.from_arrays(self.arrays, "kit")
 
     @property
     def running(self) -> int:
@@ -190,17 +192,17 @@ class Known:
         mean = survey.mean(0) if name == "bo, library mean" else self.normal
         noise = self.noise
         if "rank" in given:
-            kernel = searches.on_library(survey - mean, int(given["rank"]), given["scale"])
+            kernel = replayed.on_library(survey - mean, int(given["rank"]), given["scale"])
         else:
             places = self.arrays["spirit" if name == "bo, spirit" else "own"].astype(np.float64)
             length, variance, shift, nugget = given["length"], given.get("variance"), 0.0, 0.0
             if variance is None:
                 length *= float(np.sqrt(2.0 * places.var(0).sum())) + 1e-9
                 variance = given["scale"] * float(np.mean((survey - mean) ** 2))
-                shift, nugget = given["shift"], searches.NUGGET
+                shift, nugget = given["shift"], replayed.NUGGET
             else:
                 noise = np.full(len(mean), np.sqrt(given["noise"] + 1e-8))
-            kernel = searches.on_places(places, length, variance, shift, nugget)
+            kernel = replayed.on_places(places, length, variance, shift, nugget)
         return MapBased(mean, *kernel, noise, given["bound"], bool(given.get("again", True)))
 
     def tuning(self, name: str) -> list[float]:
@@ -216,7 +218,7 @@ class Known:
             lost = []
             for fitness in truth:
                 trials = fitness[:, None] + self.noise[:, None] * luck
-                answers, _ = searches.play(Mapped(process), trials, self.running, budgets)
+                answers, _ = replayed.play(Mapped(process), trials, self.running, budgets)
                 lost.append(fitness.max() - fitness[answers])
             found.append(float(np.mean(lost)))
         return found
@@ -238,14 +240,14 @@ class Known:
             fixed = {"keep": self.running, "prior": int(self.rows[self.kit.prior.mean.argmax()])}
             for name, row in fixed.items():
                 found[name].append([row] * len(BUDGETS))
-            played: dict[str, searches.Asked] = {
+            played: dict[str, replayed.Asked] = {
                 "random": InOrder(np.roll(order, k * len(order) // 16).tolist()),
                 "portfolio": InOrder(self.rows[self.kit.portfolio].tolist()),
                 "kit": KitSearch(self.rows, self.kit, self.present),
                 **{name: Mapped(process) for name, process in processes.items()},
             }
             for name, search in played.items():
-                answers, twice = searches.play(search, table, self.running)
+                answers, twice = replayed.play(search, table, self.running)
                 found[name].append(answers)
                 again[name] += twice
         return {

@@ -22,10 +22,12 @@ from typing import Any
 
 import baselines
 import numpy as np
+import replayed
 import searches
 import why
 from baselines import ANSWERS, MEASURED
-from searches import BUDGETS, NEW, Clock, InOrder, KitSearch, Mapped
+from replayed import BUDGETS, InOrder, KitSearch, Mapped
+from searches import NEW, Clock
 
 from qed import speed
 from qed.recovery.kit import fitting, library
@@ -243,7 +245,7 @@ class Kits(baselines.Known):
         given = tried, more, healthy, present, places, self.plan["portfolio"]
         return rows, fitting.taught(*given)[0], present
 
-    def asked(self, name: str) -> dict[str, searches.Asked]:
+    def asked(self, name: str) -> dict[str, replayed.Asked]:
         """Return the searches of a kit."""
         rows, known, present = self.kits[name]
         return {
@@ -270,7 +272,7 @@ class Kits(baselines.Known):
         for k, (case, table) in enumerate(zip(cases, every, strict=True)):
             table = table.astype(np.float64)
             fixed = {"keep": self.running}
-            asked: dict[str, searches.Asked] = {}
+            asked: dict[str, replayed.Asked] = {}
             if case["group"] == "size":
                 for size in self.plan["sizes"]:
                     asked[f"kit {size}"] = self.asked(f"{size} faults")["kit"]
@@ -284,7 +286,7 @@ class Kits(baselines.Known):
             for name, row in fixed.items():
                 found[name][k] = [row] * len(BUDGETS)
             for name, search in asked.items():
-                found[name][k], twice = searches.play(search, table, self.running)
+                found[name][k], twice = replayed.play(search, table, self.running)
                 again += twice
         return {"present": self.running, "winner": searches.winners(every), "found": found,
                 "again": again, "bo": self.best,

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import baselines
+import baselines_page
 import numpy as np
 import pytest
+import replayed
 import searches
-import searches_page
 import unseen
+import unseen_page
 
 import qed
 from qed.recovery.recover import trials_of
@@ -48,8 +50,8 @@ def test_all_meet_few_trials_and_the_better_ones_more(how):
 
 def test_a_search_is_told_the_trials_of_the_table_in_their_order():
     table = np.array([[0.1, 0.2, 0.3], [0.5, np.nan, np.nan], [0.4, 0.6, 0.7]])
-    search = searches.InOrder([2, 1, 0])
-    answers, again = searches.play(search, table, 0, (1, 2, 4))
+    search = replayed.InOrder([2, 1, 0])
+    answers, again = replayed.play(search, table, 0, (1, 2, 4))
     # First the present one, free; then 2 and 1, and the best of them; of 1 there is no more.
     assert search.told == {0: [0.1], 2: [0.4], 1: [0.5, 0.5, 0.5]}
     assert (answers, again) == ([2, 1, 1], 2)
@@ -59,10 +61,10 @@ def test_the_library_kernel_is_the_covariance_over_its_faults():
     rng = np.random.default_rng(5)
     loadings = rng.normal(size=(30, 2))
     apart = rng.normal(size=(400, 2)) @ loadings.T + 0.1 * rng.normal(size=(400, 30))
-    columns, variance = searches.on_library(apart, rank=4, scale=2.0)
+    columns, variance = replayed.on_library(apart, rank=4, scale=2.0)
     found = columns(np.arange(30))
     shared = 2.0 * apart.T @ apart / 400
-    own = searches.NUGGET * float(np.diag(shared).mean())
+    own = replayed.NUGGET * float(np.diag(shared).mean())
     np.testing.assert_allclose(found, shared + own * np.eye(30), atol=0.05)
     np.testing.assert_allclose(np.diag(found), variance)
     assert np.linalg.eigvalsh(found).min() > 0.5 * own
@@ -72,11 +74,11 @@ def test_the_library_kernel_is_the_covariance_over_its_faults():
 def test_map_based_search_uses_what_near_controllers_gave(again):
     places = np.linspace(0.0, 1.0, 50)[:, None]
     truth = np.exp(-((places[:, 0] - 0.8) ** 2) / 0.02)
-    columns, variance = searches.on_places(places, 0.3, 0.3)
+    columns, variance = replayed.on_places(places, 0.3, 0.3)
     noise = np.full(50, 0.01)
     process = MapBased(np.full(50, 0.3), columns, variance, noise, bound=1.0, again=again)
-    search = searches.Mapped(process)
-    answers, _ = searches.play(search, np.tile(truth[:, None], 31), 0)
+    search = replayed.Mapped(process)
+    answers, _ = replayed.play(search, np.tile(truth[:, None], 31), 0)
     assert truth[answers[-2]] > 0.95
     tried = [row for row, _ in search.told]
     assert (len(set(tried)) == len(tried)) is not again
@@ -145,7 +147,7 @@ def made_up(script: Any) -> dict[str, Any]:
 
 def test_the_page_of_baselines_tells_the_numbers():
     found = made_up(baselines)
-    words = searches_page.baselines_page(found)
+    words = baselines_page.baselines_page(found)
     # "bo, spirit" has seven letters more than "kit", a hundredth of fitness each.
     assert "SPIRIT's descriptor is 0.070 [0.070, 0.070] (ahead in 10 of 10)" in words
     row = next(line for line in words.splitlines() if line.startswith("| `smbo`"))
@@ -157,7 +159,7 @@ def test_the_page_of_baselines_tells_the_numbers():
 
 
 def test_the_page_of_unseen_kinds_tells_the_numbers():
-    words = searches_page.unseen_page(made_up(unseen))
+    words = unseen_page.unseen_page(made_up(unseen))
     assert "not to have seen the kind costs a kit \N{MINUS SIGN}0.050 [" in words
     rows = [line for line in words.splitlines() if line.startswith(("| wheels", "| WEAR"))]
     assert len(rows) == 2
