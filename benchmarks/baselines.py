@@ -115,9 +115,9 @@ def plan(size: str = "full") -> dict[str, Any]:
         "published": PUBLISHED,
         "tuning": "Library kernels are made from the even faults of the survey, and searches "
         "replayed in ten of the odd ones against fitness smoothed by its first directions, with "
-        "noise of the normal environment; least mean regret after 1, 3, 5 and 10 trials, relative to its "
-        "mean over all settings, over all archives of a map; then the library kernel is made "
-        "again from all of the survey",
+        "noise of the normal environment; least mean regret after 1, 3, 5 and 10 trials, relative "
+        "to its mean over all settings, over all archives of a map; then the library kernel is "
+        "made again from all of the survey",
         "prior mean": "fitness in the normal environment, mean of as many trials as `healthy` says",
         "answers": "best posterior mean (random, portfolio: best mean) of the controllers tried, "
         "the present one included, whose trial in the fault is told first and is free; the kit: "

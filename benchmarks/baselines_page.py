@@ -227,6 +227,8 @@ def baselines_figure(found: dict[str, Any]) -> Figure:
         values = mine.groupby(["trials", "task"])["regret"].mean().groupby("trials").mean()
         left.plot(values.index, values, "o-", color=COLOURS[k], ms=5, lw=1.8, label=name)
     left.set(xscale="log", xlabel="trials of the search", ylabel="regret (fitness)")
+    left.set_yscale("symlog", linthresh=0.01)  # regret may be below 0, by chance
+    left.set_yticks([0, 0.005, 0.01, 0.03, 0.1, 0.3], ["0", "0.005", "0.01", "0.03", "0.1", "0.3"])
     left.set_xticks(found["budgets"], found["budgets"])
     left.minorticks_off()
     left.axhline(0.0, color="0.7", lw=0.8, zorder=0)

@@ -108,7 +108,7 @@ def unseen_page(found: dict[str, Any]) -> str:
                 kinds,
                 markdown(headings, compared(table, "new", found["harm"])),
                 "![Regret by kind and by size of the library](unseen.png)",
-                f"**Left: regret after {AT} trials, mean over archives. Right: regret over the "
+                f"**Left: regret after {AT} trials. Right: regret after 3 to 30 trials over the "
                 "size of the library, with 95 % intervals.**",
                 "## How many faults?",
                 markdown(["faults", "3 trials", f"{AT} trials", "30 trials", "prior alone",
@@ -129,16 +129,20 @@ def unseen_figure(found: dict[str, Any]) -> Figure:
     table = rows(found)
     late = table[(table["trials"] == AT) & (table["group"] != "size")]
     whats = list(dict.fromkeys(late["what"]))
-    made = Figure(figsize=(11.0, 5.0), layout="constrained")
+    made = Figure(figsize=(11.0, 6.5), layout="constrained")
     left, right = made.subplots(1, 2, width_ratios=(3, 2))
     ways = ("keep", "prior", "portfolio", "bo", "kit", "informed")
     for k, name in enumerate(ways):
-        values = [
-            by_archive(late[(late["strategy"] == name) & (late["what"] == what)], "regret")
-            .groupby("task").mean().mean()
-            for what in whats
-        ]  # fmt: skip
-        left.plot(values, range(len(whats)), "o", color=COLOURS[k], ms=7, alpha=0.85, label=name)
+        for place, what in enumerate(whats):
+            own = late[(late["strategy"] == name) & (late["what"] == what)]
+            values = by_archive(own, "regret")
+            tasks = values.index.get_level_values("task").to_numpy()
+            bounds = interval((values.to_numpy(), tasks))
+            at = place + 0.13 * (k - (len(ways) - 1) / 2)
+            left.plot([bounds.low, bounds.high], [at, at], color=COLOURS[k], lw=1.5, alpha=0.6)
+            middle = values.groupby("task").mean().mean()
+            label = name if place == 0 else None
+            left.plot(middle, at, "o", color=COLOURS[k], ms=5, label=label)
     left.set_yticks(range(len(whats)), whats)
     left.invert_yaxis()
     left.axvline(0.0, color="0.7", lw=0.8, zorder=0)
