@@ -216,13 +216,15 @@ def runs(folder: Path, replicate: int, sizes: dict[str, Any]) -> list[Run]:
     return found
 
 
-def compile_all() -> None:
+KERNELS: list[dict[str, Any]] = [
+    {}, {"obstacles": 2}, {"sums": ("spread",), "obstacles": 2}, {"fault": "ROFS"},
+    {"fault": "LW-H"},
+]  # fmt: skip
+
+
+def compile_all(kinds: Sequence[dict[str, Any]] = KERNELS) -> None:
     """Compile all kernels that a GPU needs."""
     begin = time.perf_counter()
-    kinds: list[dict[str, Any]] = [
-        {}, {"obstacles": 2}, {"sums": ("spread",), "obstacles": 2}, {"fault": "ROFS"},
-        {"fault": "LW-H"},
-    ]  # fmt: skip
     if chosen("auto") == "cuda":
         speed.compile_kernels([speed.Kernel(task, **kind) for kind in kinds for task in TASKS])
     print(f"kernels: {time.perf_counter() - begin:.0f} s", flush=True)
@@ -230,9 +232,18 @@ def compile_all() -> None:
 
 def evolve(folder: Path, replicate: int, minutes: float, sizes: dict[str, Any]) -> None:
     """Evolve a replicate of all arms for so long, or to its end."""
-    begin = told = time.perf_counter()
+    begin = time.perf_counter()
     compile_all()
     several = runs(folder, replicate, sizes)
+    go_on(several, begin + 60.0 * minutes)
+    for arm in ARMS:
+        some = [run.search.done for run in several if f"-{arm}-" in str(run.folder)]
+        print(f"{arm}: {some}", flush=True)
+
+
+def go_on(several: Sequence[Run], until: float) -> None:
+    """Evolve runs side by side to their end, or until then by the clock of processes."""
+    begin = told = time.perf_counter()
     steps = run_side_by_side(several, every=1e9)  # checkpoints at the end
     for _ in steps:
         now = time.perf_counter()
@@ -241,12 +252,9 @@ def evolve(folder: Path, replicate: int, minutes: float, sizes: dict[str, Any]) 
             done = sum(run.search.done for run in several)
             going = sum(not run.search.finished for run in several)
             print(f"{now - begin:5.0f} s: {done:,} evaluations, {going} runs go on", flush=True)
-        if now - begin > 60.0 * minutes:
+        if now > until:
             break
     steps.close()
-    for arm in ARMS:
-        some = [run.search.done for run in several if f"-{arm}-" in str(run.folder)]
-        print(f"{arm}: {some}", flush=True)
 
 
 class Judge:

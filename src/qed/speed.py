@@ -26,7 +26,7 @@ from qed.controller.network import GAIN, Controller
 from qed.definitions import digest_of
 from qed.swarm.backend import described
 from qed.swarm.environment import Environment
-from qed.swarm.faults import Faults
+from qed.swarm.faults import Fault, Faults
 from qed.swarm.job import checked
 from qed.swarm.robot import CYCLE, THYMIO, Robot
 from qed.swarm.simulate import Pending, cores, simulate
@@ -143,7 +143,7 @@ class Kernel(NamedTuple):
     task: str
     sums: tuple[str, ...] = ()
     obstacles: int = 0
-    fault: str = ""
+    fault: str | Fault = ""
     robot: Robot = THYMIO
 
 
