@@ -19,6 +19,7 @@ from qed.compile import loop
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span, squeeze
+from qed.swarm.cpu.gather import pad
 from qed.swarm.robot import ROBOT
 
 ZERO = f32(0.0)
@@ -154,6 +155,8 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
         f[L.AT_OTHERS + k] = ZERO
         m[L.C_I + e] = n[L.SLOT + i]
         m[L.C_K + e] = n[L.SLOT + k]
+    pad(m, L.C_I, pairs, 0)
+    pad(m, L.C_K, pairs, 0)
     for e in range(obstacles):
         i = index(b.obstacle_places[e, 0])
         f[L.AT_OTHERS + i] = ZERO

@@ -27,6 +27,9 @@ ONE = f32(1.0)
 # attribute of ``L`` would not do, and only then its loops become vector code.
 P_WALL_X, KEPT_X, WALLED_X = L.P_WALL_X, L.KEPT_X, L.WALLED_X
 P_WALL_Y, KEPT_Y, WALLED_Y = L.P_WALL_Y, L.KEPT_Y, L.WALLED_Y
+P_PLACES, P_X, P_Y = L.P_PLACES, L.P_X, L.P_Y
+P_HEADINGS, P_COS, P_SIN = L.P_HEADINGS, L.P_COS, L.P_SIN
+P_VELOCITIES, P_VX, P_VY = L.P_VELOCITIES, L.P_VX, L.P_VY
 
 
 @loop
@@ -60,6 +63,8 @@ def move(b: Any, lanes: int, near: int, cycle: int) -> None:
         advance(f, robots)
         touching = 0
         if pairs > 0:
+            pushing.lay_out(f, P_PLACES, P_X, P_Y, at_x, robots)
+            pushing.lay_out(f, P_HEADINGS, P_COS, P_SIN, at_x, robots)
             touching = pushing.touching_pairs(b, pairs, robots)
         if touching > 0:
             pushing.warm_start_pairs(b, touching)
@@ -71,6 +76,8 @@ def move(b: Any, lanes: int, near: int, cycle: int) -> None:
         statics.touch_walls(f, P_WALL_Y, Y_AXES, -ONE, both, y_stop)
         for _ in range(ITERATIONS):
             if touching > 0:
+                pushing.lay_out(f, P_VELOCITIES, P_VX, P_VY, at_x, at_y)
+                pushing.lay_out(f, P_VELOCITIES, P_VX, P_VY, y_stop, robots)
                 pushing.solve_pairs(b, touching)
                 pushing.apply_impulses(f, b.sums, at_x, at_y)
                 pushing.apply_impulses(f, b.sums, y_stop, robots)
