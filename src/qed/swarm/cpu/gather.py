@@ -38,20 +38,31 @@ def interleave(table: Any, first: int, rows: Any, x: int, y: int) -> None:
         table[first + 2 * b], table[first + 2 * b + 1] = rows[x + b], rows[y + b]
 
 
-def gather_two(table: Any, first: int, m: Any, at: int, out: Any, x: int, y: int) -> None:
-    """Write the two numbers of each of a vector of entries from out[x] and from out[y] on.
+def interleave_four(table: Any, first: int, rows: Any, of: int, apart: int) -> None:
+    """Write a vector of four rows that lie ``apart`` as entries of four numbers."""
+    for b in range(L.VECTOR):
+        for j in range(4):
+            table[first + 4 * b + j] = rows[of + j * apart + b]
 
-    Entry e of a table begins at ``first + 2 * e``; the entries are listed from m[at] on.
+
+def gather_two(
+    table: Any, first: int, width: int, m: Any, at: int, out: Any, x: int, y: int
+) -> None:
+    """Write the first two numbers of a vector of entries from out[x] and from out[y] on.
+
+    Entry e of a table begins at ``first + width * e``; the entries are listed from m[at] on.
     """
     for b in range(L.VECTOR):
-        entry = first + 2 * m[at + b]
+        entry = first + width * m[at + b]
         out[x + b], out[y + b] = table[entry], table[entry + 1]
 
 
-def gather_way(table: Any, first: int, m: Any, at: int, to: int, out: Any, x: int, y: int) -> None:
-    """Write how the two numbers of the entries from m[to] on exceed those from m[at] on."""
+def gather_way(
+    table: Any, first: int, width: int, m: Any, at: int, to: int, out: Any, x: int, y: int
+) -> None:
+    """Write how the first two numbers of the entries from m[to] on exceed those from m[at] on."""
     for b in range(L.VECTOR):
-        here, there = first + 2 * m[at + b], first + 2 * m[to + b]
+        here, there = first + width * m[at + b], first + width * m[to + b]
         out[x + b] = table[there] - table[here]
         out[y + b] = table[there + 1] - table[here + 1]
 
@@ -97,12 +108,12 @@ class _Code:
         """Return a place some numbers further on."""
         return self.builder.add(place, place.type(by))
 
-    def entries(self, places: Any, at: Any, first: Any, width: int) -> list[Any]:
+    def entries(self, places: Any, at: Any, first: Any, width: Any) -> list[Any]:
         """Return where the listed entries of a table begin."""
         found = []
         for b in range(L.VECTOR):
             entry = self.builder.zext(self.load(places, self.after(at, b), _WORD), _LONG)
-            found.append(self.builder.add(first, self.builder.mul(entry, _LONG(width))))
+            found.append(self.builder.add(first, self.builder.mul(entry, width)))
         return found
 
     def shuffle(self, one: Any, two: Any, order: list[int]) -> Any:
@@ -127,6 +138,14 @@ class _Code:
                 value = self.load(table, entry, _TWO)
                 vector = self.builder.insert_element(vector, value, _WORD(k))
             found.append(self.builder.bitcast(vector, _FLOATS))
+        return found
+
+    def spaced(self, rows: Any, of: Any, apart: Any) -> list[Any]:
+        """Return a vector of each of four rows."""
+        found = []
+        for _ in range(4):
+            found.append(self.load(rows, of, _FLOATS))
+            of = self.builder.add(of, apart)
         return found
 
     def transposed(self, four: list[Any]) -> list[Any]:
@@ -161,38 +180,57 @@ def _interleave(typing: Any, table: Any, first: Any, rows: Any, x: Any, y: Any) 
 
 
 @intrinsic
-def _gather_two(
-    typing: Any, table: Any, first: Any, m: Any, at: Any, out: Any, x: Any, y: Any
+def _interleave_four(
+    typing: Any, table: Any, first: Any, rows: Any, of: Any, apart: Any
 ) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = _Code(context, builder, signature)
-        entries = code.entries(code.memory(2, args[2]), args[3], args[1], 2)
-        low, high = code.twos(code.memory(0, args[0]), entries)
-        for j, row in enumerate(args[5:]):
-            numbers = code.shuffle(low, high, list(range(j, 2 * L.VECTOR, 2)))
-            code.store(numbers, code.memory(4, args[4]), row)
+        memory, place = code.memory(0, args[0]), args[1]
+        fours = code.transposed(code.spaced(code.memory(2, args[2]), args[3], args[4]))
+        for group in range(_GROUPS):
+            order = list(range(4 * group, 4 * group + 4))
+            parts = [code.shuffle(one, one, order) for one in fours]
+            code.store(code.joined(parts), memory, place)
+            place = code.after(place, L.VECTOR)
         return context.get_dummy_value()
 
-    return types.none(table, _INT, m, _INT, out, _INT, _INT), generate
+    return types.none(table, _INT, rows, _INT, _INT), generate
 
 
 @intrinsic
-def _gather_way(
-    typing: Any, table: Any, first: Any, m: Any, at: Any, to: Any, out: Any, x: Any, y: Any
+def _gather_two(
+    typing: Any, table: Any, first: Any, width: Any, m: Any, at: Any, out: Any, x: Any, y: Any
 ) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = _Code(context, builder, signature)
-        memory, places = code.memory(0, args[0]), code.memory(2, args[2])
-        here, there = (
-            code.twos(memory, code.entries(places, at, args[1], 2)) for at in args[3:5]
-        )
-        low, high = (builder.fsub(b, a) for a, b in zip(here, there, strict=True))
+        entries = code.entries(code.memory(3, args[3]), args[4], args[1], args[2])
+        low, high = code.twos(code.memory(0, args[0]), entries)
         for j, row in enumerate(args[6:]):
             numbers = code.shuffle(low, high, list(range(j, 2 * L.VECTOR, 2)))
             code.store(numbers, code.memory(5, args[5]), row)
         return context.get_dummy_value()
 
-    return types.none(table, _INT, m, _INT, _INT, out, _INT, _INT), generate
+    return types.none(table, _INT, _INT, m, _INT, out, _INT, _INT), generate
+
+
+@intrinsic
+def _gather_way(
+    typing: Any, table: Any, first: Any, width: Any, m: Any, at: Any, to: Any, out: Any, x: Any,
+    y: Any,
+) -> Any:  # fmt: skip
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = _Code(context, builder, signature)
+        memory, places = code.memory(0, args[0]), code.memory(3, args[3])
+        here, there = (
+            code.twos(memory, code.entries(places, at, args[1], args[2])) for at in args[4:6]
+        )
+        low, high = (builder.fsub(b, a) for a, b in zip(here, there, strict=True))
+        for j, row in enumerate(args[7:]):
+            numbers = code.shuffle(low, high, list(range(j, 2 * L.VECTOR, 2)))
+            code.store(numbers, code.memory(6, args[6]), row)
+        return context.get_dummy_value()
+
+    return types.none(table, _INT, _INT, m, _INT, _INT, out, _INT, _INT), generate
 
 
 @intrinsic
@@ -202,7 +240,7 @@ def _gather_four(
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = _Code(context, builder, signature)
         memory, rows = code.memory(0, args[0]), code.memory(4, args[4])
-        entries = code.entries(code.memory(2, args[2]), args[3], args[1], 4)
+        entries = code.entries(code.memory(2, args[2]), args[3], args[1], _LONG(4))
         fours = [code.load(memory, entry, _FOUR) for entry in entries]
         row = args[5]
         # Every fourth entry in a vector: then transposing leaves them in their order.
@@ -220,13 +258,9 @@ def _scatter_four(
 ) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = _Code(context, builder, signature)
-        memory, rows = code.memory(0, args[0]), code.memory(4, args[4])
-        numbers, row = [], args[5]
-        for _ in range(4):
-            numbers.append(code.load(rows, row, _FLOATS))
-            row = builder.add(row, args[6])
-        fours = code.transposed(numbers)
-        for b, entry in enumerate(code.entries(code.memory(2, args[2]), args[3], args[1], 4)):
+        memory = code.memory(0, args[0])
+        fours = code.transposed(code.spaced(code.memory(4, args[4]), args[5], args[6]))
+        for b, entry in enumerate(code.entries(code.memory(2, args[2]), args[3], args[1], _LONG(4))):
             group = list(range(b - b % 4, b - b % 4 + 4))
             code.store(code.shuffle(fours[b % 4], fours[b % 4], group), memory, entry)
         return context.get_dummy_value()
@@ -242,15 +276,22 @@ def _compiled_interleave(table, first, rows, x, y):  # type: ignore[no-untyped-d
     return lambda table, first, rows, x, y: _interleave(table, first, rows, x, y)
 
 
+@overload(interleave_four, **_OPTIONS)
+def _compiled_interleave_four(table, first, rows, of, apart):  # type: ignore[no-untyped-def]
+    return lambda table, first, rows, of, apart: _interleave_four(table, first, rows, of, apart)
+
+
 @overload(gather_two, **_OPTIONS)
-def _compiled_gather_two(table, first, m, at, out, x, y):  # type: ignore[no-untyped-def]
-    return lambda table, first, m, at, out, x, y: _gather_two(table, first, m, at, out, x, y)
+def _compiled_gather_two(table, first, width, m, at, out, x, y):  # type: ignore[no-untyped-def]
+    return lambda table, first, width, m, at, out, x, y: _gather_two(
+        table, first, width, m, at, out, x, y
+    )
 
 
 @overload(gather_way, **_OPTIONS)
-def _compiled_gather_way(table, first, m, at, to, out, x, y):  # type: ignore[no-untyped-def]
-    return lambda table, first, m, at, to, out, x, y: _gather_way(
-        table, first, m, at, to, out, x, y
+def _compiled_gather_way(table, first, width, m, at, to, out, x, y):  # type: ignore[no-untyped-def]
+    return lambda table, first, width, m, at, to, out, x, y: _gather_way(
+        table, first, width, m, at, to, out, x, y
     )
 
 

@@ -258,6 +258,8 @@ def _settle(block: Block, segment: Segment, first: int) -> None:
     radios = L.MISHEARS * broken.rab_offset | L.SILENT * broken.dead
     for row, values in ((L.RAB_FAULT, radios), (L.HIT, broken.hit)):
         block.n[row + first : row + first + size] = np.repeat(values, segment.size)
+    rows = [block.f[row + first : row + first + size] for row in (L.X, L.Y, L.COS, L.SIN)]
+    block.f[L.POSES + 4 * first : L.POSES + 4 * (first + size)] = np.stack(rows, -1).ravel()
     trial = np.tile(first + np.arange(segment.size), env.robots)
     block.n[L.TRIAL + first : L.TRIAL + first + size] = trial
     block.keys[here] = segment.keys.T.ravel()

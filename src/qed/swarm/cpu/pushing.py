@@ -139,8 +139,8 @@ def look_up(b: Any, touching: int, robots: int) -> None:
         f[L.P_PARTNERS + index(m[L.T_K + e])] += ONE
     lay_out(f, P_TURNS, P_TURN, P_PARTNERS, 0, robots)
     for at in range(0, touching, L.VECTOR):
-        gather_two(f, L.P_TURNS, m, L.T_I + at, p, L.T_TURN_I + at, L.T_PARTNERS_I + at)
-        gather_two(f, L.P_TURNS, m, L.T_K + at, p, L.T_TURN_K + at, L.T_PARTNERS_K + at)
+        gather_two(f, L.P_TURNS, 2, m, L.T_I + at, p, L.T_TURN_I + at, L.T_PARTNERS_I + at)
+        gather_two(f, L.P_TURNS, 2, m, L.T_K + at, p, L.T_TURN_K + at, L.T_PARTNERS_K + at)
         to = L.T_ONE + L.T_NORMAL_IMPULSE + at
         gather_four(p, L.C_KEPT, m, L.T_AT + at, p, to, L.PAIR_STRIDE)
 
@@ -161,11 +161,25 @@ def store_pairs(p: Any, m: Any, touching: int) -> None:
 
 
 @loop
+def keep_pairs(b: Any, touching: int, cycle: int) -> None:
+    """Keep the impulses of pairs for the next cycle, which takes those of other pairs for zero."""
+    p, m = b.p, b.m
+    for e in range(touching):
+        pair = m[L.C_PAIR + index(m[L.T_AT + e])]
+        m[L.T_FX + e] = pair
+        b.pair_step[index(pair)] = cycle
+    pad(m, L.T_FX, touching, L.NOWHERE)
+    for at in range(0, touching, L.VECTOR):
+        of = L.T_ONE + L.T_NORMAL_IMPULSE + at
+        scatter_four(b.pair_impulse, 0, m, L.T_FX + at, p, of, L.PAIR_STRIDE)
+
+
+@loop
 def close_pairs(b: Any, pairs: int) -> int:
     """List the pairs whose circumscribed discs overlap, with their headings."""
     f, p, m = b.f, b.p, b.m
     for at in range(0, pairs, L.VECTOR):
-        gather_way(f, L.P_PLACES, m, L.C_I + at, L.C_K + at, p, L.T_DX + at, L.T_DY + at)
+        gather_way(f, L.P_PLACES, 2, m, L.C_I + at, L.C_K + at, p, L.T_DX + at, L.T_DY + at)
     for e in range(round_up(pairs)):
         p[L.T_GAP + e] = p[L.T_DX + e] * p[L.T_DX + e] + p[L.T_DY + e] * p[L.T_DY + e]
     close = 0
@@ -182,8 +196,8 @@ def close_pairs(b: Any, pairs: int) -> int:
             close += ones(word)
     pad_touching(m, close)
     for at in range(0, close, L.VECTOR):
-        gather_two(f, L.P_HEADINGS, m, L.T_I + at, p, L.T_COS_I + at, L.T_SIN_I + at)
-        gather_two(f, L.P_HEADINGS, m, L.T_K + at, p, L.T_COS_K + at, L.T_SIN_K + at)
+        gather_two(f, L.P_HEADINGS, 2, m, L.T_I + at, p, L.T_COS_I + at, L.T_SIN_I + at)
+        gather_two(f, L.P_HEADINGS, 2, m, L.T_K + at, p, L.T_COS_K + at, L.T_SIN_K + at)
     return close
 
 
@@ -222,7 +236,7 @@ def solve_pairs(b: Any, touching: int) -> None:
     """Correct all pairs at once, each from the velocities before the iteration."""
     f, p, m = b.f, b.p, b.m
     for at in range(0, touching, L.VECTOR):
-        gather_way(f, L.P_VELOCITIES, m, L.T_K + at, L.T_I + at, p, L.T_UX + at, L.T_UY + at)
+        gather_way(f, L.P_VELOCITIES, 2, m, L.T_K + at, L.T_I + at, p, L.T_UX + at, L.T_UY + at)
     for e in range(round_up(touching)):
         nx = p[L.T_NX + e]
         ny = p[L.T_NY + e]
