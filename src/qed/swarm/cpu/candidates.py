@@ -126,13 +126,17 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
     The robots of pairs and at obstacles are listed by their places from now on.
     """
     f, n, m = b.f, b.n, b.m
+    for v in range(lanes // L.VECTOR):
+        n[L.INDEX + 3 * v] = below(f, L.AT_X_WALL + L.VECTOR * v, ZERO)
+        n[L.INDEX + 3 * v + 1] = below(f, L.AT_Y_WALL + L.VECTOR * v, ZERO)
+        n[L.INDEX + 3 * v + 2] = below(f, L.AT_OTHERS + L.VECTOR * v, ZERO)
     slots = 0
     stops = (0, 0, 0, 0, 0, 0)
     for stretch in range(6):
-        for start in range(0, lanes, L.VECTOR):
-            x = below(f, L.AT_X_WALL + start, ZERO)
-            y = below(f, L.AT_Y_WALL + start, ZERO)
-            others = below(f, L.AT_OTHERS + start, ZERO)
+        for v in range(lanes // L.VECTOR):
+            x = n[L.INDEX + 3 * v]
+            y = n[L.INDEX + 3 * v + 1]
+            others = n[L.INDEX + 3 * v + 2]
             if stretch == 0:
                 word = ~others & x & ~y
             elif stretch == 1:
@@ -145,17 +149,13 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
                 word = ~others & y & ~x
             else:
                 word = others & ~x & ~y
-            while word != 0:
-                i = start + lowest(word)
-                word &= word - 1
-                n[L.SLOT + i] = slots
-                n[L.P_LANE + slots] = i
-                slots += 1
-        stop = round_up(slots)
-        for e in range(slots, stop):
-            n[L.P_LANE + e] = L.NOWHERE
-        slots = stop
+            squeeze(n, L.OWN + L.VECTOR * v, L.P_LANE + slots, word)
+            slots += ones(word)
+        pad(n, L.P_LANE, slots, L.NOWHERE)
+        slots = round_up(slots)
         stops = (stops[1], stops[2], stops[3], stops[4], stops[5], slots)
+    for e in range(slots):
+        n[L.SLOT + index(n[L.P_LANE + e])] = e
     for e in range(pairs):
         i = index(m[L.C_I + e])
         k = index(m[L.C_K + e])

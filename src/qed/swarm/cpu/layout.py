@@ -69,7 +69,7 @@ POSES = STRIDE * 111
 FLOAT_ROWS = 115
 
 # Whole-number rows.
-RAB_FAULT, TRIAL, SLOT, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in (0, 1, 2, 4, 5, 6, 7))
+RAB_FAULT, TRIAL, SLOT, OWN, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))
 # robots that may touch something, packed: their lane,
 P_LANE = STRIDE * 8
 # the cycle in which a robot was last near an x wall, and near a y wall.

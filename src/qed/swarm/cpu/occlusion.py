@@ -143,7 +143,7 @@ def occlude(b: Any, s: int, seen: int) -> None:
     """Find what comes between the listed pairs."""
     f, p, m = b.f, b.p, b.m
     first, robots, trials, size, _ = span(b.segments, s)
-    end = i32(first + size)
+    end, round_ = i32(first + size), i32(size)
     for e in range(round_up(seen)):
         m[L.S_WAY + e] = way(m[L.S_I + e], m[L.S_K + e], i32(size))
         p[L.S_OFF + e] = FAR
@@ -154,10 +154,10 @@ def occlude(b: Any, s: int, seen: int) -> None:
         near1, far1 = i32((q + 1) * trials), i32((q + 2) * trials)
         near2, far2 = i32((r + 1) * trials), i32((r + 2) * trials)
         for e in range(round_up(seen)):
-            one = m[L.S_I + e] + (near1 if near1 < m[L.S_WAY + e] else far1)
-            two = m[L.S_I + e] + (near2 if near2 < m[L.S_WAY + e] else far2)
-            m[L.S_ONE + e] = one - i32(size) if one >= end else one
-            m[L.S_TWO + e] = two - i32(size) if two >= end else two
+            one = i32(m[L.S_I + e] + (near1 if near1 < m[L.S_WAY + e] else far1))
+            two = i32(m[L.S_I + e] + (near2 if near2 < m[L.S_WAY + e] else far2))
+            m[L.S_ONE + e] = one - (round_ if one >= end else i32(0))
+            m[L.S_TWO + e] = two - (round_ if two >= end else i32(0))
         for at in range(0, seen, L.VECTOR):
             x, y = L.S_OTHER_X + at, L.S_OTHER_Y + at
             gather_two(f, L.POSES, 4, m, L.S_ONE + at, p, x, y)
