@@ -222,10 +222,9 @@ def near_pairs(b: Any, s: int, hearing: bool, near: int) -> Any:
                 near += ones(word)
             if hearing:
                 word = below(f, L.SQUARE + start, audible) & inside
-                if word != 0:
-                    squeeze(m, me + start, L.S_I + seen, word)
-                    squeeze(m, me + shift + start, L.S_K + seen, word)
-                    seen += ones(word)
+                squeeze(m, me + start, L.S_I + seen, word)
+                squeeze(m, me + shift + start, L.S_K + seen, word)
+                seen += ones(word)
         for new in range(index(near - before)):
             e = index(before) + new
             m[L.NEAR_PAIR + e] = m[L.NEAR_I + e] + (k - 1) * L.STRIDE

@@ -33,7 +33,7 @@ def pad(m: Any, row: int, length: int, place: int) -> None:
 
 
 def interleave(table: Any, first: int, rows: Any, x: int, y: int) -> None:
-    """Write a vector of two rows, from x and from y on, as entries of two numbers from ``first`` on."""
+    """Write vectors of two rows, from x and from y on, as a table's entries of two numbers."""
     for b in range(L.VECTOR):
         table[first + 2 * b], table[first + 2 * b + 1] = rows[x + b], rows[y + b]
 
@@ -180,9 +180,7 @@ def _interleave(typing: Any, table: Any, first: Any, rows: Any, x: Any, y: Any) 
 
 
 @intrinsic
-def _interleave_four(
-    typing: Any, table: Any, first: Any, rows: Any, of: Any, apart: Any
-) -> Any:
+def _interleave_four(typing: Any, table: Any, first: Any, rows: Any, of: Any, apart: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = _Code(context, builder, signature)
         memory, place = code.memory(0, args[0]), args[1]
@@ -260,7 +258,9 @@ def _scatter_four(
         code = _Code(context, builder, signature)
         memory = code.memory(0, args[0])
         fours = code.transposed(code.spaced(code.memory(4, args[4]), args[5], args[6]))
-        for b, entry in enumerate(code.entries(code.memory(2, args[2]), args[3], args[1], _LONG(4))):
+        for b, entry in enumerate(
+            code.entries(code.memory(2, args[2]), args[3], args[1], _LONG(4))
+        ):
             group = list(range(b - b % 4, b - b % 4 + 4))
             code.store(code.shuffle(fours[b % 4], fours[b % 4], group), memory, entry)
         return context.get_dummy_value()

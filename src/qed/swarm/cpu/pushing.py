@@ -28,7 +28,7 @@ TWO_OUTER_SQUARED = f32((2.0 * ROBOT.outer_radius) ** 2)
 @loop
 def touching_pairs(b: Any, pairs: int, robots: int) -> int:
     """List the pairs that touch with all that solving them needs; return their number."""
-    p, m = b.p, b.m
+    p = b.p
     close = close_pairs(b, pairs)
     for e in range(round_up(close)):
         dx = p[L.T_DX + e]
