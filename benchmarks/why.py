@@ -1,7 +1,7 @@
 """Compare archives of environments with archives of as many cells that mean nothing.
 
     python benchmarks/why.py plan                          # what is compared, before anything runs
-    python benchmarks/why.py evolve FOLDER --replicate 1 [--minutes 9]
+    python benchmarks/why.py evolve FOLDER --replicate 1 [--tasks patrolling] [--minutes 9]
     python benchmarks/why.py judge FOLDER [--minutes 9]
     python benchmarks/why.py gather FOLDER [FOLDER ...]    # then why_page.py writes the page
 
@@ -200,10 +200,10 @@ def plan() -> dict[str, Any]:
     }
 
 
-def runs(folder: Path, replicate: int, sizes: dict[str, Any]) -> list[Run]:
-    """Return the runs of a replicate, new or where they were stopped."""
+def runs(folder: Path, replicate: int, tasks: Sequence[str], sizes: dict[str, Any]) -> list[Run]:
+    """Return the runs of a replicate in some tasks, new or where they were stopped."""
     found = []
-    for task in TASKS:
+    for task in tasks:
         for arm, (kind, algorithm, _) in ARMS.items():
             swarms = kind(
                 task, algorithm, sizes["trials"], sizes["seconds"], replicate,
@@ -216,23 +216,38 @@ def runs(folder: Path, replicate: int, sizes: dict[str, Any]) -> list[Run]:
     return found
 
 
-def compile_all() -> None:
+KERNELS: list[dict[str, Any]] = [
+    {}, {"obstacles": 2}, {"sums": ("spread",), "obstacles": 2}, {"fault": "ROFS"},
+    {"fault": "LW-H"},
+]  # fmt: skip
+
+
+def compile_all(
+    kinds: Sequence[dict[str, Any]] = KERNELS, tasks: Sequence[str] = tuple(TASKS)
+) -> None:
     """Compile all kernels that a GPU needs."""
     begin = time.perf_counter()
-    kinds: list[dict[str, Any]] = [
-        {}, {"obstacles": 2}, {"sums": ("spread",), "obstacles": 2}, {"fault": "ROFS"},
-        {"fault": "LW-H"},
-    ]  # fmt: skip
     if chosen("auto") == "cuda":
-        speed.compile_kernels([speed.Kernel(task, **kind) for kind in kinds for task in TASKS])
+        speed.compile_kernels([speed.Kernel(task, **kind) for kind in kinds for task in tasks])
     print(f"kernels: {time.perf_counter() - begin:.0f} s", flush=True)
 
 
-def evolve(folder: Path, replicate: int, minutes: float, sizes: dict[str, Any]) -> None:
-    """Evolve a replicate of all arms for so long, or to its end."""
+def evolve(
+    folder: Path, replicate: int, tasks: Sequence[str], minutes: float, sizes: dict[str, Any]
+) -> None:
+    """Evolve a replicate of all arms in some tasks for so long, or to its end."""
+    begin = time.perf_counter()
+    compile_all(tasks=tasks)
+    several = runs(folder, replicate, tasks, sizes)
+    go_on(several, begin + 60.0 * minutes)
+    for arm in ARMS:
+        some = [run.search.done for run in several if f"-{arm}-" in str(run.folder)]
+        print(f"{arm}: {some}", flush=True)
+
+
+def go_on(several: Sequence[Run], until: float) -> None:
+    """Evolve runs side by side to their end, or until then by the clock of processes."""
     begin = told = time.perf_counter()
-    compile_all()
-    several = runs(folder, replicate, sizes)
     steps = run_side_by_side(several, every=1e9)  # checkpoints at the end
     for _ in steps:
         now = time.perf_counter()
@@ -241,12 +256,9 @@ def evolve(folder: Path, replicate: int, minutes: float, sizes: dict[str, Any]) 
             done = sum(run.search.done for run in several)
             going = sum(not run.search.finished for run in several)
             print(f"{now - begin:5.0f} s: {done:,} evaluations, {going} runs go on", flush=True)
-        if now - begin > 60.0 * minutes:
+        if now > until:
             break
     steps.close()
-    for arm in ARMS:
-        some = [run.search.done for run in several if f"-{arm}-" in str(run.folder)]
-        print(f"{arm}: {some}", flush=True)
 
 
 class Judge:
@@ -378,6 +390,7 @@ def main() -> None:
     parser.add_argument("verb", choices=("plan", "evolve", "judge", "gather"))
     parser.add_argument("folders", type=Path, nargs="*")
     parser.add_argument("--replicate", type=int, default=1)
+    parser.add_argument("--tasks", nargs="+", choices=list(TASKS), default=list(TASKS))
     parser.add_argument("--minutes", type=float, default=1e6)
     parser.add_argument("--evaluations", type=int, help="smaller runs, to try the script")
     parser.add_argument("--seconds", type=float, default=SECONDS)
@@ -388,7 +401,7 @@ def main() -> None:
     if options.verb == "plan":
         PLAN.write_text(json.dumps(plan(), indent=1) + "\n", "utf-8")
     elif options.verb == "evolve":
-        evolve(options.folders[0], options.replicate, options.minutes, sizes)
+        evolve(options.folders[0], options.replicate, options.tasks, options.minutes, sizes)
     elif options.verb == "judge":
         judge(options.folders[0], options.minutes, options.seconds)
     else:

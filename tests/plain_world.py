@@ -29,8 +29,7 @@ ZERO, HALF, ONE, TWO = f32(0), f32(0.5), f32(1), f32(2)
 OBSTACLE = f32(robot.OBSTACLE_RADIUS)
 INNER = f32(robot.THYMIO.inner_radius)
 EAR = 8  # random bits for misheard neighbours come after those of the sensors
-LEFT, RIGHT = 16, 17  # nodes of the network
-ROWS = ("x", "y", "heading", "proximity", "rab", "wheels")
+ROWS = ("x", "y", "heading", "proximity", "rab", "ground", "wheels")
 
 
 class Robot:
@@ -71,6 +70,7 @@ class World:
         for me in self.robots:
             me.proximity = [feel(self, me, sensor) for sensor in range(7)]
             me.rab = hear(self, me)
+            me.ground = [below(self, me, place) for place in self.env.robot.ground]
         for me in self.robots:
             think(self, me)
 
@@ -144,19 +144,33 @@ def in_sight(world, me, you):
     return distance < f32(world.env.rab_range) and all(at >= distance - INNER for at in met)
 
 
+def below(world, me, place):
+    """Return how bright the floor is below a place of the body: 0 black, 1 white."""
+    if world.env.floor is None:
+        return ONE
+    x, y = me.to_world(f32(place[0]), f32(place[1]))
+    rows, columns = len(world.env.floor), len(world.env.floor[0])
+    row = math.floor((me.y + y) * (f32(rows) / world.side))
+    column = math.floor((me.x + x) * (f32(columns) / world.side))
+    row, column = min(max(row, 0), rows - 1), min(max(column, 0), columns - 1)
+    return f32(world.env.floor[row][column])
+
+
 def think(world, me):
     """Update all neurons at once, and command the wheels."""
-    values = dict(enumerate([*me.proximity, *me.rab, ONE])) | me.neurons
+    inputs = [*me.proximity, *me.rab, *me.ground, ONE]
+    left_wheel, right_wheel = len(inputs), len(inputs) + 1
+    values = dict(enumerate(inputs)) | me.neurons
     controller = world.controller
     if isinstance(controller, Team):
         controller = controller[me.number]
     links = controller.connections
     me.neurons = {}
-    for node, bias in enumerate(controller.bias, start=LEFT):
+    for node, bias in enumerate(controller.bias, start=left_wheel):
         parts = [f32(w) * values.get(source, ZERO) for source, to, w in links if to == node]
         me.neurons[node] = tanh(GAIN * sum(parts, ZERO) + f32(bias))
     top = f32(world.env.max_speed)
-    left, right = top * me.neurons[LEFT], top * me.neurons[RIGHT]
+    left, right = top * me.neurons[left_wheel], top * me.neurons[right_wheel]
     left *= HALF if me.fault in ("LW-H", "BW-H") else ONE
     right *= HALF if me.fault in ("RW-H", "BW-H") else ONE
     whole = max(ONE - me.wear * f32(world.cycle), ZERO)

@@ -3,15 +3,19 @@
 import json
 
 import numpy as np
+import pretend_gpu
 import pytest
 from commands import run
 
 import qed
+from qed.controller.network import GAIN
 from qed.errors import InputError
+from qed.explore.lines import written
 from qed.explore.sources import ArchiveView
 from qed.explore.state import checked
 from qed.explore.swarms import message, recorded
 from qed.recovery.kit.prepare import Effort
+from qed.swarm.made_for import made_for
 from qed.swarm.robot import ROBOTS
 from qed.view.look import outline
 
@@ -76,6 +80,24 @@ def test_a_swarm_recovers_and_a_kit_knows_its_robot(archive, tmp_path):
     assert same.recover(faults=broken, budget=2, fresh=2).controller.robot.key == qed.EPUCK.key
     with pytest.raises(InputError, match="its robot is thymio"):
         same.recover(faults=broken, budget=2, environment=qed.Environment())
+
+
+def test_a_gpu_simulates_it(archive, monkeypatch):
+    calls = pretend_gpu.install(monkeypatch)
+    how = {"trials": 2, "seconds": 4.0, "backend": "cuda"}
+    assert qed.evolve("patrolling", robot=qed.EPUCK, **{**SMALL, "backend": "cuda"}).equal(archive)
+    broken = qed.Faults(["BW-H"] * 10)
+    qed.recover(archive, "patrolling", broken, by="fault", **how)
+    team = qed.Team([archive.best.controller] * 10)
+    where = qed.Environment(robot=qed.EPUCK)
+    qed.simulate(team, where, task="flocking", **how)
+    before = len(calls)
+    little = Effort(
+        surveyed=2, screened=2, controllers=4, faults=2, elsewhere=1, validation=2, teams=0
+    )
+    qed.prepare(archive, effort=little, backend="cuda")
+    assert len(calls) > before > 4
+    assert {call.robot.key for call in calls} == {qed.EPUCK.key}
 
 
 def test_films_draw_a_robot_by_its_outline(archive, tmp_path):
@@ -145,8 +167,32 @@ def test_every_robot_keeps_the_contract(robot):
     commands = np.zeros((4, 2))
     for t in range(50):
         readings = world.step(np.broadcast_to(commands, (2, 4, 2)))
-        for got, wanted in zip(readings, (seen.proximity, seen.rab), strict=True):
+        for got, wanted in zip(readings, (seen.proximity, seen.rab, seen.ground), strict=True):
             assert got[1] == pytest.approx(wanted[t], abs=1e-3)
         commands = seen.wheels[t].astype(float) / env.max_speed / halved
     assert world.poses[1, :, 0] == pytest.approx(seen.x[-1], abs=1e-5)
     assert world.score[1] == pytest.approx(seen.score[-1], abs=1e-5)
+
+
+def test_the_explorer_shows_ground_sensors_and_the_floor(tmp_path):
+    robot = qed.EPUCK.but("epuck-ground", ground=[(0.03, 0.01), (0.03, -0.01)])
+    floor = [[0.0, 0.125], [1.0, 1.0]]
+    # A hidden neuron reads the first ground sensor, and drives the left wheel (node 19).
+    swarm = qed.Controller([(16, 21, 2.0), (21, 19, 2.0)], [0.0, 0.5, 0.1], robot)
+    settings = {"task": "patrolling", "seconds": 4.0}
+    header = {"settings": settings, "robot": robot.described(), "floor": floor}
+    made = qed.Archive(qed.Grid((2,)), header)
+    genomes = made_for(robot, "qed.controller.genome").from_controllers([swarm])
+    made.fill_cells(np.arange(1), genomes, np.ones(1), [[0.2]])
+    view = ArchiveView("floored", "floored.npz", made)
+    scene = checked({"environment": {"robots": 3, "arena": 2.0}}, [view])
+    assert scene.environment == qed.Environment(robot=robot, floor=floor, robots=3, arena=2.0)
+    seen = recorded(scene)
+    wanted = np.tanh(GAIN * 2.0 * seen.trace.ground[..., 0] + 0.1)
+    assert len(np.unique(wanted)) > 1
+    assert seen.hidden[..., 0] == pytest.approx(wanted, abs=1e-5)
+    sent = message(seen)
+    head = json.loads(sent[4 : 4 + int.from_bytes(sent[:4], "little")])
+    assert (head["sensed"], head["firstRab"], head["left"]) == (18, 8, 19)
+    assert head["floor"] == [[0.0, 0.12], [1.0, 1.0]]
+    assert "arena=2, floor=archive.environment.floor)" in written(scene)

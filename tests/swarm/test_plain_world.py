@@ -18,6 +18,7 @@ SPEEDS = (0.05, 0.10, 0.15, 0.20)
 RAB_RANGES = (0.25, 0.5, 1.0, 2.0)
 PROXIMITY_RANGES = (0.055, 0.11, 0.22, 0.44)
 DESCRIPTORS = ("hbd", "sdbc", "spirit")
+FLOORED = qed.THYMIO.but("thymio-ground", ground=[(0.05, 0.02), (0.05, -0.02), (-0.05, 0.0)])
 
 # Largest difference that rounding explains: in one cycle, and over a free run.  Motion differs by
 # no bit so far; two single-precision steps are left for another order of the same sums.
@@ -35,6 +36,7 @@ def agree(controller, env, *, free, seconds=10.0, seed=0, **kw):
         if name == "heading":
             off = np.minimum(off, 2 * np.pi - off)
         assert off.max() < limit, f"{name}: {off.max():g} at {np.argwhere(off >= limit)[0]}"
+    np.testing.assert_array_equal(trace.ground, plain.ground)
     kw |= {"tasks": TASKS, "seconds": seconds, "seed": seed, "trials": 1}
     outcome = qed.simulate(controller, env, descriptors=DESCRIPTORS, **kw)
     same_sums(outcome, 0, 0, plain)
@@ -69,9 +71,10 @@ def scattered(rng, robots, arena, obstacles=0):
     return qed.Start(np.hstack([places, headings]), np.reshape(centres, (obstacles, 2)))
 
 
-def environment(rng, robots, arena, obstacles=0):
+def environment(rng, robots, arena, obstacles=0, **more):
     """Return an environment with random speed and ranges."""
     return qed.Environment(
+        **more,
         robots=robots,
         arena=arena,
         obstacles=obstacles,
@@ -81,12 +84,15 @@ def environment(rng, robots, arena, obstacles=0):
     )
 
 
-def calm(rng):
+def calm(rng, robot=qed.THYMIO):
     """Return a controller that reads every input, but weakly, and drives forward."""
+    inputs = 15 + len(robot.ground)
     links = [
-        (source, 16 + wheel, rng.uniform(-0.1, 0.1)) for source in range(15) for wheel in (0, 1)
+        (source, inputs + 1 + wheel, rng.uniform(-0.1, 0.1))
+        for source in range(inputs)
+        for wheel in (0, 1)
     ]
-    return qed.Controller(links, rng.uniform(0.3, 0.8, 2))
+    return qed.Controller(links, rng.uniform(0.3, 0.8, 2), robot)
 
 
 def straight(left=1.0, right=1.0):
@@ -163,6 +169,18 @@ def test_reversing_drives_need_their_time(speed):
     start = qed.Start([(0.3, 0.3, 0.5), (0.47, 0.38, 0.7), (0.75, 0.9, 1.5)])
     env = qed.Environment(robots=3, arena=1.0, max_speed=speed)
     agree(qed.Controller(links, [0.0, 0.0, 0.5]), env, free=True, seconds=6.0, start=start)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_floor_of_greys(seed):
+    rng = np.random.default_rng(seed)
+    robots, arena = 1 + seed % 5, (0.65, 0.9, 1.3)[seed % 3]
+    floor = rng.uniform(size=rng.integers(1, 65, 2)) if seed else None
+    env = environment(rng, robots, arena, robot=FLOORED, floor=floor)
+    controller = [calm(rng, FLOORED), qed.Controller.random(seed, robot=FLOORED)][seed % 2]
+    faults = qed.Faults.sample(robots, seed) if seed % 3 else None
+    start = scattered(rng, robots, arena)
+    agree(controller, env, free=False, seed=seed, start=start, faults=faults)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -5,6 +5,7 @@ import math
 import pickle
 
 import numpy as np
+import pretend_gpu
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +51,10 @@ BAD = [
     ("rab", 6),
     ("rab_range", math.inf),
     ("messages", 0.2),  # beside range and bearing
+    ("ground", [(0.08, 0.0)]),  # outside
+    ("ground", [(0.05, 0.0, 0.0)]),
+    ("ground", [(0.05, 0.0)] * 9),
+    ("ground", "below"),
 ]
 
 
@@ -57,6 +62,27 @@ BAD = [
 def test_what_cannot_be_is_refused_by_its_name(field, value):
     with pytest.raises(InputError, match=rf"robot mine: {field}\b"):
         qed.Robot("mine", **{**GOOD, field: value})
+
+
+def test_a_network_has_inputs_for_all_that_is_sensed():
+    many = {"proximity": [(0.05, 0.0, 0.0)] * 16, "ground": [(0.0, 0.0)] * 8}
+    assert len(qed.Robot("mine", **{**GOOD, **many}).ground) == 8
+    with pytest.raises(InputError, match="40 inputs of a network, which has at most 32"):
+        qed.Robot("mine", **{**GOOD, **many, "rab": 0, "messages": 0.2})
+
+
+def test_a_robot_like_another_one_differs_in_what_is_given():
+    mine = qed.EPUCK.but("mine", ground=[(0.03, 0.0)])
+    assert mine.made == {**qed.EPUCK.made, "ground": ((0.03, 0.0),)}
+    assert mine.but("other", ground=()).digest == qed.EPUCK.digest
+    heavy = qed.EPUCK.but("heavy", mass=0.8)
+    assert heavy.moment == pytest.approx(0.5 * 0.8 * EPUCK_RADIUS**2)
+    assert qed.EPUCK.but("heavy", mass=0.8, moment=0.001).moment == 0.001
+    square = qed.EPUCK.but("square", body=BOX)
+    assert (square.radius, len(square.body)) == (None, 4)
+    assert qed.THYMIO.but("round", radius=0.08).body == ()
+    with pytest.raises(InputError, match="comes with QED"):
+        qed.EPUCK.but("epuck", mass=0.5)
 
 
 def test_an_outline_is_a_polygon_or_round():
@@ -95,7 +121,7 @@ def test_a_corner_pushed_in_is_refused(corners, data):
 @pytest.mark.parametrize("robot", ROBOTS.values(), ids=str)
 def test_a_robot_is_the_same_in_files_and_other_processes(robot):
     mine = qed.Robot("mine", **{**GOOD, "rab": 0})
-    for one in (robot, mine):
+    for one in (robot, mine, robot.but("floored", ground=[(0.02, 0.01), (0.02, -0.01)])):
         sent = pickle.loads(pickle.dumps(one))
         read = Robot.from_described(json.loads(json.dumps(one.described())))
         assert sent.key == read.key == one.key
@@ -145,13 +171,13 @@ def test_a_controller_drives_its_own_robot_only():
         qed.Team([qed.Controller.random(1), qed.Controller.random(1, robot="epuck")])
 
 
-def test_the_gpu_engine_is_for_thymios():
-    with pytest.raises(InputError, match="does not simulate the robot epuck"):
-        backend.chosen("cuda", [qed.Environment(robot=qed.EPUCK)])
+def test_a_gpu_takes_any_robot_but_cylinders_of_one_radius(monkeypatch):
+    pretend_gpu.install(monkeypatch)
+    for robot in ROBOTS.values():
+        assert backend.chosen("auto", [qed.Environment(robot=robot)]) == "cuda"
     wide = qed.Start([[1.0, 1.0, 0.0]], [[2.0, 2.0, 0.3]])
     with pytest.raises(InputError, match="other radii"):
         backend.chosen("cuda", [qed.Environment(robots=1, obstacles=1)], 1, wide)
-    assert backend.chosen("auto", [qed.Environment(robot=qed.EPUCK)]) == "cpu"
 
 
 def driven(start, wheels, arena=4.0, obstacles=None):

@@ -61,7 +61,11 @@ def standing(pane: Pane) -> Replay:
 
 
 def posed(
-    poses: Any, faults: str | None = None, task: str = "dispersion", arena: float = 4.0
+    poses: Any,
+    faults: str | None = None,
+    task: str = "dispersion",
+    arena: float = 4.0,
+    floor: Any = None,
 ) -> Pane:
     """Return a pane of robots that stand still at poses (x, y, heading) for two cycles."""
     where = np.array(poses, np.float32)
@@ -69,13 +73,14 @@ def posed(
     x, y, heading = (np.tile(column, (2, 1)) for column in where.T)
     trace = Trace(
         task=task,
-        environment=qed.Environment(robots=robots, arena=arena),
+        environment=qed.Environment(robots=robots, arena=arena, floor=floor),
         faults=None if faults is None else qed.Faults(faults),
         x=x,
         y=y,
         heading=heading,
         proximity=np.ones((2, robots, 7), np.float32),
         rab=np.ones((2, robots, 8), np.float32),
+        ground=np.ones((2, robots, 0), np.float32),
         wheels=np.zeros((2, robots, 2), np.float32),
         score=np.array([0.25, 0.5]),
         start=where,

@@ -18,8 +18,9 @@ from browser import Browser
 from made_recovery import posed, recovery, standing
 from PIL import Image
 
+from qed.view.arena import Arena
 from qed.view.ink import colour
-from qed.view.look import HEALTHY_COLOUR, SIGNS
+from qed.view.look import BLACK, FLOOR, HEALTHY_COLOUR, SIGNS
 from qed.view.player import _as_script, common_data, page, unit, write_page
 from qed.view.replay import Replay, replay, watch
 
@@ -160,6 +161,26 @@ def test_it_plays_pauses_and_goes_where_it_is_told(browser: Browser, file: Path)
     browser.evaluate("document.getElementById('play').click()")  # from the end: again
     browser.until(f"{STATE} === 'playing' && {NOW} > 0.1 && {NOW} < 50")
     assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("task", ["dispersion", "patrolling"])
+def test_it_draws_the_floor_as_films_do(browser: Browser, tmp_path: Path, task: str) -> None:
+    pane = posed([(3.3, 3.25, 0.0)], task=task, floor=[[0.0, 0.5], [1.0, 0.5]])
+    browser.open(write_page(standing(pane), tmp_path / f"{task}.html"), 1300, still=True)
+    browser.until(f"{STATE} === 'paused'")
+    scrub(browser, 0.4)
+    film = np.asarray(Arena(pane, 400).draw(2.0))
+    found = {}
+    for x, y in ((0.5, 0.5), (2.5, 0.5), (0.5, 3.5), (3.45, 3.45)):  # the last one: just visited
+        page_, found[x, y] = (
+            image[int((1 - y / 4) * len(image)), int(x / 4 * len(image))].astype(int)
+            for image in (arena(browser, 0), film)
+        )
+        assert np.abs(page_ - found[x, y]).max() <= 2, (x, y)
+    black, grey, white, visited = map(tuple, found.values())
+    assert (black, white) == (colour(BLACK), colour(FLOOR))
+    assert grey == pytest.approx((np.array(black) + white) / 2, abs=1)
+    assert (visited != grey) == (task == "patrolling")
 
 
 def test_it_draws_robots_where_they_are(browser: Browser, tmp_path: Path) -> None:

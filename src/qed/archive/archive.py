@@ -17,6 +17,8 @@ from qed.archive.grid import Space, as_measures, same_bits, same_space
 from qed.controller.genome import Genomes
 from qed.controller.network import Controller
 from qed.errors import InputError, choice
+from qed.swarm.environment import Environment
+from qed.swarm.floor import floor_of
 from qed.swarm.made_for import made_for
 from qed.swarm.robot import THYMIO, Robot, robot_of
 
@@ -282,8 +284,7 @@ class Archive:
         """
         choice("inputs", inputs, SENSES)
         numbers = made_for(self.robot, "qed.controller.inputs")
-        near = numbers.PROXIMITY_BITS
-        bits = near if inputs == "proximity" else numbers.ALL_BITS & ~near
+        bits = numbers.PROXIMITY_BITS if inputs == "proximity" else numbers.RAB_BITS
         cells = self.occupied
         if len(cells):
             cells = cells[(self.genomes().networks().reads & bits) == 0]
@@ -355,6 +356,11 @@ class Archive:
     def robot(self) -> Robot:
         """What its controllers drive, as its header says (default: the Thymio)."""
         return robot_of(self.header)
+
+    @cached_property
+    def environment(self) -> Environment:
+        """The normal environment: that of its robot, with the floor it evolved on."""
+        return Environment(robot=self.robot, floor=floor_of(self.header))
 
     def controller(self, cell: int) -> Controller:
         """Return the controller of a filled cell.

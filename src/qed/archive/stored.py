@@ -22,6 +22,7 @@ from qed.archive.cvt import Centroids, SpiritCells
 from qed.archive.grid import Categories, Environments, Grid, Space
 from qed.controller.genome import Genomes
 from qed.errors import InputError, choice
+from qed.swarm.floor import floor_of
 from qed.swarm.made_for import made_for
 from qed.text import short
 
@@ -127,6 +128,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
     archive = Archive(space, metadata, offset)
     batch: Any = columns
     if tuple(names) == Genomes._fields:
+        floor_of(metadata)  # or say what is wrong with it
         inputs = made_for(archive.robot, INPUTS)
         for name in ("source", "target"):
             columns[name] = inputs.renumbered(columns[name], header.get("inputs"))

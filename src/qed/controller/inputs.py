@@ -1,8 +1,9 @@
 """What a network reads and drives, by name: the one place that numbers its nodes.
 
-Nodes are what a robot senses (proximity sensors, then cones of range and bearing), a constant 1,
-the two wheels, then hidden neurons.  Everything else follows from these names.  Files keep them:
-networks read what they always read where inputs were added, and are refused where one is missing.
+Nodes are what a robot senses (proximity sensors, cones of range and bearing, ground sensors), a
+constant 1, the two wheels, then hidden neurons.  Everything else follows from these names.  Files
+keep them: networks read what they always read where inputs were added, and are refused where one
+is missing.
 ``made_for(robot, "qed.controller.inputs")`` numbers the nodes of another robot's networks.
 """
 
@@ -20,20 +21,23 @@ RAB = tuple(
     [f"range and bearing {k}" for k in range(ROBOT.rab)]
     or [f"message {k}" for k in range(len(ROBOT.proximity) if ROBOT.messages else 0)]
 )
-SENSED = (*PROXIMITY, *RAB)
+GROUND = tuple(f"ground {k}" for k in range(len(ROBOT.ground)))
+SENSED = (*PROXIMITY, *RAB, *GROUND)
 INPUTS = (*SENSED, "constant")
 WHEELS = ("left wheel", "right wheel")
 
 # Numbers of nodes: the first proximity sensor is node 0.
 FIRST_RAB = len(PROXIMITY)
+FIRST_GROUND = FIRST_RAB + len(RAB)
 CONSTANT = len(SENSED)
 LEFT = len(INPUTS)
 RIGHT = LEFT + 1
 FIRST_HIDDEN = LEFT + len(WHEELS)
 # A bit for each input that is sensed.
 PROXIMITY_BITS = (1 << FIRST_RAB) - 1
-RAB_BITS = PROXIMITY_BITS ^ ((1 << FIRST_RAB + len(RAB)) - 1)
+RAB_BITS = PROXIMITY_BITS ^ ((1 << FIRST_GROUND) - 1)
 ALL_BITS = (1 << CONSTANT) - 1
+GROUND_BITS = ALL_BITS ^ PROXIMITY_BITS ^ RAB_BITS
 # Of files without names, from before version 0.3.
 FORMER_INPUTS = (
     *(f"proximity {k}" for k in range(len(THYMIO.proximity))),

@@ -29,6 +29,7 @@ def evolve(
     seconds: float = 400.0,
     seed: int = 1,
     robot: str | Robot = THYMIO,
+    floor: Any = None,
     batch: int = 80,
     initial: int = 2_000,
     race: bool = False,
@@ -64,6 +65,8 @@ def evolve(
     robot : str or Robot, default qed.THYMIO
         What the swarms are made of.  The paper's environments scale with it: its speeds and ranges
         are as many times larger or smaller.
+    floor : array of shape ``(rows, columns)``, optional
+        The floor of all environments, as ``Environment`` has it (default: white).
     batch : int, default 80
         Children of a generation.
     initial : int, default 2000
@@ -126,9 +129,9 @@ def evolve(
         raise InputError("resume needs out=, the folder of the run to resume")
     every = number("checkpoint", checkpoint, 0.0, 1e9)
     threads = limits.threads(threads)
-    engine = chosen(backend, [Environment(robot=robot)])
+    engine = chosen(backend, [Environment(robot=robot, floor=floor)])
     swarms = Swarms(
-        task, algorithm, trials, seconds, seed, race, controller, threads, engine, robot
+        task, algorithm, trials, seconds, seed, race, controller, threads, engine, robot, floor
     )
     run = Run(
         out, swarms, evaluations=evaluations, initial=initial, batch=batch, emitter=emitter,

@@ -25,7 +25,9 @@ from qed.evolution.early_stopping import (
     upper_bounds,
 )
 from qed.streams import trials_stream
+from qed.swarm import backend as engines
 from qed.swarm.environment import Environment, other_robot
+from qed.swarm.floor import Picture, checked_floor, floor_in_words, rows_of
 from qed.swarm.job import Job
 from qed.swarm.made_for import made_for
 from qed.swarm.robot import CYCLE, PROXIMITY_NOISE, THYMIO, Robot
@@ -52,6 +54,7 @@ class Swarms:
     threads: int | None = field(default=None, compare=False)
     backend: str = field(default="cpu", compare=False)  # or "cuda"
     robot: Any = THYMIO  # a Robot, or its name
+    floor: Any = None  # of all environments
     incumbents: IncumbentTrials = field(
         default_factory=IncumbentTrials, init=False, compare=False, repr=False
     )
@@ -64,6 +67,7 @@ class Swarms:
             "trials": limits.trials(self.trials),
             "seconds": limits.seconds(self.seconds),
             "seed": limits.seed(self.seed),
+            "floor": checked_floor(self.floor),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -141,12 +145,15 @@ class Swarms:
             **({"race": True} if self.race else {}),
             **({"hidden": self.controller.hidden} if self.controller else {}),
             **({"robot": self.robot.name} if other_robot(self.robot) else {}),
+            **({"floor": floor_in_words(self.floor)} if self.floor else {}),
             **({"emitter": sizes["emitter"]} if "emitter" in sizes else {}),
         }
         tables: dict[str, dict[str, Any]] = {"run": settings}
         header: dict[str, Any] = {"settings": settings}
         if other_robot(self.robot):
             header["robot"] = self.robot.described()
+        if self.floor:
+            header["floor"] = rows_of(self.floor)
         users = [one for one in (self.task, self.algorithm, self.robot) if one.user_defined]
         if users:
             tables["definitions"] = {
@@ -168,9 +175,10 @@ class Swarms:
     def conditions(self, batch: Batch) -> list[Condition]:
         """Return the environment of each solution of a batch, and what is broken there."""
         if batch.environments is None:
-            return [(Environment(robot=self.robot), None)] * len(batch.solutions.hidden)
+            normal = Environment(robot=self.robot, floor=self.floor)
+            return [(normal, None)] * len(batch.solutions.hidden)
         rows = batch.environments.tolist()
-        return [_condition(self.algorithm, self.robot, tuple(row)) for row in rows]
+        return [_condition(self.algorithm, self.robot, self.floor, tuple(row)) for row in rows]
 
     @staticmethod
     def together(domains: Sequence[Swarms], batch: int) -> list[list[int]]:
@@ -239,12 +247,16 @@ class Swarms:
 _conditions: dict[tuple[Any, ...], Condition] = {}  # by key: algorithms of one name are equal
 
 
-def _condition(algorithm: Algorithm, robot: Robot, options: tuple[int, ...]) -> Condition:
-    key = algorithm.key, robot.key, options
+def _condition(
+    algorithm: Algorithm, robot: Robot, floor: Picture | None, options: tuple[int, ...]
+) -> Condition:
+    key = algorithm.key, robot.key, floor, options
     if key not in _conditions:
         environment, faults = algorithm.condition(options)
         if environment.robot.key != robot.key:  # the normal one
             environment = Environment(robot=robot)
+        if floor:
+            environment = replace(environment, floor=floor)
         _conditions[key] = environment, faults
     return _conditions[key]
 
@@ -311,8 +323,7 @@ class Evaluation:
         environments = [self.environments[k] for k in active]
         self.ahead = self.stop
         if first.backend == "cuda":
-            from qed.swarm.cuda import engine
-
+            engine = engines.on_gpu(first.robot)
             if engine.has_room(environments, self.trials - begin):
                 self.ahead = self.trials
         job = Job(

@@ -17,7 +17,11 @@ def written(scene: Scene, way: str = "") -> str:
     if scene.start != "drawn":
         lines[1:1] = ["import numpy as np"]
     lines += _controller(scene)
-    lines.append(f"environment = qed.Environment({_differences(scene.environment)})")
+    different = _differences(scene.environment)
+    if scene.environment.floor:
+        home = "archive" if scene.view.source else "kit"
+        different += [f"floor={home}.environment.floor"]
+    lines.append(f"environment = qed.Environment({', '.join(different)})")
     extra = _start(scene, lines)
     task = f"task={_quoted(scene.task)}"
     if any(cycle for cycle, _ in scene.events):
@@ -69,7 +73,7 @@ def _controller(scene: Scene) -> list[str]:
     ]
 
 
-def _differences(environment: Environment) -> str:
+def _differences(environment: Environment) -> list[str]:
     """Return what is not as in the normal environment, as arguments."""
     normal = Environment(robot=environment.robot)
     robot = [f"robot={_quoted(environment.robot.name)}"] if other_robot(environment.robot) else []
@@ -78,7 +82,7 @@ def _differences(environment: Environment) -> str:
         for name in ATTRIBUTES
         if getattr(environment, name) != getattr(normal, name)
     ]
-    return ", ".join(robot + other)
+    return robot + other
 
 
 def _start(scene: Scene, lines: list[str]) -> str:

@@ -21,6 +21,7 @@ from qed.errors import InputError
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.stored import is_kit
 from qed.swarm.environment import Attributes, Environment, other_robot
+from qed.swarm.floor import rows_of
 from qed.swarm.made_for import made_for
 from qed.swarm.tasks import TASKS, Task
 from qed.view.map_layout import environment_attributes
@@ -92,8 +93,9 @@ class ArchiveView:
         """Return where the controller of a cell was evolved; the normal one for behaviours."""
         self.row(cell)
         if self.attributes is None:
-            return Environment(robot=self.archive.robot)
-        return self.attributes.environment(map(int, self.archive.measures[cell].tolist()))
+            return self.archive.environment
+        own = self.attributes.environment(map(int, self.archive.measures[cell].tolist()))
+        return replace(own, floor=self.archive.environment.floor)
 
     @cached_property
     def normal_cell(self) -> int:
@@ -221,7 +223,9 @@ def _alone(path: Path, kit: Kit) -> ArchiveView:
     """Return a kit without its archive: its controllers, by their places in the map."""
     settings = {"task": kit.task, "algorithm": "kit", "seconds": kit.seconds}
     robot = kit.environment.robot
-    named = {"robot": robot.described()} if other_robot(robot) else {}
+    named: dict[str, Any] = {"robot": robot.described()} if other_robot(robot) else {}
+    if floor := kit.environment.floor:
+        named["floor"] = rows_of(floor)
     archive = Archive(Centroids(kit.known.places), {"settings": settings, **named})
     rows = np.arange(len(kit.controllers))
     places = kit.known.places.astype(np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -137,7 +137,7 @@ def _environment(given: Any, one: ArchiveView, home: int) -> Environment:
     table = _table("environment", given, ATTRIBUTES)
     for name, value in table.items():
         real(name, value, -math.inf, math.inf)  # no text and no truth value
-    return Environment(robot=one.archive.robot, **dict(table))
+    return replace(one.archive.environment, **dict(table))
 
 
 def _events(given: Any, robots: int, cycles: int) -> tuple[tuple[int, Faults], ...]:

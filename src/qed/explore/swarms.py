@@ -24,7 +24,7 @@ from qed.swarm.faults import Faults
 from qed.swarm.robot import CYCLE
 from qed.swarm.trace import Trace
 from qed.swarm.world import World
-from qed.view import film
+from qed.view import film, look
 from qed.view.pane import Pane, Signs, joined, letters_of
 from qed.view.player import body
 from qed.view.replay import Column, Replay, View
@@ -64,7 +64,7 @@ def activations(controller: Controller | Team, trace: Trace) -> np.ndarray:
     inputs = networks[0].nodes
     first = inputs.FIRST_HIDDEN
     bias = np.ones((cycles, robots, 1), np.float32)
-    read = np.concatenate([trace.proximity, trace.rab, bias], 2)
+    read = np.concatenate([trace.proximity, trace.rab, trace.ground, bias], 2)
     found = np.zeros((cycles, robots, max(one.hidden for one in networks)), np.float32)
     for network in dict.fromkeys(networks):
         mine = [robot for robot, one in enumerate(networks) if one == network]
@@ -93,7 +93,7 @@ def message(one: Recording) -> bytes:
     scene, trace = one.scene, one.trace
     inputs, robot = scene.controller.nodes, scene.environment.robot
     poses = np.stack([trace.x.T, trace.y.T, trace.heading.T])
-    sensed = np.concatenate([trace.proximity, trace.rab], 2)
+    sensed = np.concatenate([trace.proximity, trace.rab, trace.ground], 2)
     arrays = {
         "poses": np.concatenate([trace.start.T[:, :, None], poses], 2).astype("<f4"),
         "score": trace.score.astype("<f4"),
@@ -103,6 +103,7 @@ def message(one: Recording) -> bytes:
     }
     header = {
         "environment": {name: getattr(scene.environment, name) for name in ATTRIBUTES},
+        "floor": look.greys(scene.environment.floor),
         "words": in_words(scene.environment),
         "native": scene.native,
         "task": str(scene.task),

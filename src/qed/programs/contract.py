@@ -39,6 +39,7 @@ def contract_of(
         sorted({s for _, links in net for s, _ in links if s < nodes.CONSTANT}) for net in nets
     ]
     read = sorted({source for some in reads for source in some})
+    hears = any(nodes.FIRST_RAB <= k < nodes.FIRST_GROUND for k in read)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -49,12 +50,11 @@ def contract_of(
         "cycle": robot.CYCLE,
         "top speed": environment.max_speed,
         "inputs": [_proximity(k, name, environment) for k, name in enumerate(nodes.PROXIMITY)]
-        + [
-            (_rab if of.rab else _message)(k, name, environment) for k, name in enumerate(nodes.RAB)
-        ],
+        + [(_rab if of.rab else _message)(k, name, environment) for k, name in enumerate(nodes.RAB)]
+        + [_ground(k, name, of) for k, name in enumerate(nodes.GROUND)],
         "inputs read": [names_of[k] for k in read],
-        "needs range and bearing": bool(of.rab) and any(k >= nodes.FIRST_RAB for k in read),
-        "needs messages": bool(of.messages) and any(k >= nodes.FIRST_RAB for k in read),
+        "needs range and bearing": bool(of.rab) and hears,
+        "needs messages": bool(of.messages) and hears,
         "outputs": [{"name": name, "unit": "top speed", "range": [-1.0, 1.0]} for name in WHEELS],
         "reset": "whenever a robot begins to run a controller: its hidden neurons are then 0",
         "controllers": {
@@ -121,6 +121,18 @@ def _message(k: int, name: str, environment: Environment) -> dict[str, Any]:
     }
 
 
+def _ground(k: int, name: str, of: Robot) -> dict[str, Any]:
+    x, y = of.ground[k]
+    return {
+        "name": name,
+        "unit": "1",
+        "range": [0.0, 1.0],
+        "place": {"x": round(x, 6), "y": round(y, 6)},
+        "from": "how bright the floor below the sensor is, from 0 (black) to 1 (white)",
+        "raw": "how your sensor's reading becomes it is yours: measure it on black and on white",
+    }
+
+
 def _place(k: int, of: Robot) -> dict[str, float]:
     x, y, angle = of.proximity[k]
     return {"x": round(x, 6), "y": round(y, 6), "direction": round(math.degrees(angle), 3)}
@@ -171,13 +183,14 @@ def readme(contract: Mapping[str, Any], how_to: str, program: str) -> str:
     rows = []
     for k, one in enumerate(contract["inputs"]):
         place = one["place"]
-        where = f"{place['direction']:g}°"
+        where = f"{place['direction']:g}°" if "direction" in place else "down"
         if "x" in place:
             where += f" at ({place['x']:g}, {place['y']:g}) m"
         used = "yes" if one["name"] in contract["inputs read"] else "no"
         rows.append(f"| {k} | {one['name']} | {where} | {used} | {one['from']} |")
     thymio = contract["robot"] in (THYMIO.name, THYMIO_STOCK.name)
-    needs = "It reads proximity sensors alone."
+    ground = "and ground " * any(name.startswith("ground") for name in contract["inputs read"])
+    needs = f"It reads proximity {ground}sensors alone."
     if not contract["inputs read"]:
         needs = "It reads nothing."
     elif contract["needs messages"]:

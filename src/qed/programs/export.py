@@ -252,7 +252,7 @@ def _members(
 
 def best_fitting(archive: Archive, to: str) -> Elite | None:
     """Return the best elite whose controller a robot of this language has room for, if any."""
-    environment = Environment(robot=archive.robot)
+    environment = archive.environment
     for elite in sorted(archive.elites(), key=lambda elite: -elite.fitness):
         if elite.controller is None:
             break

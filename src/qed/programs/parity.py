@@ -79,7 +79,7 @@ def drive(
     wheels = np.zeros(shape)
     for _ in range(cycles):
         readings = world.step(wheels)
-        inputs = np.concatenate([readings.proximity, readings.rab], axis=-1)
+        inputs = np.concatenate(readings, axis=-1)
         wheels = step(inputs.reshape(-1, inputs.shape[-1])).reshape(shape)
         tick()
     found: np.ndarray = world.score
@@ -143,9 +143,10 @@ def _random(start: Start, nets: Sequence[Network], told: Recorded) -> np.ndarray
     inputs = rng.uniform(-1.0, 1.0, (RANDOM_CYCLES, len(numbers), told.inputs.shape[-1]))
     ends = rng.uniform(size=inputs.shape) < 0.25
     inputs = np.where(ends, np.sign(inputs), inputs).astype(np.float32)
-    if told.environment.robot.messages:  # from 0 on
-        received = inputs[..., len(told.environment.robot.proximity) :]
-        np.abs(received, out=received)
+    of = told.environment.robot
+    for some, begin in ((of.messages, len(of.proximity)), (of.ground, -len(of.ground))):
+        if some:  # from 0 on
+            np.abs(inputs[..., begin:], out=inputs[..., begin:])
     with start(0, numbers) as own:
         return np.array([_apart(own.step(one), mind.step(one)) for one in inputs])
 

@@ -168,7 +168,7 @@ def trials_of(
     if wanted is None:
         raise InputError("task: the archive does not name its task; give one")
     same_as_stored(archive.header, defined("task", wanted, Task))
-    environment = environment or Environment(robot=archive.robot)
+    environment = environment or archive.environment
     return Trials(
         archive.genomes().networks(),
         wanted,

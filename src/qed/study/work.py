@@ -33,7 +33,6 @@ from qed.recovery.recover import ArchiveSearch
 from qed.recovery.trials import Normal, Swarm, Trials, streams
 from qed.study import paths
 from qed.study.plan import Name, Plan
-from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults, kinds
 
 # Kinds of faults, and the columns that count the robots with such a fault.
@@ -80,7 +79,7 @@ class Worker:
             archive.genomes().networks(), name.task, trials=plan.retrials, fresh=plan.fresh,
             seconds=plan.seconds, threads=self.threads, backend=self.backend,
             streams=streams(plan.recovery_seed(name), plan.protocol, archive.header),
-            environment=Environment(robot=archive.robot), robot=archive.robot,
+            environment=archive.environment, robot=archive.robot,
         )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from qed.definitions import defined, digest_of
 from qed.errors import InputError, choice, integer, number
+from qed.swarm.floor import checked_floor, floor_in_words, rows_of
 from qed.swarm.robot import THYMIO, Robot, robot_of
 
 MAX_ROBOTS = 64
@@ -38,6 +39,11 @@ class Environment:
         Range of the proximity sensors (m; default: the robot's, 0.11 of the Thymio).
     robot : Robot or str, default qed.THYMIO
         What the swarm is made of.
+    floor : array of shape ``(rows, columns)``, optional
+        The floor's brightness, from 0 (black) to 1 (white), stretched over the arena; at most 64
+        each way.  The first row lies at y = 0, the first column at x = 0, so a picture of a file,
+        whose first row is its upper edge, is ``picture[::-1]``.  Ground sensors read the cell they
+        are above (default: all is white).
 
     Examples
     --------
@@ -46,6 +52,8 @@ class Environment:
     4.0
     >>> qed.Environment(robot=qed.EPUCK).rab_range
     0.8
+    >>> qed.Environment(floor=[[0, 1], [1, 1]]).floor  # black where x and y are below 2 m
+    ((0.0, 1.0), (1.0, 1.0))
     """
 
     max_speed: float = None  # type: ignore[assignment]
@@ -55,6 +63,7 @@ class Environment:
     rab_range: float = None  # type: ignore[assignment]
     proximity_range: float = None  # type: ignore[assignment]
     robot: Robot = field(default=THYMIO, kw_only=True)
+    floor: Any = field(default=None, kw_only=True)  # a Picture, once it is checked
 
     def __post_init__(self) -> None:
         robot = defined("robot", self.robot, Robot)
@@ -71,6 +80,7 @@ class Environment:
             "proximity_range": number(
                 "proximity_range", self.proximity_range, 0.0, 1.0, above=True
             ),
+            "floor": checked_floor(self.floor),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -78,12 +88,14 @@ class Environment:
     def __repr__(self) -> str:
         each = [f"{name}={getattr(self, name)!r}" for name in ATTRIBUTES]
         each += [f"robot={self.robot.name!r}"] if other_robot(self.robot) else []
+        each += [f"floor=({floor_in_words(self.floor)})"] if self.floor else []
         return f"Environment({', '.join(each)})"
 
     def described(self) -> dict[str, Any]:
-        """Return it as JSON can hold it: with its robot, unless that is the Thymio."""
+        """Return it as JSON can hold it: with its robot, unless that is the Thymio, and a floor."""
         found = {name: getattr(self, name) for name in ATTRIBUTES}
-        return found | ({"robot": self.robot.described()} if other_robot(self.robot) else {})
+        found |= {"robot": self.robot.described()} if other_robot(self.robot) else {}
+        return found | ({"floor": rows_of(self.floor)} if self.floor else {})
 
     @classmethod
     def from_described(cls, described: Mapping[str, Any]) -> Environment:
@@ -176,7 +188,7 @@ class Environment:
         return attributes_of(attributes).options_of(self)
 
 
-ATTRIBUTES = tuple(one.name for one in fields(Environment) if one.name != "robot")
+ATTRIBUTES = tuple(one.name for one in fields(Environment) if one.name not in ("robot", "floor"))
 MOST_ENVIRONMENTS = 2**24
 
 

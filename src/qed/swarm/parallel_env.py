@@ -62,7 +62,8 @@ def parallel_env(
     Notes
     -----
     An action is what the wheels turn at, (2,) from -1 to 1: parts of ``max_speed``.  An
-    observation is what a network reads, (15,) from -1 to 1: proximity, then range and bearing.
+    observation is what a network reads, (15,) of Thymios from -1 to 1: proximity, then range and
+    bearing, then ground sensors.
 
     An episode is a trial of ``simulate`` with its seed.  Its first cycle, in which robots stand,
     passes in ``reset``; each step is one cycle, and with the last one all agents are truncated.

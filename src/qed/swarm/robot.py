@@ -28,6 +28,8 @@ PROXIMITY_NOISE = 0.05  # half width of the uniform noise on a reading in [0, 1]
 
 MOST_CORNERS = 12
 MOST_SENSORS = 16
+MOST_GROUND = 8
+MOST_INPUTS = 32  # that robots sense: a bit each
 CONES = 8  # of range and bearing, centred on the multiples of 45 degrees
 WIDEST = 0.5  # m from the middle between the wheels to a corner
 OUTSIDE = 0.01  # m that a sensor may stand out of the body
@@ -77,6 +79,9 @@ class Robot(Definition):
         strong the strongest of other robots' emitters is, from 1 next to it to 0 at the range,
         if that lies within 36 degrees of where the sensor looks, and the sensor within 15 degrees
         of where the emitter looks.  Nothing comes between.
+    ground : sequence of (x, y)
+        Where ground sensors sit (m), at most 8.  They read how bright the floor below them is, from
+        0 (black) to 1 (white), without noise.
 
     Examples
     --------
@@ -103,6 +108,7 @@ class Robot(Definition):
     rab: int
     rab_range: float
     messages: float
+    ground: tuple[Point, ...]
     outer_radius: float  # m, of the circle about the origin that the body fits in
     inner_radius: float  # m, of the largest one that fits in the body
 
@@ -124,6 +130,7 @@ class Robot(Definition):
         rab: int = CONES,
         rab_range: float = 1.0,
         messages: float = 0.0,
+        ground: Iterable[Sequence[float]] = (),
     ) -> Robot:
         """Check all fields."""
         name = cls._checked(name)
@@ -160,8 +167,51 @@ class Robot(Definition):
         }
         if fields["messages"] and fields["rab"]:
             raise InputError(f"{about}messages: give rab=0; robots hear each other in one way")
+        below = _below(f"{about}ground", ground, corners, reaches[0])
+        if below:  # robots without ground sensors keep their digests
+            fields["ground"] = below
+        heard = fields["rab"] or (len(fields["proximity"]) if fields["messages"] else 0)
+        inputs = len(fields["proximity"]) + heard + len(below)
+        if inputs > MOST_INPUTS:
+            raise InputError(
+                f"{about}its sensors are {inputs} inputs of a network, which has at most "
+                f"{MOST_INPUTS}; give fewer of proximity (a sensor with messages is two) or ground"
+            )
         found = dict(zip(("outer_radius", "inner_radius"), reaches, strict=True))
-        return cls._new(name, str(words), digest_of(fields), made=fields, **fields, **found)
+        every = {"ground": below, **fields, **found}
+        return cls._new(name, str(words), digest_of(fields), made=fields, **every)
+
+    def but(self, name: str, words: str = "", **changes: Any) -> Robot:
+        """Return a robot that is like this one, but for some arguments.
+
+        Parameters
+        ----------
+        name : str
+            A name of its own.
+        words : str, optional
+            What it is, in a few words (default: what this one is).
+        **changes : object
+            Arguments of ``Robot``.  With another body or mass the moment of inertia is that of a
+            mass spread evenly, unless it is given, too.
+
+        Returns
+        -------
+        Robot
+            Another robot.
+
+        Examples
+        --------
+        >>> import qed
+        >>> floored = qed.EPUCK.but("epuck-ground", ground=[(0.03, 0.01), (0.03, -0.01)])
+        >>> len(floored.ground), floored.proximity == qed.EPUCK.proximity
+        (2, True)
+        """
+        fields = {**self.made, "body": self.body or None}
+        if changes.keys() & {"body", "radius"}:
+            fields |= {"body": None, "radius": None, "moment": None}
+        if "mass" in changes:
+            fields["moment"] = None
+        return Robot(name, words or self.meaning, **{**fields, **changes})
 
     @property
     def reach(self) -> float:
@@ -290,14 +340,28 @@ def _sensors(
 ) -> tuple[tuple[float, float, float], ...]:
     """Return the places and directions of sensors, which sit on the body."""
     found = [(x, y, angle) for x, y, angle in _rows(about, given, 3, MOST_SENSORS)]
-    for k, (x, y, _) in enumerate(found):
+    _on_body(about, [(x, y) for x, y, _ in found], corners, radius)
+    return tuple(found)
+
+
+def _below(about: str, given: Any, corners: tuple[Point, ...], radius: float) -> tuple[Point, ...]:
+    """Return the places of ground sensors, which sit on the body, too."""
+    found = [(x, y) for x, y in _rows(about, given, 2, MOST_GROUND)]
+    _on_body(about, found, corners, radius)
+    return tuple(found)
+
+
+def _on_body(
+    about: str, places: Sequence[Point], corners: tuple[Point, ...], radius: float
+) -> None:
+    """Raise InputError that names the first place that is not on the body."""
+    for k, (x, y) in enumerate(places):
         beyond = [nx * x + ny * y - offset for nx, ny, offset in faces(corners)] if corners else []
         if max(beyond, default=math.hypot(x, y) - radius) > OUTSIDE:
             raise InputError(
                 f"{about}[{k}] must sit on the body, at most {OUTSIDE:g} m outside; "
                 f"got ({x:g}, {y:g})"
             )
-    return tuple(found)
 
 
 def _cones(about: str, given: Any) -> int:

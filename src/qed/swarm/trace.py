@@ -42,6 +42,8 @@ class Trace:
     rab : array of shape ``(cycles, robots, cones)``
         Range and bearing as the network reads it, a cone each: 1 nobody, -1 here.  Of robots with
         messages these, a sensor each: 0 nobody, 1 here.
+    ground : array of shape ``(cycles, robots, ground sensors)``
+        Ground sensors: 0 black, 1 white.
     wheels : array of shape ``(cycles, robots, 2)``
         Left and right wheel, as commanded after faults (m/s).
     score : array of shape ``(cycles,)``
@@ -71,6 +73,7 @@ class Trace:
     heading: np.ndarray
     proximity: np.ndarray
     rab: np.ndarray
+    ground: np.ndarray
     wheels: np.ndarray
     score: np.ndarray
     start: np.ndarray
@@ -177,6 +180,7 @@ def empty(cycles: int, task: str, segment: Any) -> Trace:
         heading=room(robots),
         proximity=room(robots, len(segment.environment.robot.proximity)),
         rab=room(robots, segment.environment.robot.heard),
+        ground=room(robots, len(segment.environment.robot.ground)),
         wheels=room(robots, 2),
         score=np.zeros(cycles),
         start=segment.poses[0].copy(),

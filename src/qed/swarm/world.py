@@ -38,6 +38,8 @@ class Readings(NamedTuple):
     rab : array of shape ``(robots, cones)``, float32
         Range and bearing, a cone each.  Of robots with messages these, a sensor each: 0 nothing,
         1 next to an emitter.
+    ground : array of shape ``(robots, sensors)``, float32
+        Ground sensors: 0 black, 1 white.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Readings(NamedTuple):
 
     proximity: np.ndarray
     rab: np.ndarray
+    ground: np.ndarray
 
 
 class World:
@@ -144,7 +147,7 @@ class World:
         Returns
         -------
         Readings
-            ``proximity`` and ``rab``, as a network reads them.
+            ``proximity``, ``rab`` and ``ground``, as a network reads them.
 
         Examples
         --------
@@ -166,8 +169,8 @@ class World:
         sensed = self._worlds.step(self.cycle + 1, given, fastest)
         self.cycle += 1
         sensed = sensed[0] if self._one else sensed
-        first = len(self.environment.robot.proximity)
-        return Readings(sensed[..., :first], sensed[..., first:])
+        of = self.environment.robot
+        return Readings(*np.split(sensed, np.cumsum([len(of.proximity), of.heard]), -1))
 
     def run(self, controller: Controller | Team, seconds: float) -> Any:
         """Let a controller, or a team, drive the robots on from where they are.

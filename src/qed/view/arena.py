@@ -81,16 +81,32 @@ class Arena:
 
     def _floor(self, cycle: float) -> Image.Image:
         full = (ink.FINE * self.size,) * 2
+        floor = self._painted(full)
         if self.task not in PATROLS:
-            return Image.new("RGB", full, look.FLOOR)
+            return floor or Image.new("RGB", full, look.FLOOR)
         value = self.pane.freshness[min(int(cycle), self.pane.cycles)].T[::-1]
         shades = np.array(
             [ink.mixed(look.FLOOR, look.FRESH, k / look.STEPS) for k in range(look.STEPS + 1)],
             np.uint8,
         )
-        cells = shades[np.ceil(value * look.STEPS).astype(int)]
+        steps = np.ceil(value * look.STEPS).astype(int)
         if self.task == "border-patrolling":
-            cells[1:-1, 1:-1] = ink.colour(look.FLOOR)
+            steps[1:-1, 1:-1] = 0
+        visits = Image.fromarray(shades[steps]).resize(full, Image.Resampling.NEAREST)
+        if floor is None:
+            return visits
+        fresh = Image.fromarray((look.VEIL * 255 * steps / look.STEPS).astype(np.uint8))
+        return Image.composite(
+            Image.new("RGB", full, look.FRESH), floor, fresh.resize(full, Image.Resampling.NEAREST)
+        )
+
+    def _painted(self, full: tuple[int, int]) -> Image.Image | None:
+        """Return the greys of the floor, if it is not all white."""
+        if self.environment.floor is None:
+            return None
+        black, white = (np.array(ink.colour(name)) for name in (look.BLACK, look.FLOOR))
+        greys = np.array(self.environment.floor)[::-1, :, None]
+        cells = np.rint(black + greys * (white - black)).astype(np.uint8)
         return Image.fromarray(cells).resize(full, Image.Resampling.NEAREST)
 
     def _box(self, x: float, y: float, radius: float) -> tuple[float, ...]:

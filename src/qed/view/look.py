@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qed.swarm.faults import Fault
+from qed.swarm.floor import Picture
 from qed.swarm.robot import THYMIO, Robot
 
 TITLES = ("before the fault", "after the fault", "after recovery")
@@ -16,7 +17,9 @@ ORANGE, PURPLE, GREEN = "#e69f00", "#cc79a7", "#009e73"
 HEALTHY_COLOUR = "#3f5468"  # robots without a fault
 INK, SOFT_INK, LINE = "#1c2329", "#5a6670", "#9aa5ae"
 PAPER, FLOOR = "#f4f5f6", "#ffffff"
+BLACK = "#868e96"  # a black floor: brighter than robots, which stay in sight on it
 FRESH = "#b5daf0"  # a patrolling cell in the cycle of a visit; it fades to the floor
+VEIL = 0.6  # how opaque that is on a floor of greys
 STEPS = 16  # shades of that fading: more cannot be told apart, and would swell a film
 OBSTACLE = "#c3c9ce"
 MARK = "#0072b2"  # what belongs to the task: centre, links
@@ -28,6 +31,7 @@ COLOURS: dict[str, tuple[Any, Any]] = {
     "ink": (INK, "#e3e8ec"),
     "line": (LINE, "#6f7b85"),
     "floor": (FLOOR, "#20262c"),
+    "black": (BLACK, "#000000"),
     "fresh": (FRESH, "#22587a"),
     "obstacle": (OBSTACLE, "#566069"),
     "mark": (MARK, "#56b4e9"),
@@ -101,6 +105,11 @@ def outline(robot: Robot) -> list[tuple[float, float]]:
     angles = [2.0 * math.pi * k / ROUND for k in range(ROUND)]
     circle = [(robot.outer_radius * math.cos(a), robot.outer_radius * math.sin(a)) for a in angles]
     return list(robot.body) or circle
+
+
+def greys(floor: Picture | None) -> list[list[float]] | None:
+    """Return how bright a floor's cells are, row by row from below, as pages draw it."""
+    return None if floor is None else [[round(grey, 2) for grey in row] for row in floor]
 
 
 def pointer(robot: Robot) -> list[tuple[float, float]]:

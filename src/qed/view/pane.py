@@ -116,7 +116,7 @@ class Pane:
 
 def joined(traces: Sequence[Trace]) -> Trace:
     """Return what happened in a world one after the other as one trace."""
-    rows = ("x", "y", "heading", "proximity", "rab", "wheels", "score")
+    rows = ("x", "y", "heading", "proximity", "rab", "ground", "wheels", "score")
     series: dict[str, Any] = {
         name: np.concatenate([getattr(one, name) for one in traces]) for name in rows
     }

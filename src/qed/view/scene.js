@@ -121,6 +121,7 @@ function drawArena(pane, cycle, trails = $("trails").checked) {
   pen.lineJoin = "round";
   pen.fillStyle = look.floor;
   pen.fillRect(0, 0, side, side);
+  if (data.floor) drawFloor(pen, side);
   if (patrol) drawCells(pen, pane, row, side);
   if (trails) drawTrails(pane, row, poses, line);
   drawMarks(pen, poses, line, place, scale);
@@ -163,6 +164,16 @@ function drawArena(pane, cycle, trails = $("trails").checked) {
   if ($("badges").checked) drawBadges(pen, pane, poses.map((p) => place(p.x, p.y)), scale, side);
 }
 
+// The greys of the floor, from below; white is as the floor is without them.
+function drawFloor(pen, side) {
+  const high = (side - 2 * WALL) / data.floor.length;
+  data.floor.forEach((greys, up) => greys.forEach((grey, column) => {
+    const wide = (side - 2 * WALL) / greys.length;
+    pen.fillStyle = mixed(look.floor, look.black, 1 - grey);
+    pen.fillRect(WALL + column * wide, side - WALL - (up + 1) * high, wide + 1, high + 1);
+  }));
+}
+
 function drawCells(pen, pane, row, side) {
   pane.shades ??= shades(pane);
   const size = look.grid, step = (side - 2 * WALL) / size;
@@ -171,10 +182,12 @@ function drawCells(pen, pane, row, side) {
       const inner = [column, up].every((v) => v > 0 && v < size - 1);
       const shade = pane.shades[(row * size + column) * size + up];
       if (!shade || (inner && data.task === "border-patrolling")) continue;
-      pen.fillStyle = look.freshness[shade];
+      pen.fillStyle = data.floor ? look.fresh : look.freshness[shade];
+      pen.globalAlpha = data.floor ? look.veil * shade / look.steps : 1;
       // Half a pixel more, so that no seams show between cells.
       pen.fillRect(WALL + column * step, side - WALL - (up + 1) * step, step + 0.5, step + 0.5);
     }
+  pen.globalAlpha = 1;
 }
 
 function drawTrails(pane, row, poses, line) {

@@ -51,6 +51,7 @@ export const shownData = (swarm, look, themes) => ({
   cycles: swarm.cycles,
   robots: swarm.robots,
   arena: swarm.environment.arena,
+  floor: swarm.floor,
   rabRange: swarm.environment.rab_range,
   proximityRange: swarm.environment.proximity_range,
 });

@@ -1,8 +1,11 @@
 """From the library's fitness to a short list, a prior and a portfolio."""
 
+from dataclasses import fields, replace
+
 import numpy as np
 
 from qed.recovery.search.gaussian import Prior
+from qed.recovery.search.strategies import Known
 
 FACTORS = 24  # principal directions of a prior, at most
 FINE = 16  # directions that trials of few controllers are smoothed with
@@ -143,3 +146,35 @@ def places_in(measures: np.ndarray, most: int = 16) -> np.ndarray:
         span = np.ptp(spread, axis=0)
     found: np.ndarray = (spread - spread.min(0)) / np.where(span > 0.0, span, 1.0)
     return found
+
+
+def taught(
+    tried: np.ndarray,
+    more: np.ndarray,
+    healthy: np.ndarray,
+    present: int,
+    places: np.ndarray,
+    portfolio: int,
+) -> tuple[Known, np.ndarray]:
+    """Return what is known of controllers after a library, and their fitness there, smoothed.
+
+    ``tried`` is (faults, n, trials), ``more`` (faults, trials) are further ones of the present
+    controller, and ``healthy`` is (n, trials).
+    """
+    fitness = tried.mean(2)
+    fitness[:, present] = np.hstack([tried[:, present], more]).mean(1)
+    smooth, noise = smoothed(fitness, FINE), noise_of(tried)
+    prior = fitted(fitness, noise, tried.shape[2], present)
+    prior = replace(prior, noisier=noisier_of(tried, noise))
+    known = Known(
+        Prior(*(_as_stored(getattr(prior, field.name)) for field in fields(prior))),
+        _as_stored(healthy.mean(1)),
+        _as_stored(places),
+        cover(smooth, portfolio),
+    )
+    return known, smooth
+
+
+def _as_stored(values: np.ndarray) -> np.ndarray:
+    """Return numbers rounded as in a file, so that a kit is the same before and after it."""
+    return values.astype(np.float32).astype(np.float64)

@@ -124,7 +124,8 @@ class Kit:
         Parameters
         ----------
         strategy : {"learned", "map", "portfolio", "random", "exhaustive"}
-            "learned" is from simulated faults, "map" is map-based Bayesian optimisation.
+            "learned" is from simulated faults, "map" is map-based Bayesian optimisation, whose
+            kernel is fitted to these.
         seed : int, default 1
             Decides what "random" tries.
         present : Controller, optional
@@ -296,11 +297,9 @@ class Kit:
         was the best of many there on more trials, so that the others are taken for less.
         """
         prior, simulated = self.known.prior, self.library.get("faults")
-        # Centres are drawn towards the middle by as much as a fault may lie beside them.
-        places = prior.centres / np.sqrt(np.maximum(1.0 - prior.width, 0.1))
         found = {name: prior.mean.copy() for name in self.playbook.plays}
         simulated = simulated if isinstance(simulated, list) else []
-        for faults, place in zip(simulated, places, strict=False):
+        for faults, place in zip(simulated, prior.points, strict=False):
             names = set(str(faults).split(","))
             if len(names) == 1 and names <= found.keys():
                 found[names.pop()] = prior.mean + prior.loadings @ place

@@ -1,7 +1,7 @@
 """prepare(): learn from simulated faults what a swarm will need when robots break."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from qed.recovery.kit.cached_trials import CachedTrials, Condition, TrialCache
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.playbook import Play, Playbook
 from qed.recovery.recover import trials_of
-from qed.recovery.search.gaussian import Prior
 from qed.recovery.search.strategies import Known
 from qed.recovery.trials import Progress
 from qed.swarm.backend import chosen
@@ -182,8 +181,22 @@ def prepare(
         cache.save()
 
 
-def _prepared(archive: Archive, cached: CachedTrials, effort: Effort, extra: list[Faults]) -> Kit:
-    """Simulate and learn, step by step."""
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What a library taught of an archive, before playbook and validation."""
+
+    rows: np.ndarray  # of the kit's controllers in the archive, ascending
+    present: int  # the number of the normal best among them
+    known: Known
+    fitness: np.ndarray  # (faults, rows), smoothed
+    faults: list[Faults]  # at home; those of the library first, the healthy swarm last
+    others: list[tuple[Faults, Environment]]  # and elsewhere
+
+
+def learn(
+    archive: Archive, cached: CachedTrials, effort: Effort, extra: Sequence[Faults] = ()
+) -> Lesson:
+    """Simulate a library's faults, and learn from them, step by step."""
     everyone, robots = np.arange(len(archive)), cached.how.environment.robots
     normal = cached.race("normal", everyone, None, NORMAL_TRIALS)
     surveyed = _surveyed(effort, cached.seed, robots, extra)
@@ -211,18 +224,16 @@ def _prepared(archive: Archive, cached: CachedTrials, effort: Effort, extra: lis
     healthy = cached.fitness("healthy", rows, [None], 3)[0]
     present = int(np.searchsorted(rows, normal.winner))
     more = cached.fitness_of_one("present", normal.winner, conditions, PRESENT_TRIALS)
-    fitness = tried.mean(2)
-    fitness[:, present] = np.hstack([tried[:, present], more]).mean(1)
-    smooth, noise = fitting.smoothed(fitness, fitting.FINE), fitting.noise_of(tried)
-    prior = fitting.fitted(fitness, noise, effort.trials, present)
-    prior = replace(prior, noisier=fitting.noisier_of(tried, noise))
-    known = Known(
-        Prior(*(_as_stored(getattr(prior, field.name)) for field in fields(prior))),
-        _as_stored(healthy.mean(1)),
-        _as_stored(fitting.places_in(archive.measures[archive.occupied[rows]])),
-        fitting.cover(smooth, effort.portfolio),
-    )
-    controllers = tuple(one.pruned() for one in genomes.take(rows).controllers())
+    places = fitting.places_in(archive.measures[archive.occupied[rows]])
+    known, smooth = fitting.taught(tried, more, healthy, present, places, effort.portfolio)
+    return Lesson(rows, present, known, smooth, faults, others)
+
+
+def _prepared(archive: Archive, cached: CachedTrials, effort: Effort, extra: list[Faults]) -> Kit:
+    """Learn, find the playbook, and validate."""
+    robots, lesson = cached.how.environment.robots, learn(archive, cached, effort, extra)
+    rows, faults, present, smooth = lesson.rows, lesson.faults, lesson.present, lesson.fitness
+    controllers = tuple(one.pruned() for one in archive.genomes().take(rows).controllers())
     alike = range(effort.faults, effort.faults + len(library.alike(robots, extra)))
     plays = {
         faults[k][0]: _play(cached, faults[k], rows, smooth[k], present)
@@ -235,12 +246,12 @@ def _prepared(archive: Archive, cached: CachedTrials, effort: Effort, extra: lis
         controllers=controllers,
         cells=archive.occupied[rows],
         present=present,
-        known=known,
+        known=lesson.known,
         playbook=Playbook(plays, controllers, present=present),
         library={
             "faults": [",".join(one) for one in faults],
             "elsewhere": [
-                [world.robots, world.obstacles, ",".join(fault)] for fault, world in others
+                [world.robots, world.obstacles, ",".join(fault)] for fault, world in lesson.others
             ],
             "kept": _numbers(smooth[:, present]),
             "best": _numbers(smooth.max(1)),
@@ -327,11 +338,6 @@ def _planned(effort: Effort, controllers: int, home: Environment, extra: Sequenc
     learned = (few * effort.trials + PRESENT_TRIALS) * cases + 3 * few
     validated = validation.planned(few, effort.validation, effort.teams, home.robots)
     return raced + surveyed + screened + learned + plays + validated
-
-
-def _as_stored(values: np.ndarray) -> np.ndarray:
-    """Return numbers rounded as in a file, so that a kit is the same before and after it."""
-    return values.astype(np.float32).astype(np.float64)
 
 
 def _numbers(values: np.ndarray) -> list[float]:

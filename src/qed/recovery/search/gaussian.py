@@ -80,6 +80,18 @@ class Prior:
         """Root mean square of the noise of a trial."""
         return float(np.sqrt(np.mean(self.noise**2)))
 
+    @property
+    def points(self) -> np.ndarray:
+        """What z was in each of the faults; centres are drawn towards the middle by the width."""
+        found: np.ndarray = self.centres / np.sqrt(np.maximum(1.0 - self.width, 0.1))
+        return found
+
+    @property
+    def simulated(self) -> np.ndarray:
+        """Fitness in each of the faults that were simulated (f, n)."""
+        found: np.ndarray = self.mean + self.points @ self.loadings.T
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Posterior:

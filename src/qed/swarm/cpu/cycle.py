@@ -3,12 +3,13 @@
 from typing import Any
 
 from qed.compile import entry, loop
-from qed.controller.inputs import PROXIMITY_BITS, RAB_BITS
+from qed.controller.inputs import GROUND_BITS, PROXIMITY_BITS, RAB_BITS
 from qed.swarm import environment_row as E
 from qed.swarm import measures
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.candidates import near_pairs, widen
+from qed.swarm.cpu.ground import look_down
 from qed.swarm.cpu.history import features, settle_visits, situations, visits
 from qed.swarm.cpu.measures import (
     aggregation,
@@ -29,6 +30,7 @@ from qed.swarm.cpu.user_defined import user_defined_laws
 from qed.swarm.robot import ROBOT
 
 MESSAGES = ROBOT.messages > 0.0
+GROUND = len(ROBOT.ground) > 0
 
 
 @entry
@@ -71,6 +73,8 @@ def sense(b: Any, cycle: int) -> int:
             sent_to |= live
         elif hearing:
             listen(b, s, seen, cycle)
+        if GROUND and live & GROUND_BITS:
+            look_down(b, s)
         if live & PROXIMITY_BITS:
             at_walls(b, s)
             if b.segments[s, L.OBSTACLES] > 0:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from qed.compile import code_cache, robot_folder
-from qed.controller.inputs import PROXIMITY, RAB
+from qed.controller.inputs import FIRST_GROUND, GROUND, PROXIMITY, RAB
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.layout import Block
 from qed.swarm.cpu.packing import Segment, build, packed, results, run, trials_at_once
@@ -129,6 +129,8 @@ def record(
             seen.proximity[t, :, s] = row(block.a, L.PROXIMITY + s * L.STRIDE)
         for c in range(len(RAB)):
             seen.rab[t, :, c] = row(block.a, L.RAB + c * L.STRIDE)
+        for k in range(len(GROUND)):
+            seen.ground[t, :, k] = row(block.a, (FIRST_GROUND + k) * L.STRIDE)
         [sums] = results(block, [segment], first + t + 1, wants.laws)
         seen.score[t] = scored.fitness(sums, summed + t + 1, segment.environment)[0]
     return near

@@ -185,10 +185,14 @@ class SegmentFields(NamedTuple):
     fine_side: int  # fine cells along a side
     size: int  # lanes without the padding
     wears: int  # 1 if wheels of a robot wear
+    floor: int  # first cell of its floor in ``Block.floors``
+    floor_rows: int
+    floor_columns: int
 
 
 FIRST, ROBOTS, TRIALS, PADDED, LIVE, NETWORK, NETWORK_COUNT = range(7)
 OBSTACLES, FIRST_TRIAL, RAB_OFFSET, FINE_SIDE, SIZE, WEARS = range(7, 13)
+FLOOR, FLOOR_ROWS, FLOOR_COLUMNS = range(13, 16)
 
 
 class Block(NamedTuple):
@@ -228,5 +232,6 @@ class Block(NamedTuple):
     spirit: np.ndarray  # int32 (segments, states x actions)
     user_sums: np.ndarray  # float32, a row of lanes for each law of a user
     laws: np.ndarray  # int64, the addresses of their machine code
+    floors: np.ndarray  # float32, the cells of each floor, row by row
     wants: int  # bits: which tasks and descriptors to add up
     hidden: int  # hidden neurons of the largest network

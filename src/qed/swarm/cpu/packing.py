@@ -20,6 +20,7 @@ from qed.swarm.cpu.layout import Block, SegmentFields
 from qed.swarm.cpu.user_defined import address
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Effects, Faults, effects
+from qed.swarm.floor import laid_out
 from qed.swarm.laws.contact import margin
 from qed.swarm.laws.scoring import GRID, fine_side
 from qed.swarm.measures import (
@@ -126,7 +127,10 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
     networks = table.take(rows)
     hidden = int(networks.neurons.max()) - len(WHEELS)
     reads = np.full(len(rows), ALL_BITS) if every else table.reads[rows]
+    reads = reads.astype(np.int32)  # of 32 inputs the last one's bit is the sign
     neurons, sources = _neurons(networks, hidden)
+    looks = bool(ROBOT.ground)
+    floors, floor_of = laid_out(one.environment.floor if looks else None for one in segments)
     block = Block(
         segments=np.zeros((len(segments), len(SegmentFields._fields)), np.int32),
         limits=np.zeros((len(segments), E.COLUMNS), np.float32),
@@ -158,6 +162,7 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
         spirit=np.zeros((len(segments), STATES * ACTIONS if wants & SITUATIONS else 1), np.int32),
         user_sums=_aligned(max(len(wanted.laws), 1) * L.USER_ROWS, np.float32),
         laws=np.array([address(law) for law in wanted.laws], np.int64),
+        floors=floors,
         wants=wants,
         hidden=hidden,
     )
@@ -179,6 +184,9 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
             fine_side=fine_side(env.arena),
             size=env.robots * segment.size,
             wears=int(segment.effects.wear.any()),
+            floor=floor_of[s, 0],
+            floor_rows=floor_of[s, 1],
+            floor_columns=floor_of[s, 2],
         )
         block.limits[s] = E.row(env, segment.noise)
         _settle(block, segment, first)

@@ -11,7 +11,7 @@ as the whole number of its bits, whose order is the same, by an atomic minimum.
 
 from typing import Any
 
-from qed.controller.inputs import CONSTANT, FIRST_RAB
+from qed.controller.inputs import CONSTANT, FIRST_RAB, GROUND
 from qed.swarm.cuda.device import SIMULATED
 from qed.swarm.measures import ACTIONS, SDBC_SUMS, STATES
 
@@ -23,18 +23,22 @@ X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
 # sums of impulses (whole numbers), the first lane of each lane's trial, the place of the
 # trial's obstacles, partners in contact,
 SUM_X, SUM_Y, FIRST, CENTRES, PARTNERS = (LANES * n for n in range(7, 12))
-# what is sensed, in the order of its nodes,
+# what is sensed, in the order of its nodes (and not fewer rows than motion takes, see below),
 INPUTS = LANES * 12
 RAB = INPUTS + LANES * FIRST_RAB
+MOTION_ROWS = 14
 # where robots were when pairs were listed,
-LISTED_X, LISTED_Y = (INPUTS + LANES * (CONSTANT + n) for n in range(2))
+LISTED_X, LISTED_Y = (INPUTS + LANES * (max(CONSTANT, MOTION_ROWS) + n) for n in range(2))
 ROWS = LISTED_Y // LANES + 1
 # faults of front sensors, where there are any; where there are teams, a bit for each input that
 # the robot's own network reads; votes, in the simulator.
 GAIN, AMPLITUDE, OFFSET, READS, VOTE = (LANES * (ROWS + n) for n in range(5))
 # The sensors' rows are free until robots look again.  While it is found what touches, there are
-# three rows for what lanes find, then pairs that wait, then the lanes' contacts: code and normal.
-QUEUE, CONTACTS = INPUTS + 3 * LANES, INPUTS + 5 * LANES
+# pairs that wait, then the lanes' contacts: code and normal.
+QUEUE, CONTACTS = INPUTS, INPUTS + 2 * LANES
+# Behind these lies what a robot in a corner of the arena keeps of its second wall; in their place,
+# once the contacts are with their lanes, arms, levers and masses at that wall.
+SECOND_WALL, SECOND_LEVERS = INPUTS + 8 * LANES, INPUTS
 # While robots hear, velocities are not needed: there lie up to 64 pairs in doubt, and then the
 # bodies that may hide them.
 DOUBTED, DOUBTS = VX, TURN
@@ -46,7 +50,7 @@ DOUBTED, DOUBTS = VX, TURN
 CONTACT_FIELDS = 19
 C_CODE, C_NX, C_NY, C_COUPLING, C_ONE, C_TWO = (LANES * n for n in (0, 1, 2, 3, 7, 13))
 C_NORMAL_IMPULSE, C_TANGENT_IMPULSE = LANES * 4, LANES * 5
-RAY_LIST = 8 * LANES  # rays that may hit: of 32 robots that look, and up to 31 from before
+RAY_LIST = (FIRST_RAB + 1) * LANES  # rays that may hit: of 32 robots, and up to 31 from before
 
 # Columns of the table of warps.
 W_PLACE, W_TRIALS, W_ROBOTS, W_NETWORK, W_LIMITS, W_OUT, W_OBSTACLES, W_FAULTS = range(8)
@@ -54,7 +58,9 @@ W_PAIRS, W_STATICS = 8, 9  # where the impulses kept from cycle to cycle lie
 W_CONTACTS = 10  # where contacts of robots lie, in the GPU's memory
 # Places in the warp's shared memory: lists, situations counted, cells visited last, obstacles.
 W_LISTED, W_NEAR, W_WORK, W_COUNTS, W_PATROL, W_CENTRES = range(11, 17)
-WARP_FIELDS = 17
+# Of robots with ground sensors the first cell of the floor, its rows and columns.
+W_FLOOR, W_FLOOR_ROWS, W_FLOOR_COLUMNS = range(17, 20)
+WARP_FIELDS = 20 if GROUND else 17
 SITUATION_COUNTS = STATES * ACTIONS  # in pairs: two share a number
 # Columns of the table of robots' faults: wheels (m/s at full output), front sensors, hearing. Then,
 # where faults need the general path: the sensors hit (a bit each), what is no longer heard,
@@ -74,9 +80,8 @@ OBSTACLE_FIELDS = 9
 O_NX, O_NY, O_ARM, O_LEVER, O_NORMAL_MASS, O_TANGENT_MASS = (LANES * n for n in range(6))
 O_NORMAL_IMPULSE, O_TANGENT_IMPULSE, O_STEP = (LANES * n for n in range(6, OBSTACLE_FIELDS))
 # What is kept of a robot at an x wall, then at a y wall, from cycle to cycle: of two corners their
-# number and impulses; and the cycle.  At the second wall, besides, arms, levers and masses.
+# number and impulses; and the cycle.
 WALL_FIELDS = 7
-BOTH_WALLS = 2 * WALL_FIELDS + 8
 # Sums of a trial; those of users' laws come after them.
 (S_CENTRE, S_NEAREST, S_FLOCK, S_PATROL, S_BORDER, S_RADIUS, S_FEATURES) = range(7)
 SUMS = S_FEATURES + SDBC_SUMS[0] * SDBC_SUMS[1]

@@ -14,9 +14,11 @@ from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.network import one_each, pooled
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults, effects
+from qed.swarm.floor import laid_out
 from qed.swarm.job import Job
 from qed.swarm.laws.scoring import GRID
 from qed.swarm.placing import noise_keys, place
+from qed.swarm.robot import ROBOT
 
 NOTHING = -1  # the source of a link that only fills a group
 
@@ -80,6 +82,7 @@ class Packed:
 
     warps: np.ndarray  # int32 (warps, fields), the dearest first; places are not filled in yet
     limits: np.ndarray  # float32 (controllers, fields)
+    floors: np.ndarray  # float32, the cells of each floor, row by row
     faults: np.ndarray  # float32 (robots, fields)
     networks: np.ndarray  # int32 (networks, fields)
     first: np.ndarray  # the first network of each controller: a team has one per robot
@@ -138,11 +141,16 @@ def packed(job: Job, some: slice, starts: StartTables, all_inputs: bool, room: i
     order = np.argsort(-cost, kind="stable")
     warps, kept, statics = _warps(swarms, job.trials, at_once, order)
     warps[:, L.W_NETWORK] = first_network[warps[:, L.W_LIMITS]]
+    looks = bool(ROBOT.ground)
+    floors, floor_of = laid_out(env.floor if looks else None for env, *_ in kinds)
+    if looks:
+        warps[:, L.W_FLOOR : L.W_FLOOR_COLUMNS + 1] = floor_of[kind[warps[:, L.W_LIMITS]]]
     cells = limits[:, E.FINE].astype(np.int32) ** 2
-    broken_in = [effects(fault, robots) for robots, _, fault in faults]
+    broken_in = [effects(fault, robots, ROBOT.front) for robots, _, fault in faults]
     return Packed(
         warps=warps,
         limits=limits,
+        floors=floors,
         faults=np.concatenate(fault_rows),
         **networks,
         first=first_network,
@@ -201,7 +209,7 @@ def _warps(
     # Contacts of robots lie after what is kept of pairs.
     for_pairs = L.KEPT * L.LANES * (robots // 2)
     for_each = for_pairs + L.CONTACT_FIELDS * L.LANES * -(-L.pairs_at_once(robots) // L.LANES)
-    for_statics = L.LANES * (L.BOTH_WALLS + L.OBSTACLE_FIELDS * obstacles)
+    for_statics = L.LANES * (2 * L.WALL_FIELDS + L.OBSTACLE_FIELDS * obstacles)
 
     def begins(size: np.ndarray) -> np.ndarray:
         begin: np.ndarray = np.cumsum(size * each) - size * each
@@ -227,7 +235,7 @@ def _warps(
 
 def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray:
     """Return a row for each robot: wheels, front sensors, hearing."""
-    broken = effects(faults, env.robots)
+    broken = effects(faults, env.robots, ROBOT.front)
     columns = (
         env.max_speed * broken.wheels[:, 0],
         env.max_speed * broken.wheels[:, 1],
@@ -255,7 +263,7 @@ def _instructions(
     sizes = np.diff(first, append=len(table))
     neurons = np.diff(table[first, L.N_FIRST], append=table[-1, L.N_STOP]) / sizes
     links = np.diff(table[first, L.N_LINK], append=all_links) / sizes
-    hearing = (table[first, L.N_LIVE] & RAB_BITS) != 0
+    hearing = (table[first, L.N_LIVE].astype(np.int64) & RAB_BITS) != 0
     # As if robots were anywhere: so many of all pairs are within hearing.
     share = np.minimum(math.pi * limit[:, E.RAB2] / limit[:, E.SIDE] ** 2, 1.0)
     rounds = hearing * (0.5 + L.pairs_at_once(robots) * share / L.LANES)
@@ -284,7 +292,8 @@ def _networks(networks: Networks, all_inputs: bool) -> dict[str, Any]:
     table[:, L.N_FIRST] = table[:, L.N_STOP] - neurons
     ends = stops[table[:, L.N_STOP] - 1]
     table[:, L.N_LINK] = np.append(0, ends[:-1])
-    table[:, L.N_READS] = ALL_BITS if all_inputs else networks.reads
+    # Of 32 inputs the last one's bit is the sign.
+    table[:, L.N_READS] = np.where(all_inputs, ALL_BITS, networks.reads)
     return {
         "networks": table,
         "biases": networks.biases,

@@ -17,6 +17,10 @@ AT_X = np.array([x for x, _, _ in ROBOT.proximity], f32)
 AT_Y = np.array([y for _, y, _ in ROBOT.proximity], f32)
 AIM_X = np.array([math.cos(angle) for _, _, angle in ROBOT.proximity], f32)
 AIM_Y = np.array([math.sin(angle) for _, _, angle in ROBOT.proximity], f32)
+# Where ground sensors sit (m).
+GROUND = len(ROBOT.ground)
+BELOW_X = np.array([x for x, _ in ROBOT.ground], f32)
+BELOW_Y = np.array([y for _, y in ROBOT.ground], f32)
 CONES = ROBOT.rab
 # Random bits for a misheard neighbour come after those of the sensors, of which two share some.
 RAB_PURPOSE = SENSORS + SENSORS % 2
@@ -87,6 +91,16 @@ def cone(forward: Any, left: Any) -> Any:
 def heard(distance: Any, per_range: Any) -> Any:
     """Return the network's input (1: nobody, -1: here) for a neighbour's distance (m)."""
     return f32(2.0) * min(distance * per_range, f32(1.0)) - f32(1.0)
+
+
+@inlined
+def floor_cell(at: Any, per_cell: Any, cells: Any) -> Any:
+    """Return which of so many cells of the floor along a side a coordinate (m) is in.
+
+    ``per_cell`` is one over their size (1/m).  A sensor that a wall's give lets stand a little
+    outside the arena reads the cell next to it.
+    """
+    return min(max(i32(at * per_cell), i32(0)), cells - i32(1))
 
 
 @inlined
