@@ -41,11 +41,22 @@ class Networks:
 
     def take(self, rows: np.ndarray) -> Networks:
         """Return some of the networks."""
+        begin, end = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
+        if np.array_equal(rows, np.arange(begin, end)):  # as blocks ask for them: no copies
+            some = slice(self._neuron[begin], self._neuron[end])
+            links = slice(self._link[some.start], self._link[some.stop])
+            return Networks(
+                self.neurons[begin:end],
+                self.biases[some],
+                self.links[some],
+                self.sources[links],
+                self.weights[links],
+            )
         neurons = self.neurons[rows]
         neuron = each_of(self._neuron[rows], neurons)
-        links = self.links[neuron]
-        link = each_of(self._link[neuron], links)
-        return Networks(neurons, self.biases[neuron], links, self.sources[link], self.weights[link])
+        each = self.links[neuron]
+        link = each_of(self._link[neuron], each)
+        return Networks(neurons, self.biases[neuron], each, self.sources[link], self.weights[link])
 
     @cached_property
     def reads(self) -> np.ndarray:

@@ -19,6 +19,7 @@ from qed.compile import loop
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span, squeeze
+from qed.swarm.cpu.gather import gather_four, gather_way, interleave_four, pad
 from qed.swarm.robot import ROBOT
 
 ZERO = f32(0.0)
@@ -43,12 +44,12 @@ def near_walls(b: Any, lanes: int) -> None:
 def near_robots(b: Any, near: int, cycle: int) -> int:
     """List the near pairs that may touch, by their lanes; return their number."""
     f, p, m = b.f, b.p, b.m
+    pad(m, L.NEAR_I, near, 0)
+    pad(m, L.NEAR_K, near, 0)
+    for at in range(0, near, L.VECTOR):
+        gather_way(f, L.POSES, 4, m, L.NEAR_I + at, L.NEAR_K + at, p, L.T_DX + at, L.T_DY + at)
     for e in range(near):
-        i = index(m[L.NEAR_I + e])
-        k = index(m[L.NEAR_K + e])
-        p[L.T_DX + e] = f[L.X + k] - f[L.X + i]
-        p[L.T_DY + e] = f[L.Y + k] - f[L.Y + i]
-        p[L.T_GAP + e] = TWO_OUTER + TWO * f[L.MARGIN + i]
+        p[L.T_GAP + e] = TWO_OUTER + TWO * f[L.MARGIN + index(m[L.NEAR_I + e])]
     for e in range(round_up(near)):
         reach = p[L.T_GAP + e]
         square = p[L.T_DX + e] * p[L.T_DX + e] + p[L.T_DY + e] * p[L.T_DY + e]
@@ -64,10 +65,18 @@ def near_robots(b: Any, near: int, cycle: int) -> int:
     for e in range(pairs):
         f[L.AT_OTHERS + index(m[L.C_I + e])] = YES
         f[L.AT_OTHERS + index(m[L.C_K + e])] = YES
-        pair = index(m[L.C_PAIR + e])
-        fresh = b.pair_step[pair] != cycle - 1
-        for j in range(4):
-            p[L.C_KEPT + 4 * e + j] = ZERO if fresh else b.pair_impulse[pair, j]
+        p[L.T_GAP + e] = f32(cycle - 1 - b.pair_step[index(m[L.C_PAIR + e])])
+    pad(m, L.C_PAIR, pairs, 0)
+    for at in range(0, pairs, L.VECTOR):
+        gather_four(b.pair_impulse, 0, m, L.C_PAIR + at, p, L.T_DX + at, L.PAIR_STRIDE)
+    for e in range(round_up(pairs)):
+        fresh = p[L.T_GAP + e] != ZERO
+        p[L.T_DX + e] = ZERO if fresh else p[L.T_DX + e]
+        p[L.T_DY + e] = ZERO if fresh else p[L.T_DY + e]
+        p[L.T_COS_I + e] = ZERO if fresh else p[L.T_COS_I + e]
+        p[L.T_SIN_I + e] = ZERO if fresh else p[L.T_SIN_I + e]
+    for at in range(0, pairs, L.VECTOR):
+        interleave_four(p, L.C_KEPT + 4 * at, p, L.T_DX + at, L.PAIR_STRIDE)
     return pairs
 
 
@@ -117,13 +126,17 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
     The robots of pairs and at obstacles are listed by their places from now on.
     """
     f, n, m = b.f, b.n, b.m
+    for v in range(lanes // L.VECTOR):
+        n[L.INDEX + 3 * v] = below(f, L.AT_X_WALL + L.VECTOR * v, ZERO)
+        n[L.INDEX + 3 * v + 1] = below(f, L.AT_Y_WALL + L.VECTOR * v, ZERO)
+        n[L.INDEX + 3 * v + 2] = below(f, L.AT_OTHERS + L.VECTOR * v, ZERO)
     slots = 0
     stops = (0, 0, 0, 0, 0, 0)
     for stretch in range(6):
-        for start in range(0, lanes, L.VECTOR):
-            x = below(f, L.AT_X_WALL + start, ZERO)
-            y = below(f, L.AT_Y_WALL + start, ZERO)
-            others = below(f, L.AT_OTHERS + start, ZERO)
+        for v in range(lanes // L.VECTOR):
+            x = n[L.INDEX + 3 * v]
+            y = n[L.INDEX + 3 * v + 1]
+            others = n[L.INDEX + 3 * v + 2]
             if stretch == 0:
                 word = ~others & x & ~y
             elif stretch == 1:
@@ -136,17 +149,13 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
                 word = ~others & y & ~x
             else:
                 word = others & ~x & ~y
-            while word != 0:
-                i = start + lowest(word)
-                word &= word - 1
-                n[L.SLOT + i] = slots
-                n[L.P_LANE + slots] = i
-                slots += 1
-        stop = round_up(slots)
-        for e in range(slots, stop):
-            n[L.P_LANE + e] = L.NOWHERE
-        slots = stop
+            squeeze(n, L.OWN + L.VECTOR * v, L.P_LANE + slots, word)
+            slots += ones(word)
+        pad(n, L.P_LANE, slots, L.NOWHERE)
+        slots = round_up(slots)
         stops = (stops[1], stops[2], stops[3], stops[4], stops[5], slots)
+    for e in range(slots):
+        n[L.SLOT + index(n[L.P_LANE + e])] = e
     for e in range(pairs):
         i = index(m[L.C_I + e])
         k = index(m[L.C_K + e])
@@ -154,6 +163,8 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
         f[L.AT_OTHERS + k] = ZERO
         m[L.C_I + e] = n[L.SLOT + i]
         m[L.C_K + e] = n[L.SLOT + k]
+    pad(m, L.C_I, pairs, 0)
+    pad(m, L.C_K, pairs, 0)
     for e in range(obstacles):
         i = index(b.obstacle_places[e, 0])
         f[L.AT_OTHERS + i] = ZERO
@@ -163,9 +174,12 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
 
 @loop
 def widen(b: Any, s: int) -> None:
-    """Lay the positions of a segment out twice, end to end, for shifts that never wrap."""
+    """Lay the positions of a segment out twice, end to end, for shifts that never wrap.
+
+    And the poses as a table.
+    """
     f, w = b.f, b.w
-    first, _, _, size, _ = span(b.segments, s)
+    first, _, _, size, lanes = span(b.segments, s)
     for i in range(size):
         x = f[L.X + first + i]
         y = f[L.Y + first + i]
@@ -173,6 +187,8 @@ def widen(b: Any, s: int) -> None:
         w[L.WIDE_Y + 2 * first + i] = y
         w[L.WIDE_X + 2 * first + size + i] = x
         w[L.WIDE_Y + 2 * first + size + i] = y
+    for at in range(first, first + lanes, L.VECTOR):
+        interleave_four(f, L.POSES + 4 * at, f, L.X + at, L.STRIDE)
 
 
 @loop
@@ -206,10 +222,9 @@ def near_pairs(b: Any, s: int, hearing: bool, near: int) -> Any:
                 near += ones(word)
             if hearing:
                 word = below(f, L.SQUARE + start, audible) & inside
-                if word != 0:
-                    squeeze(m, me + start, L.S_I + seen, word)
-                    squeeze(m, me + shift + start, L.S_K + seen, word)
-                    seen += ones(word)
+                squeeze(m, me + start, L.S_I + seen, word)
+                squeeze(m, me + shift + start, L.S_K + seen, word)
+                seen += ones(word)
         for new in range(index(near - before)):
             e = index(before) + new
             m[L.NEAR_PAIR + e] = m[L.NEAR_I + e] + (k - 1) * L.STRIDE

@@ -27,7 +27,7 @@ PAIR_STRIDE = PAIRS + 48
 
 # Float rows, in groups: the state of a robot (velocity, turn rate, impulses of drive and angular
 # drive),
-X, Y, HEADING, COS, SIN, VX, VY, TURN, JX, JY, ANGULAR_DRIVE = (STRIDE * n for n in range(11))
+X, Y, COS, SIN, HEADING, VX, VY, TURN, JX, JY, ANGULAR_DRIVE = (STRIDE * n for n in range(11))
 # what the cycle makes of it,
 TX, TY, LEFT, RIGHT, OLD_X, OLD_Y, OLD_HEADING, OLD_COS, OLD_SIN, SQUARE = (
     STRIDE * n for n in range(11, 21)
@@ -60,10 +60,16 @@ CORNER, NORMAL_IMPULSE, TANGENT_IMPULSE, ARM, LEVER, NORMAL_MASS, TANGENT_MASS =
     STRIDE * n for n in range(7)
 )
 FIRST_CORNER, SECOND_CORNER = STRIDE, 8 * STRIDE
-FLOAT_ROWS = 102
+# What pairs of them look up (``gather.py``), tables of two numbers an entry: place, heading,
+# velocity, turn rate and number of partners.
+P_PLACES, P_HEADINGS, P_VELOCITIES, P_TURNS = (STRIDE * n for n in range(102, 110, 2))
+P_PARTNERS = STRIDE * 110
+# The poses of all lanes as a table, four numbers an entry: place, cosine and sine of the heading.
+POSES = STRIDE * 111
+FLOAT_ROWS = 115
 
 # Whole-number rows.
-RAB_FAULT, TRIAL, SLOT, PARTNERS, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))
+RAB_FAULT, TRIAL, SLOT, OWN, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))
 # robots that may touch something, packed: their lane,
 P_LANE = STRIDE * 8
 # the cycle in which a robot was last near an x wall, and near a y wall.
@@ -96,34 +102,38 @@ C_KEPT = 0  # four numbers per pair: normal and tangent, twice
 T_RELAXATION = T_GAP
 # and those that touch: the velocity and the turn rates that they push from,
 T_UX, T_UY, T_TURN_I, T_TURN_K = (PAIR_STRIDE * n for n in range(14, 18))
+T_PARTNERS_I, T_PARTNERS_K = T_UX, T_UY
 # how their two points are coupled, and then for each point these rows.
 T_K_NN, T_K_NT, T_K_TN, T_K_TT = (PAIR_STRIDE * n for n in range(18, 22))
-T_ONE, T_TWO = (PAIR_STRIDE * n for n in (22, 28))
+# The four impulses lie one after the other.
+T_ONE, T_TWO = (PAIR_STRIDE * n for n in (22, 24))
 T_CLOSING, T_SLIDING, T_NORMAL_MASS, T_TANGENT_MASS, T_NORMAL_IMPULSE, T_TANGENT_IMPULSE = (
-    PAIR_STRIDE * n for n in range(6)
+    PAIR_STRIDE * n for n in (0, 1, 4, 5, 8, 9)
 )
 PAIR_FLOATS = 34
 # robots within hearing,
-(S_X, S_Y, S_DX, S_DY, S_DISTANCE, S_PER_SQUARE, S_COS_I, S_SIN_I, S_COS_K, S_SIN_K) = (
-    PAIR_STRIDE * n for n in range(10)
+S_X, S_Y, S_COS_I, S_SIN_I, S_OTHER_X, S_OTHER_Y, S_COS_K, S_SIN_K = (
+    PAIR_STRIDE * n for n in range(8)
 )
-S_OTHER_X, S_OTHER_Y, S_NEXT_X, S_NEXT_Y, S_OFF = (PAIR_STRIDE * n for n in range(10, 15))
+S_DX, S_DY, S_DISTANCE, S_PER_SQUARE, S_NEXT_X, S_NEXT_Y, S_OFF = (
+    PAIR_STRIDE * n for n in range(8, 15)
+)
 D_OFF = S_NEXT_X  # of all lanes of a crowd, before they are listed
 # robots or obstacles near a robot's sensors.
-(R_DX, R_DY, R_COS, R_SIN, R_OTHER_COS, R_OTHER_SIN, R_AHEAD, R_LEFT, R_X, R_Y, R_WAY) = (
-    PAIR_STRIDE * n for n in range(11)
+R_DX, R_DY, R_COS, R_SIN, R_OTHER_X, R_OTHER_Y, R_OTHER_COS, R_OTHER_SIN = (
+    PAIR_STRIDE * n for n in range(8)
 )
-R_CULL, R_RADIUS = (PAIR_STRIDE * n for n in (11, 12))
+R_AHEAD, R_LEFT, R_X, R_Y, R_WAY, R_CULL, R_RADIUS = (PAIR_STRIDE * n for n in range(8, 15))
 
 # Lists of pairs, whole numbers: near robots (kept for the next cycle),
 NEAR_I, NEAR_K, NEAR_PAIR = (PAIR_STRIDE * n for n in range(3))
 # robots within hearing (the blockers in doubt are two words of bits), robots that may touch and
 # those that do, and rays that may hit.
-S_I, S_K, S_CONE_I, S_CONE_K, S_FROM, S_WAY = (PAIR_STRIDE * n for n in range(3, 9))
+S_I, S_K, S_CONE_I, S_CONE_K, S_ONE, S_WAY = (PAIR_STRIDE * n for n in range(3, 9))
 S_DOUBTS, S_MORE_DOUBTS, S_PLACE = (PAIR_STRIDE * n for n in (9, 10, 12))
+S_TWO = S_PLACE
 D_DOUBTS, D_MORE_DOUBTS = S_CONE_I, S_CONE_K  # of all lanes of a crowd
 C_I, C_K, C_PAIR, T_I, T_K, T_AT, T_FX, T_FY = (PAIR_STRIDE * n for n in range(3, 11))
-T_PARTNERS_I, T_PARTNERS_K = T_FX, T_FY
 R_LANE, R_ENTRY, R_READS = (PAIR_STRIDE * n for n in range(3, 6))
 # What never changes: the place of an entry in its row, and the lanes of wide rows.
 PLACE, WIDE_LANE = (PAIR_STRIDE * n for n in (11, 13))

@@ -27,6 +27,9 @@ ONE = f32(1.0)
 # attribute of ``L`` would not do, and only then its loops become vector code.
 P_WALL_X, KEPT_X, WALLED_X = L.P_WALL_X, L.KEPT_X, L.WALLED_X
 P_WALL_Y, KEPT_Y, WALLED_Y = L.P_WALL_Y, L.KEPT_Y, L.WALLED_Y
+P_PLACES, P_X, P_Y = L.P_PLACES, L.P_X, L.P_Y
+P_HEADINGS, P_COS, P_SIN = L.P_HEADINGS, L.P_COS, L.P_SIN
+P_VELOCITIES, P_VX, P_VY = L.P_VELOCITIES, L.P_VX, L.P_VY
 
 
 @loop
@@ -56,10 +59,12 @@ def move(b: Any, lanes: int, near: int, cycle: int) -> None:
         return
     statics.recall_corners(f, n, P_WALL_X, KEPT_X, WALLED_X, 0, x_stop, cycle)
     statics.recall_corners(f, n, P_WALL_Y, KEPT_Y, WALLED_Y, both, y_stop, cycle)
+    touching = 0
     for _ in range(SUBSTEPS):
         advance(f, robots)
-        touching = 0
         if pairs > 0:
+            pushing.lay_out(f, P_PLACES, P_X, P_Y, at_x, robots)
+            pushing.lay_out(f, P_HEADINGS, P_COS, P_SIN, at_x, robots)
             touching = pushing.touching_pairs(b, pairs, robots)
         if touching > 0:
             pushing.warm_start_pairs(b, touching)
@@ -71,6 +76,8 @@ def move(b: Any, lanes: int, near: int, cycle: int) -> None:
         statics.touch_walls(f, P_WALL_Y, Y_AXES, -ONE, both, y_stop)
         for _ in range(ITERATIONS):
             if touching > 0:
+                pushing.lay_out(f, P_VELOCITIES, P_VX, P_VY, at_x, at_y)
+                pushing.lay_out(f, P_VELOCITIES, P_VX, P_VY, y_stop, robots)
                 pushing.solve_pairs(b, touching)
                 pushing.apply_impulses(f, b.sums, at_x, at_y)
                 pushing.apply_impulses(f, b.sums, y_stop, robots)
@@ -81,7 +88,8 @@ def move(b: Any, lanes: int, near: int, cycle: int) -> None:
             statics.solve_y_walls_and_drives(f, both, y_stop)
             statics.solve_drives(f, y_stop, robots)
         pushing.store_pairs(b.p, b.m, touching)
-    unpack(b, pairs, obstacles, robots, cycle)
+    pushing.keep_pairs(b, touching, cycle)
+    unpack(b, obstacles, robots, cycle)
     statics.store_corners(f, n, P_WALL_X, KEPT_X, 0, x_stop)
     statics.store_corners(f, n, P_WALL_Y, KEPT_Y, both, y_stop)
 
@@ -139,9 +147,9 @@ def advance(f: Any, robots: int) -> None:
 
 
 @loop
-def unpack(b: Any, pairs: int, obstacles: int, robots: int, cycle: int) -> None:
+def unpack(b: Any, obstacles: int, robots: int, cycle: int) -> None:
     """Put places, velocities and impulses where the next cycle looks for them."""
-    f, n, p, m = b.f, b.n, b.p, b.m
+    f, n = b.f, b.n
     for e in range(robots):
         i = index(n[L.P_LANE + e])
         f[L.X + i] = f[L.P_X + e]
@@ -151,11 +159,6 @@ def unpack(b: Any, pairs: int, obstacles: int, robots: int, cycle: int) -> None:
         f[L.JX + i] = f[L.P_JX + e]
         f[L.JY + i] = f[L.P_JY + e]
         f[L.ANGULAR_DRIVE + i] = f[L.P_ANGULAR_DRIVE + e]
-    for e in range(pairs):
-        pair = index(m[L.C_PAIR + e])
-        for j in range(4):
-            b.pair_impulse[pair, j] = p[L.C_KEPT + 4 * e + j]
-        b.pair_step[pair] = cycle
     for e in range(obstacles):
         place = b.obstacle_places[e, 1]
         b.obstacle_impulse[2 * place] = b.obstacle_contacts[e, L.O_NORMAL_IMPULSE]

@@ -19,6 +19,7 @@ from qed.controller.inputs import RAB_BITS
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, ones, round_up, span, squeeze
+from qed.swarm.cpu.gather import gather_two
 from qed.swarm.laws.geometry import FAR, off_line, one_over
 from qed.swarm.robot import ROBOT
 
@@ -140,11 +141,11 @@ def block(b: Any, s: int, way: int, q: int, lanes: int) -> None:
 @loop
 def occlude(b: Any, s: int, seen: int) -> None:
     """Find what comes between the listed pairs."""
-    w, p, m = b.w, b.p, b.m
+    f, p, m = b.f, b.p, b.m
     first, robots, trials, size, _ = span(b.segments, s)
+    end, round_ = i32(first + size), i32(size)
     for e in range(round_up(seen)):
         m[L.S_WAY + e] = way(m[L.S_I + e], m[L.S_K + e], i32(size))
-        m[L.S_FROM + e] = m[L.S_I + e] + i32(first)
         p[L.S_OFF + e] = FAR
         m[L.S_DOUBTS + e] = 0
         m[L.S_MORE_DOUBTS + e] = 0
@@ -153,13 +154,15 @@ def occlude(b: Any, s: int, seen: int) -> None:
         near1, far1 = i32((q + 1) * trials), i32((q + 2) * trials)
         near2, far2 = i32((r + 1) * trials), i32((r + 2) * trials)
         for e in range(round_up(seen)):
-            at = m[L.S_FROM + e]
-            one = index(at + (near1 if near1 < m[L.S_WAY + e] else far1))
-            two = index(at + (near2 if near2 < m[L.S_WAY + e] else far2))
-            p[L.S_OTHER_X + e] = w[L.WIDE_X + one]
-            p[L.S_OTHER_Y + e] = w[L.WIDE_Y + one]
-            p[L.S_NEXT_X + e] = w[L.WIDE_X + two]
-            p[L.S_NEXT_Y + e] = w[L.WIDE_Y + two]
+            one = i32(m[L.S_I + e] + (near1 if near1 < m[L.S_WAY + e] else far1))
+            two = i32(m[L.S_I + e] + (near2 if near2 < m[L.S_WAY + e] else far2))
+            m[L.S_ONE + e] = one - (round_ if one >= end else i32(0))
+            m[L.S_TWO + e] = two - (round_ if two >= end else i32(0))
+        for at in range(0, seen, L.VECTOR):
+            x, y = L.S_OTHER_X + at, L.S_OTHER_Y + at
+            gather_two(f, L.POSES, 4, m, L.S_ONE + at, p, x, y)
+            x, y = L.S_NEXT_X + at, L.S_NEXT_Y + at
+            gather_two(f, L.POSES, 4, m, L.S_TWO + at, p, x, y)
         word = L.S_DOUBTS + index((q >> 5) * L.PAIR_STRIDE)
         bit1 = i32(1 << (q & 31))
         bit2 = i32(1 << (r & 31))

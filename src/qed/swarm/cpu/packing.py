@@ -233,6 +233,7 @@ def _rest(block: Block) -> None:
         f[row : row + L.STRIDE] = value
     for row in (L.WALLED_X, L.WALLED_Y, L.CELL, L.FINE):
         n[row : row + L.STRIDE] = -1
+    n[L.OWN : L.OWN + L.STRIDE] = np.arange(L.STRIDE)
     block.m[L.PLACE : L.PLACE + L.PAIR_STRIDE] = np.arange(L.PAIR_STRIDE)
 
 
@@ -244,8 +245,8 @@ def _settle(block: Block, segment: Segment, first: int) -> None:
 
     def lay(row: int, values: np.ndarray) -> None:
         """Fill a float row with values (trials, robots), or (robots,) for all trials."""
-        table = np.broadcast_to(values, (segment.size, env.robots))
-        block.f[row + first : row + first + size] = table.T.ravel()
+        lanes = block.f[row + first : row + first + size]
+        lanes.reshape(env.robots, segment.size).T[...] = values
 
     heading = (segment.poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
     lay(L.X, segment.poses[..., 0])
@@ -266,6 +267,8 @@ def _settle(block: Block, segment: Segment, first: int) -> None:
     radios = L.MISHEARS * broken.rab_offset | L.SILENT * broken.dead
     for row, values in ((L.RAB_FAULT, radios), (L.HIT, broken.hit)):
         block.n[row + first : row + first + size] = np.repeat(values, segment.size)
+    rows = [block.f[row + first : row + first + size] for row in (L.X, L.Y, L.COS, L.SIN)]
+    block.f[L.POSES + 4 * first : L.POSES + 4 * (first + size)] = np.stack(rows, -1).ravel()
     trial = np.tile(first + np.arange(segment.size), env.robots)
     block.n[L.TRIAL + first : L.TRIAL + first + size] = trial
     block.keys[here] = segment.keys.T.ravel()

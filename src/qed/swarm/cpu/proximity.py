@@ -10,6 +10,7 @@ from qed.compile import loop
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span, squeeze
+from qed.swarm.cpu.gather import gather_four, pad
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.outline import ray_body
 from qed.swarm.laws.rays import ray_disc, ray_wall
@@ -69,18 +70,14 @@ def at_robots(b: Any, near: int, live: int, mixed: bool, reach: Any) -> None:
 def face(b: Any, near: int, me: int, other: int) -> None:
     """See each listed robot in the frame of the one that looks, and the other way round."""
     f, p, m = b.f, b.p, b.m
-    for e in range(near):
-        i = index(m[me + e])
-        k = index(m[other + e])
-        p[L.R_DX + e] = f[L.X + k] - f[L.X + i]
-        p[L.R_DY + e] = f[L.Y + k] - f[L.Y + i]
-        p[L.R_COS + e] = f[L.COS + i]
-        p[L.R_SIN + e] = f[L.SIN + i]
-        p[L.R_OTHER_COS + e] = f[L.COS + k]
-        p[L.R_OTHER_SIN + e] = f[L.SIN + k]
+    pad(m, me, near, 0)
+    pad(m, other, near, 0)
+    for at in range(0, near, L.VECTOR):
+        gather_four(f, L.POSES, m, me + at, p, L.R_DX + at, L.PAIR_STRIDE)
+        gather_four(f, L.POSES, m, other + at, p, L.R_OTHER_X + at, L.PAIR_STRIDE)
     for e in range(round_up(near)):
-        dx = p[L.R_DX + e]
-        dy = p[L.R_DY + e]
+        dx = p[L.R_OTHER_X + e] - p[L.R_DX + e]
+        dy = p[L.R_OTHER_Y + e] - p[L.R_DY + e]
         c = p[L.R_COS + e]
         s = p[L.R_SIN + e]
         other_c = p[L.R_OTHER_COS + e]

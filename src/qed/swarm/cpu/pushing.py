@@ -14,18 +14,21 @@ from numpy import int64 as i64
 from qed.compile import loop
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, ones, round_up, squeeze
+from qed.swarm.cpu.gather import gather_four, gather_two, gather_way, interleave, pad, scatter_four
 from qed.swarm.laws import bodies, contact, outline
 from qed.swarm.robot import ROBOT
 
 ZERO = f32(0.0)
 ONE = f32(1.0)
+# Globals, as in ``motion.py``.
+P_TURNS, P_TURN, P_PARTNERS = L.P_TURNS, L.P_TURN, L.P_PARTNERS
 TWO_OUTER_SQUARED = f32((2.0 * ROBOT.outer_radius) ** 2)
 
 
 @loop
 def touching_pairs(b: Any, pairs: int, robots: int) -> int:
     """List the pairs that touch with all that solving them needs; return their number."""
-    p, m = b.p, b.m
+    p = b.p
     close = close_pairs(b, pairs)
     for e in range(round_up(close)):
         dx = p[L.T_DX + e]
@@ -42,7 +45,7 @@ def touching_pairs(b: Any, pairs: int, robots: int) -> int:
     touching: int = overlapping_pairs(b, close)
     look_up(b, touching, robots)
     for e in range(round_up(touching)):
-        p[L.T_RELAXATION + e] = contact.relaxation(m[L.T_PARTNERS_I + e], m[L.T_PARTNERS_K + e])
+        p[L.T_RELAXATION + e] = contact.relaxation(p[L.T_PARTNERS_I + e], p[L.T_PARTNERS_K + e])
         arm_i, lever_i, arm_k, lever_k, gap, more_i, farther_i, more_k, farther_k, more_gap = (
             outline.touching_points(
                 p[L.T_DX + e],
@@ -113,52 +116,70 @@ def overlapping_pairs(b: Any, close: int) -> int:
             ):
                 squeeze(p, row + start, row + touching, word)
             touching += ones(word)
+    pad_touching(m, touching)
     return touching
+
+
+@loop
+def pad_touching(m: Any, touching: int) -> None:
+    """Let the list be looked up in whole vectors."""
+    pad(m, L.T_AT, touching, L.PAIRS)
+    pad(m, L.T_I, touching, 0)
+    pad(m, L.T_K, touching, 0)
 
 
 @loop
 def look_up(b: Any, touching: int, robots: int) -> None:
     """Lay out the impulses that pairs kept, their robots' turn rates and numbers of partners."""
-    f, n, p, m = b.f, b.n, b.p, b.m
+    f, p, m = b.f, b.p, b.m
     for e in range(round_up(robots)):
-        n[L.PARTNERS + e] = 0
+        f[L.P_PARTNERS + e] = ZERO
     for e in range(touching):
-        n[L.PARTNERS + index(m[L.T_I + e])] += 1
-        n[L.PARTNERS + index(m[L.T_K + e])] += 1
-    for e in range(touching):
-        i = index(m[L.T_I + e])
-        k = index(m[L.T_K + e])
-        m[L.T_PARTNERS_I + e] = n[L.PARTNERS + i]
-        m[L.T_PARTNERS_K + e] = n[L.PARTNERS + k]
-        p[L.T_TURN_I + e] = f[L.P_TURN + i]
-        p[L.T_TURN_K + e] = f[L.P_TURN + k]
-        kept = L.C_KEPT + 4 * index(m[L.T_AT + e])
-        p[L.T_ONE + L.T_NORMAL_IMPULSE + e] = p[kept]
-        p[L.T_ONE + L.T_TANGENT_IMPULSE + e] = p[kept + 1]
-        p[L.T_TWO + L.T_NORMAL_IMPULSE + e] = p[kept + 2]
-        p[L.T_TWO + L.T_TANGENT_IMPULSE + e] = p[kept + 3]
+        f[L.P_PARTNERS + index(m[L.T_I + e])] += ONE
+        f[L.P_PARTNERS + index(m[L.T_K + e])] += ONE
+    lay_out(f, P_TURNS, P_TURN, P_PARTNERS, 0, robots)
+    for at in range(0, touching, L.VECTOR):
+        gather_two(f, L.P_TURNS, 2, m, L.T_I + at, p, L.T_TURN_I + at, L.T_PARTNERS_I + at)
+        gather_two(f, L.P_TURNS, 2, m, L.T_K + at, p, L.T_TURN_K + at, L.T_PARTNERS_K + at)
+        to = L.T_ONE + L.T_NORMAL_IMPULSE + at
+        gather_four(p, L.C_KEPT, m, L.T_AT + at, p, to, L.PAIR_STRIDE)
+
+
+@loop
+def lay_out(f: Any, table: int, x: int, y: int, first: int, stop: int) -> None:
+    """Lay two rows of packed robots out as a table for pairs."""
+    for at in range(index(first), index(stop), L.VECTOR):
+        interleave(f, table + 2 * at, f, x + at, y + at)
 
 
 @loop
 def store_pairs(p: Any, m: Any, touching: int) -> None:
     """Keep the impulses of pairs for the next sub-step."""
+    for at in range(0, touching, L.VECTOR):
+        of = L.T_ONE + L.T_NORMAL_IMPULSE + at
+        scatter_four(p, L.C_KEPT, m, L.T_AT + at, p, of, L.PAIR_STRIDE)
+
+
+@loop
+def keep_pairs(b: Any, touching: int, cycle: int) -> None:
+    """Keep the impulses of pairs for the next cycle, which takes those of other pairs for zero."""
+    p, m = b.p, b.m
     for e in range(touching):
-        kept = L.C_KEPT + 4 * index(m[L.T_AT + e])
-        p[kept] = p[L.T_ONE + L.T_NORMAL_IMPULSE + e]
-        p[kept + 1] = p[L.T_ONE + L.T_TANGENT_IMPULSE + e]
-        p[kept + 2] = p[L.T_TWO + L.T_NORMAL_IMPULSE + e]
-        p[kept + 3] = p[L.T_TWO + L.T_TANGENT_IMPULSE + e]
+        pair = m[L.C_PAIR + index(m[L.T_AT + e])]
+        m[L.T_FX + e] = pair
+        b.pair_step[index(pair)] = cycle
+    pad(m, L.T_FX, touching, L.NOWHERE)
+    for at in range(0, touching, L.VECTOR):
+        of = L.T_ONE + L.T_NORMAL_IMPULSE + at
+        scatter_four(b.pair_impulse, 0, m, L.T_FX + at, p, of, L.PAIR_STRIDE)
 
 
 @loop
 def close_pairs(b: Any, pairs: int) -> int:
     """List the pairs whose circumscribed discs overlap, with their headings."""
     f, p, m = b.f, b.p, b.m
-    for e in range(pairs):
-        i = index(m[L.C_I + e])
-        k = index(m[L.C_K + e])
-        p[L.T_DX + e] = f[L.P_X + k] - f[L.P_X + i]
-        p[L.T_DY + e] = f[L.P_Y + k] - f[L.P_Y + i]
+    for at in range(0, pairs, L.VECTOR):
+        gather_way(f, L.P_PLACES, 2, m, L.C_I + at, L.C_K + at, p, L.T_DX + at, L.T_DY + at)
     for e in range(round_up(pairs)):
         p[L.T_GAP + e] = p[L.T_DX + e] * p[L.T_DX + e] + p[L.T_DY + e] * p[L.T_DY + e]
     close = 0
@@ -173,13 +194,10 @@ def close_pairs(b: Any, pairs: int) -> int:
             squeeze(p, L.T_DX + start, L.T_DX + close, word)
             squeeze(p, L.T_DY + start, L.T_DY + close, word)
             close += ones(word)
-    for e in range(close):
-        i = index(m[L.T_I + e])
-        k = index(m[L.T_K + e])
-        p[L.T_COS_I + e] = f[L.P_COS + i]
-        p[L.T_SIN_I + e] = f[L.P_SIN + i]
-        p[L.T_COS_K + e] = f[L.P_COS + k]
-        p[L.T_SIN_K + e] = f[L.P_SIN + k]
+    pad_touching(m, close)
+    for at in range(0, close, L.VECTOR):
+        gather_two(f, L.P_HEADINGS, 2, m, L.T_I + at, p, L.T_COS_I + at, L.T_SIN_I + at)
+        gather_two(f, L.P_HEADINGS, 2, m, L.T_K + at, p, L.T_COS_K + at, L.T_SIN_K + at)
     return close
 
 
@@ -217,11 +235,8 @@ def solve_at(p: Any, at: Any, closing: Any, sliding: Any) -> Any:
 def solve_pairs(b: Any, touching: int) -> None:
     """Correct all pairs at once, each from the velocities before the iteration."""
     f, p, m = b.f, b.p, b.m
-    for e in range(touching):
-        i = index(m[L.T_I + e])
-        k = index(m[L.T_K + e])
-        p[L.T_UX + e] = f[L.P_VX + i] - f[L.P_VX + k]
-        p[L.T_UY + e] = f[L.P_VY + i] - f[L.P_VY + k]
+    for at in range(0, touching, L.VECTOR):
+        gather_way(f, L.P_VELOCITIES, 2, m, L.T_K + at, L.T_I + at, p, L.T_UX + at, L.T_UY + at)
     for e in range(round_up(touching)):
         nx = p[L.T_NX + e]
         ny = p[L.T_NY + e]

@@ -16,6 +16,7 @@ from qed.controller.inputs import FIRST_RAB
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span, squeeze
+from qed.swarm.cpu.gather import gather_four, pad
 from qed.swarm.cpu.occlusion import INNER2, OUTER2, blocker, crowded, list_crowd, occlude, way
 from qed.swarm.laws.bodies import ahead
 from qed.swarm.laws.geometry import FAR, PI, cos_sin, one_over
@@ -109,17 +110,12 @@ def listed(b: Any, seen: int, least: Any, limit: Any) -> int:
 def bearings(b: Any, s: int, seen: int) -> int:
     """Find distance and cones of each pair, and keep the pairs that a live cone sees."""
     f, p, m = b.f, b.p, b.m
-    for e in range(seen):
-        i = index(m[L.S_I + e])
-        k = index(m[L.S_K + e])
-        p[L.S_X + e] = f[L.X + i]
-        p[L.S_Y + e] = f[L.Y + i]
-        p[L.S_OTHER_X + e] = f[L.X + k]
-        p[L.S_OTHER_Y + e] = f[L.Y + k]
-        p[L.S_COS_I + e] = f[L.COS + i]
-        p[L.S_SIN_I + e] = f[L.SIN + i]
-        p[L.S_COS_K + e] = f[L.COS + k]
-        p[L.S_SIN_K + e] = f[L.SIN + k]
+    place = b.segments[s, L.FIRST]
+    pad(m, L.S_I, seen, place)
+    pad(m, L.S_K, seen, place)
+    for at in range(0, seen, L.VECTOR):
+        gather_four(f, L.POSES, m, L.S_I + at, p, L.S_X + at, L.PAIR_STRIDE)
+        gather_four(f, L.POSES, m, L.S_K + at, p, L.S_OTHER_X + at, L.PAIR_STRIDE)
     for e in range(round_up(seen)):
         dx = p[L.S_OTHER_X + e] - p[L.S_X + e]
         dy = p[L.S_OTHER_Y + e] - p[L.S_Y + e]
@@ -133,7 +129,7 @@ def bearings(b: Any, s: int, seen: int) -> int:
         p[L.S_DY + e] = dy
     if b.segments[s, L.RAB_OFFSET] == 0:
         wanted(b, s, seen)
-        seen = useful(p, m, seen)
+        seen = useful(p, m, seen, place)
     for e in range(round_up(seen)):
         square = p[L.S_DX + e] * p[L.S_DX + e] + p[L.S_DY + e] * p[L.S_DY + e]
         p[L.S_DISTANCE + e] = math.sqrt(square)
@@ -159,7 +155,7 @@ def wanted(b: Any, s: int, seen: int) -> None:
 
 
 @loop
-def useful(p: Any, m: Any, seen: int) -> int:
+def useful(p: Any, m: Any, seen: int, place: int) -> int:
     """Keep the marked pairs; return their number."""
     kept = 0
     for start in range(0, seen, L.VECTOR):
@@ -170,6 +166,8 @@ def useful(p: Any, m: Any, seen: int) -> int:
             for row in (L.S_X, L.S_Y, L.S_DX, L.S_DY, L.S_OFF):
                 squeeze(p, row + start, row + kept, word)
             kept += ones(word)
+    pad(m, L.S_I, kept, place)
+    pad(m, L.S_K, kept, place)
     return kept
 
 

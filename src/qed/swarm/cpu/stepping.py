@@ -167,7 +167,13 @@ def go_on(before: Block, after: Block, sums: bool) -> None:
         return slice(first, first + count * L.STRIDE)
 
     # Poses, velocities and impulses; the wheels' last command; the impulses of walls.
-    for some in (rows(L.X, 11), rows(L.LEFT, 2), rows(L.MARGIN, 1), rows(L.KEPT_X, 12)):
+    for some in (
+        rows(L.X, 11),
+        rows(L.POSES, 4),
+        rows(L.LEFT, 2),
+        rows(L.MARGIN, 1),
+        rows(L.KEPT_X, 12),
+    ):
         after.f[some] = before.f[some]
     after.n[rows(L.WALLED_X, 2)] = before.n[rows(L.WALLED_X, 2)]
     near = slice(L.NEAR_I, L.NEAR_I + 3 * L.PAIR_STRIDE)
