@@ -1,7 +1,5 @@
 """``qed evolve``: an archive of controllers for a task, in a folder that can be resumed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

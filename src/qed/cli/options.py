@@ -1,7 +1,5 @@
 """Options that several verbs take, in the same words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -4,8 +4,6 @@ A neuron's inputs and weights are laid side by side for ``math.dot``, whose sums
 ``fixed`` says why nothing overflows.  All else is one routine for all neurons.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Programs in C99: single precision, and whole numbers."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile

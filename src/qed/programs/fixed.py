@@ -11,8 +11,6 @@ inputs, all sums fit 32.  Aseba's products of vectors are shifted before they ar
 bits, which a may exceed: so it looks first at floor(sum / 2^(s + 8)), which always fits.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Networks as programs hold them, and the simulator's arithmetic to compare programs with."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from types import FunctionType
 from typing import Any, NamedTuple

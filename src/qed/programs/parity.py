@@ -1,7 +1,5 @@
 """An exported program beside the simulator's controller: output by output, and in the world."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

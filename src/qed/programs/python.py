@@ -1,7 +1,5 @@
 """Programs in Python: one file without imports but math, for CPython and MicroPython."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The search of a kit in plain Python, and whether it decides as the kit's own does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
