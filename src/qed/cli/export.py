@@ -41,7 +41,7 @@ def export(
     from qed.controller.team import Team
     from qed.errors import InputError
     from qed.programs.export import export as write
-    from qed.programs.fixed import DoesNotFitError
+    from qed.programs.network import DoesNotFitError
     from qed.recovery.kit.kit import Kit
     from qed.recovery.kit.stored import is_kit
     from qed.swarm.environment import Environment

@@ -1,7 +1,7 @@
 """Programs for Aseba, the language of a Thymio II: 16-bit numbers, byte-code of 1,534 words.
 
 A neuron's inputs and weights are laid side by side for ``math.dot``, whose sums have 32 bits;
-``fixed`` says why nothing overflows.  All else is one routine for all neurons.
+``network`` says why nothing overflows.  All else is one routine for all neurons.
 """
 
 import json
@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 from qed.errors import InputError, StoppedError
 from qed.programs.contract import FULL_SCALE, plain
-from qed.programs.fixed import (
+from qed.programs.network import (
     COARSE,
     LIMIT,
     ONE,
@@ -25,9 +25,9 @@ from qed.programs.fixed import (
     TABLE,
     DoesNotFitError,
     FixedNeuron,
+    Network,
     fixed,
 )
-from qed.programs.network import Network
 from qed.programs.running import SOURCES, Running, listed
 from qed.swarm.made_for import made_for
 from qed.swarm.robot import THYMIO, THYMIO_STOCK, Robot

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from qed.recovery.search.strategies import EXHAUSTIVE, LEARNED, MAP, PORTFOLIO, RANDOM
 from qed.study.beyond import BEST, BUDGETS, KEEP, PLAYBOOK, TEAM
-from qed.study.blocks import ALGORITHM, ALL, TASK, Row, Table, counted, many, plain
+from qed.study.blocks import ALGORITHM, ALL, TASK, Row, Table, counted, described, many, plain
 from qed.study.charts import LABEL, PART, TICK
 from qed.study.results import Results
 
@@ -69,23 +69,16 @@ def table(results: Results) -> Table | None:
         if _has_teams(results)
         else ""
     )
-    return Table(
+    return described(
         TABLE,
-        "Recovery with few trials, by playbook and by team",
-        "Mean resilience on the same fresh trials; nearer to 0 is better. Kept: the normal best "
-        "is kept. Search: a kit's search, which does not know the fault, after 1, 3 or 10 trials. "
-        "Exhaustive: every solution of the map is simulated with the fault, as in the paper. "
-        "Playbook: each robot knows its own fault and looks up its controller, without search; if "
-        f"validation did not favour the playbook, the normal best is kept.{teams} "
-        f"{counted('fault', frame.to_dict('records'))} per row, none used to prepare a kit.",
         frame,
         (TASK, ALGORITHM),
         tuple(
-            plain(heading, column, 3)
-            for column, (_, _, heading) in WAYS.items()
-            if column in frame
+            plain(heading, column, 3) for column, (_, _, heading) in WAYS.items() if column in frame
         ),
-    )  # fmt: skip
+        teams=teams,
+        faults=counted("fault", frame.to_dict("records")),
+    )
 
 
 def sentences(results: Results) -> list[str]:

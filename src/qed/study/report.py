@@ -2,6 +2,7 @@
 
 import platform
 import shutil
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
@@ -34,35 +35,7 @@ from qed.study.results import TABLES, Results
 from qed.text import toml
 
 STUDY = "study"  # name of a published page, and of the folder beside it
-DEFINITIONS = {
-    "Map": "What a run evolves: an archive of solutions, at most one for each cell. A solution is "
-    "a controller, which all robots of a swarm run.",
-    "Normal best": "The solution of a map with the highest fitness when all solutions are "
-    "re-evaluated in the normal environment: ten healthy robots.",
-    "Empirical maximum": "The highest fitness of a normal best in the normal environment, over all "
-    "maps of a task. Performance is fitness as a fraction of it.",
-    "Combined fault": "Each of the ten robots draws one of eight faults; one of the eight is no "
-    "fault. All tasks and algorithms of a replicate have the same combined faults.",
-    "Selection trials": "Trials by which a solution is selected: the normal best without a fault, "
-    "the recovery solution with it. The paper reports fitness on these trials.",
-    "Fresh trials": "Trials that were not used for selection. N, F and R below, and the empirical "
-    "maximum, are means over fresh trials.",
-    "Impact": "(F - N) / N, where N is the normal best's fitness without the fault and F its "
-    "fitness with it. -0.25 means that a quarter is lost.",
-    "Recovered performance": "R as a fraction of the empirical maximum. R is the fitness, with the "
-    "fault, of the solution selected for that fault.",
-    "Resilience": "(R - N) / N: the relative loss that remains after recovery.",
-    "Selection bias": "The fraction of the gain on selection trials that "
-    "fresh trials do not confirm.",
-    "Distance": "How much the recovery solution's behaviour differs from the normal best's, both "
-    "in the normal environment: total variation distance between their action distributions, "
-    "averaged over 64 sensory states. 0 is identical, 1 as different as possible.",
-    "Projected coverage": "The number of SPIRIT's 4,096 cells that the solutions of a map fill, "
-    "when SPIRIT describes them in the normal environment.",
-    "Diversity of a map": "The mean distance over all pairs of those cells, between the best "
-    "solutions in them. It is compared with the paper's number. The paper's text uses the "
-    "distance between the cells' centroids, which is given as well.",
-}
+DEFINITIONS = tomllib.loads(files("qed.study").joinpath("definitions.toml").read_text("utf-8"))
 
 
 class Section(NamedTuple):
@@ -102,11 +75,8 @@ def _fault_kinds(results: Results) -> Table:
         for kind, column in work.KINDS_AND_ANY.items()
         for robots, n, median, iqr in statistics.by_count(recoveries[column], recoveries["impact"])
     ]
-    return Table(
+    return blocks.described(
         "fault-kinds",
-        "Impact by number of robots with each kind of fault",
-        f"Median ± IQR over all tasks and algorithms. {paper_tables.BRACKETS}The paper finds no "
-        "direct relation.",
         pd.DataFrame(rows),
         (Key("Fault", "kind", str.capitalize), Key("Robots", "robots")),
         (blocks.spread("Impact", "impact", "iqr")._replace(paper=None), plain("n", "n", 0)),
@@ -126,11 +96,8 @@ def _fault_correlations(results: Results) -> Table:
             row |= {kind: number(recoveries)}
             row |= by_map.limits(kind, by_map.over_replicates(recoveries, number))
         rows.append(row)
-    return Table(
+    return blocks.described(
         "fault-correlations",
-        "Correlation of impact with the number of robots with each kind of fault",
-        f"Pearson correlation over all tasks. {paper_tables.BRACKETS}Below 0, more such faults "
-        "cost more performance.",
         pd.DataFrame(rows),
         (blocks.ALGORITHM,),
         (*(plain(kind.capitalize(), kind) for kind in work.KINDS_AND_ANY), plain("n", "n", 0)),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from qed.study.blocks import ALGORITHM, ALL, TASK, Row, Table, counted, plain
+from qed.study.blocks import ALGORITHM, ALL, TASK, Row, Table, counted, described, plain
 from qed.study.results import Results
 
 COLUMNS = ("task", "algorithm", "n", "claimed_gain", "gain", "selection_bias")
@@ -63,15 +63,8 @@ def _summed(gains: pd.DataFrame) -> tuple[float, float, float]:
 def bias_table(results: Results) -> Table:
     """Return the selection bias of the recoveries, as a table."""
     frame = bias(results)
-    return Table(
+    return described(
         "table-selection-bias",
-        "Selection bias in the gain of recovery",
-        "Gain is the recovery solution's fitness minus the normal best's, both with the fault, as "
-        "a fraction of the task's empirical maximum. Columns are medians on the selection trials "
-        "(claimed) and on fresh trials. Selection bias is the fraction of the summed "
-        "claimed gains that fresh trials do not confirm: 0 is none, 1 is all, above 1 "
-        "recovery did harm. "
-        f"{counted('recovery', frame.to_dict('records'))} per row.",
         frame,
         (TASK, ALGORITHM),
         (
@@ -79,6 +72,7 @@ def bias_table(results: Results) -> Table:
             plain("Fresh gain", "gain", 3),
             plain("Selection bias", "selection_bias"),
         ),
+        recoveries=counted("recovery", frame.to_dict("records")),
     )
 
 
