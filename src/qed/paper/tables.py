@@ -15,19 +15,7 @@ from qed import paper
 from qed.paper import QED
 from qed.paper.measures import STRONGEST, comparisons
 from qed.study import blocks
-from qed.study.blocks import (
-    Column,
-    Key,
-    Part,
-    Row,
-    Table,
-    counted,
-    described,
-    known,
-    plain,
-    rounded,
-    spread,
-)
+from qed.study.blocks import Column, Key, Part, Row, Table, counted, described, known, rounded
 from qed.study.by_map import limits, means, medians, over_replicates, slopes
 from qed.study.results import Results
 from qed.study.statistics import LARGE, fit, interval, mean_sd, median_iqr
@@ -113,7 +101,7 @@ def maps_table(results: Results) -> Table:
         "table-s1",
         pd.DataFrame(rows),
         (blocks.TASK, blocks.ALGORITHM),
-        tuple(spread(heading, stem, "sd") for stem, heading in shown.items()),
+        tuple(blocks.spread(heading, stem, "sd") for stem, heading in shown.items()),
         replicates=counted("replicate", rows),
     )
 
@@ -155,7 +143,7 @@ def _recovery(results: Results, trials: str) -> Table:
         "table-s2",
         pd.DataFrame(rows),
         (blocks.ALGORITHM,),
-        tuple(spread(heading, stem, "iqr") for stem, heading in shown.items()),
+        tuple(blocks.spread(heading, stem, "iqr") for stem, heading in shown.items()),
         recoveries=counted("recovery", rows),
         trials=ON[trials],
     )
@@ -177,8 +165,8 @@ def _comparison(results: Results, number: str, metric: str, stem: str, trials: s
         ),
         (blocks.TASK, Key("Against", "baseline", str.upper)),
         (
-            spread(f"QED's {metric}", f"qed_{stem}", "iqr", printed=1),
-            spread("The other's", stem, "iqr", printed=1),
+            blocks.spread(f"QED's {metric}", f"qed_{stem}", "iqr", printed=1),
+            blocks.spread("The other's", stem, "iqr", printed=1),
             significance("Significance"),
             effects("Effect"),
         ),
@@ -251,9 +239,9 @@ def coverage_table(results: Results) -> Table:
         pd.DataFrame(rows),
         (blocks.ALGORITHM,),
         (
-            *(spread(heading, stem, "sd", digits=0) for stem, heading in shown.items()),
+            *(blocks.spread(heading, stem, "sd", digits=0) for stem, heading in shown.items()),
             *(
-                spread(heading, stem, "sd")._replace(
+                blocks.spread(heading, stem, "sd")._replace(
                     paper=span(stem) if stem == "solution_diversity" else None
                 )
                 for stem, heading in diverse.items()
@@ -289,11 +277,11 @@ def slopes_table(results: Results) -> Table:
         pd.DataFrame(rows),
         (Key("Slope of", "of", str.capitalize), blocks.ALGORITHM),
         (
-            plain("Slope", "slope", paper=True),
-            plain("Intercept", "intercept"),
-            plain("r", "r"),
-            plain("n", "n", 0),
-            plain("Left out", "left_out", 0),
+            blocks.plain("Slope", "slope", paper=True),
+            blocks.plain("Intercept", "intercept"),
+            blocks.plain("r", "r"),
+            blocks.plain("n", "n", 0),
+            blocks.plain("Left out", "left_out", 0),
         ),
         points=counted("point", rows),
     )

@@ -10,19 +10,9 @@ from qed.archive.archive import Archive
 from qed.definitions import defined, same_as_stored
 from qed.errors import InputError, choice, former
 from qed.recovery import by_fault
+from qed.recovery import trials as racing
 from qed.recovery.recovery import ArchiveOptions, OnEvent, Recovery, Report, standard_error, watcher
-from qed.recovery.trials import (
-    INDEPENDENT,
-    Normal,
-    Progress,
-    RaceResult,
-    Swarm,
-    Trials,
-    heats,
-    race,
-    races,
-    streams,
-)
+from qed.recovery.trials import INDEPENDENT, Normal, Progress, Swarm, Trials, streams
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
@@ -204,14 +194,14 @@ class ArchiveSearch:
     ) -> None:
         self.archive, self.how, self.normal = archive, how, normal
         self.controllers, self.cells = len(how.networks), archive.occupied
-        self.full = full or not races(self.controllers, how.trials)
+        self.full = full or not racing.races(self.controllers, how.trials)
 
     @property
     def planned(self) -> int:
         """How many swarms are tried, healthy or in a combined fault."""
         if self.full:
             return self.controllers
-        return sum(count for count, _ in heats(self.controllers, self.how.trials))
+        return sum(count for count, _ in racing.heats(self.controllers, self.how.trials))
 
     def recover(
         self, faults: Sequence[Faults], by: str | None = None, watch: OnEvent | None = None
@@ -251,14 +241,14 @@ class ArchiveSearch:
 
     def _race(
         self, faults: Faults | None, seed: int, always: Sequence[int], report: Report
-    ) -> RaceResult:
+    ) -> racing.RaceResult:
         def attempt(rows: np.ndarray, trials: int) -> np.ndarray:
             report.candidates = len(rows)
             swarms = [([row], faults) for row in rows.tolist()]
             found: np.ndarray = self.how.fitness(swarms, trials, seed, report).mean(1)
             return found
 
-        return race(self.controllers, self.how.trials, attempt, always)
+        return racing.race(self.controllers, self.how.trials, attempt, always)
 
     def _measured(
         self, faults: Sequence[Faults], normal: Normal, fitness: np.ndarray

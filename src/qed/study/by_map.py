@@ -14,20 +14,8 @@ import pandas as pd
 
 from qed.paper import QED
 from qed.paper.measures import SEVERE, in_signatures, remembered
-from qed.study import statistics
-from qed.study.blocks import (
-    ALGORITHM,
-    ALL,
-    TASK,
-    Key,
-    Row,
-    Table,
-    counted,
-    described,
-    listed,
-    many,
-    plain,
-)
+from qed.study import blocks, statistics
+from qed.study.blocks import ALGORITHM, ALL, TASK, Key, Row, Table, listed, many
 from qed.study.results import Results
 from qed.study.statistics import Interval, interval, permutation_p
 from qed.swarm.environment import PAPER, Environment
@@ -252,47 +240,49 @@ def tables(results: Results) -> Iterator[Table]:
     if results.recoveries.empty:
         return
     frame = outcomes(results)
-    yield described(
+    yield blocks.described(
         "by-map",
         frame,
         (TASK, ALGORITHM),
-        tuple(plain(heading, name, 3) for name, heading in OUTCOMES.items()),
-        maps=counted("map", frame.to_dict("records")),
+        tuple(blocks.plain(heading, name, 3) for name, heading in OUTCOMES.items()),
+        maps=blocks.counted("map", frame.to_dict("records")),
     )
     frame = differences(results)
     if len(frame):
-        yield described(
+        yield blocks.described(
             "qed-by-map",
             frame,
             (TASK, Key("Against", "against", str.upper)),
             (
-                plain("Recovered performance", "relative_performance", 3),
-                plain("p", "relative_performance_p", 3),
-                plain("Without one task", "relative_performance_p_without", 3),
-                plain("Close", "close_p", 3),
-                plain("Resilience", "resilience", 3),
-                plain("p ", "resilience_p", 3),
-                plain("Without one task ", "resilience_p_without", 3),
+                blocks.plain("Recovered performance", "relative_performance", 3),
+                blocks.plain("p", "relative_performance_p", 3),
+                blocks.plain("Without one task", "relative_performance_p_without", 3),
+                blocks.plain("Close", "close_p", 3),
+                blocks.plain("Resilience", "resilience", 3),
+                blocks.plain("p ", "resilience_p", 3),
+                blocks.plain("Without one task ", "resilience_p_without", 3),
             ),
             margin=MARGIN,
         )
-    yield described(
+    yield blocks.described(
         "mechanism",
         mechanism(results),
         (Key("Measure", "measure", lambda words: words[:1].upper() + words[1:]), ALGORITHM),
         (
-            plain("Mean", "mean"),
-            plain("QED less it", "difference"),
-            plain("p", "p", 3),
-            plain("Maps", "n", 0),
+            blocks.plain("Mean", "mean"),
+            blocks.plain("QED less it", "difference"),
+            blocks.plain("p", "p", 3),
+            blocks.plain("Maps", "n", 0),
         ),
         severe=-SEVERE,
         fewest=FEWEST,
     )
     frame = recovery_cells(results)
     if len(frame):
-        columns = tuple(plain(heading, name) for name, heading in ABOVE.items())
-        yield described("recovery-cells", frame, (Key("Task", "task", str.capitalize),), columns)
+        columns = tuple(blocks.plain(heading, name) for name, heading in ABOVE.items())
+        yield blocks.described(
+            "recovery-cells", frame, (Key("Task", "task", str.capitalize),), columns
+        )
 
 
 def told(value: float, low: float, high: float, digits: int = 3) -> str:

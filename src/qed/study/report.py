@@ -18,20 +18,12 @@ from qed.files import write_text
 from qed.paper import tables as paper_tables
 from qed.paper import verdicts
 from qed.paper.statements import Judged, judged
-from qed.study import (
-    beyond_report,
-    blocks,
-    by_map,
-    paths,
-    selection_bias,
-    statistics,
-    summary,
-    work,
-)
+from qed.study import beyond_report, blocks, by_map, paths, selection_bias, statistics, summary
 from qed.study.blocks import Block, Key, Link, Picture, Row, Table, Text, many, plain
 from qed.study.figures import DPI, draw
 from qed.study.plan import Name
 from qed.study.results import TABLES, Results
+from qed.study.work import KINDS_AND_ANY
 from qed.text import toml
 
 STUDY = "study"  # name of a published page, and of the folder beside it
@@ -72,7 +64,7 @@ def _fault_kinds(results: Results) -> Table:
             "impact",
             by_map.over_replicates(recoveries[recoveries[column] == robots], impact),
         )
-        for kind, column in work.KINDS_AND_ANY.items()
+        for kind, column in KINDS_AND_ANY.items()
         for robots, n, median, iqr in statistics.by_count(recoveries[column], recoveries["impact"])
     ]
     return blocks.described(
@@ -91,7 +83,7 @@ def _fault_correlations(results: Results) -> Table:
         if recoveries.empty:
             continue
         row: Row = {"algorithm": algorithm, "n": len(recoveries)}
-        for kind, column in work.KINDS_AND_ANY.items():
+        for kind, column in KINDS_AND_ANY.items():
             number = by_map.correlations(column, "impact")
             row |= {kind: number(recoveries)}
             row |= by_map.limits(kind, by_map.over_replicates(recoveries, number))
@@ -100,7 +92,7 @@ def _fault_correlations(results: Results) -> Table:
         "fault-correlations",
         pd.DataFrame(rows),
         (blocks.ALGORITHM,),
-        (*(plain(kind.capitalize(), kind) for kind in work.KINDS_AND_ANY), plain("n", "n", 0)),
+        (*(plain(kind.capitalize(), kind) for kind in KINDS_AND_ANY), plain("n", "n", 0)),
     )
 
 
