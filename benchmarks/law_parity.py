@@ -22,7 +22,7 @@ from law_cases import BY_NAME, CASES, Columns, draw, parts
 from numba import cuda, njit
 
 from qed import compile as compiling
-from qed.swarm.cuda import available, pairs, proximity, statics
+from qed.swarm.cuda import available, outline
 from qed.swarm.cuda.device import ROUGHLY, SIMULATED, device, stage
 
 STEP = 2.0**-23  # between single-precision numbers, relative to them
@@ -108,14 +108,14 @@ TOLERANCES = {
 @stage
 def beyond(dx, dy, c, s, other_c, other_s):  # type: ignore[no-untyped-def]
     """Look at all faces at once; the engine's lanes share them."""
-    return pairs.beyond(dx, dy, c, s, other_c, other_s, 0, pairs.FACE_COUNT)
+    return outline.beyond(dx, dy, c, s, other_c, other_s, 0, outline.FACE_COUNT)
 
 
 # For laws about all faces of a body the GPU engine has loops of its own.
 LOOPS = {
     "bodies.beyond": beyond,
-    "bodies.body_point": statics.body_point,
-    "rays.ray_body": proximity.meets_body,
+    "bodies.body_point": outline.body_point,
+    "rays.ray_body": outline.meets_body,
 }
 
 

@@ -5,10 +5,10 @@
 
 Each version has a process of its own, which simulates a case when asked and says how long that took
 (s), from call to result (on a CPU: of one thread, as the process is charged), with a digest of the
-fitness.  Prints for each case the median speeds, the
-median of the ratios new/old of the turns with the range of the middle half of them, and whether
-fitness is the same to the bit; saves all times as benchmarks/results/old-and-new-cpu.json (or
--cuda).  Cases use public names alone.
+fitness; evolution that goes on is timed without its first generation.  Prints for each case the
+median speeds, the median of the ratios new/old of the turns with the range of the middle half of
+them, and whether fitness is the same to the bit; saves all times as
+benchmarks/results/old-and-new-cpu.json (or -cuda).
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ import numpy as np
 
 HERE = Path(__file__).parent
 CASES = ("random", "cluster", "patrolling", "aggregation", "environments", "faults", "evolve")
+# QED taken up where a whole run ended: how many runs side by side, raced or not, and generations.
+RUNS = {"one run": (1, False, 12), "five runs": (5, False, 6), "20 raced": (20, True, 6)}
 # Controllers and seconds of a trial, 50 trials each, by engine: a second or two on each.
 SIZES = {
     "cpu": {
@@ -35,11 +37,13 @@ SIZES = {
         "environments": (80, 40.0),
         "faults": (80, 80.0),
         "evolve": (320, 10.0),
+        **dict.fromkeys(RUNS, (80, 10.0)),
     },
     "cuda": {
         **dict.fromkeys(CASES, (400, 400.0)),
         "cluster": (400, 100.0),
         "evolve": (1_200, 100.0),
+        **dict.fromkeys(RUNS, (80, 400.0)),
     },
 }
 TRIALS = 50
@@ -64,6 +68,21 @@ def work(backend: str) -> None:
         )  # fmt: skip
         robots = 12  # on average, about; the same in both versions
         return archive.objective[archive.occupied], evaluations * TRIALS * robots
+
+    def go_on(count: int, race: bool, generations: int, seconds: float) -> tuple[Any, int, float]:
+        runs, side_by_side = begun(count, race, seconds, backend)
+        for run in runs:
+            run.search.archive = qed.load_example("patrolling")
+            run.search.done = run.search.initial
+        steps = side_by_side(runs)
+        while min(run.search.done for run in runs) < runs[0].search.initial + 80:
+            next(steps)
+        before, begin = sum(run.search.done for run in runs), clock()
+        while sum(run.search.done for run in runs) < before + 80 * generations * count:
+            next(steps)
+        taken, told = clock() - begin, sum(run.search.done for run in runs) - before
+        fitness = np.concatenate([run.search.archive.objective for run in runs])
+        return fitness, told * TRIALS * 12, taken
 
     def simulate(name: str, count: int, seconds: float) -> tuple[np.ndarray, int]:
         where: Any = qed.Environment()
@@ -97,11 +116,34 @@ def work(backend: str) -> None:
     for line in sys.stdin:
         name, count, seconds = json.loads(line)
         begin = clock()
-        run = evolve(count, seconds) if name == "evolve" else simulate(name, count, seconds)
-        taken = clock() - begin
+        if name in RUNS:
+            *run, taken = go_on(*RUNS[name], seconds)
+        else:
+            run = evolve(count, seconds) if name == "evolve" else simulate(name, count, seconds)
+            taken = clock() - begin
         digest = blake2b(np.ascontiguousarray(run[0]).tobytes(), digest_size=8).hexdigest()
         steps = run[1] * round(seconds / 0.2)
         print(json.dumps({"seconds": taken, "digest": digest, "steps": steps}), flush=True)
+
+
+def begun(count: int, race: bool, seconds: float, backend: str) -> tuple[list[Any], Any]:
+    """Return runs of QED, and what evolves them side by side."""
+    sizes = {"evaluations": 49_999, "initial": 400}
+    try:
+        from qed.evolution import Run, run_side_by_side
+        from qed.evolution.swarms import Swarms
+    except ImportError:  # version 0.2.0
+        from qed.evolution import drive  # type: ignore[attr-defined]
+        from qed.evolution.swarm_run import Settings, SwarmRun  # type: ignore[import-not-found]
+
+        given = {"trials": TRIALS, "seconds": seconds, "race": race, **sizes}
+        some = [Settings("patrolling", "qed", seed=k + 1, **given) for k in range(count)]
+        return [SwarmRun(one, backend=backend) for one in some], drive
+    domains = [
+        Swarms("patrolling", "qed", TRIALS, seconds, k + 1, race, backend=backend)
+        for k in range(count)
+    ]
+    return [Run(None, domain, **sizes) for domain in domains], run_side_by_side
 
 
 class Version:
@@ -139,7 +181,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--old", type=Path, help="worktree of the version to compare with")
     parser.add_argument("--backend", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--cases", nargs="+", choices=(*CASES, *RUNS), default=list(CASES))
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -156,8 +198,9 @@ def main() -> None:
     print(f"{'':14s}{'old':>8s}{'new':>8s}   new/old    same bits  (million robot-steps/s)")
     for name in given.cases:
         count, seconds = SIZES[given.backend][name]
+        short = seconds / 10 if name in RUNS else 1.0
         for version in versions.values():  # compiles
-            version.run(name, 80 if name != "evolve" else 160, 1.0)
+            version.run(name, 160 if name == "evolve" else 80, short)
         turns: dict[str, list[dict[str, Any]]] = {"old": [], "new": []}
         for turn in range(given.turns):
             for which in ("old", "new") if turn % 2 else ("new", "old"):

@@ -1,6 +1,6 @@
 """What a GPU's kernel is compiled to, without a GPU: registers, spills, instructions by file.
 
-    python tools/kernel_code.py [--sums patrol] [--obstacles] [--faults] [--registers 128]
+    python tools/kernel_code.py [--robot thymio] [--sums patrol] [--obstacles] [--faults] [--teams]
 
 Needs numba-cuda and ptxas (packages `numba-cuda[cu12]` and `nvidia-cuda-nvcc-cu12`, in an
 environment with numpy < 2.5); counts instructions by file if nvdisasm is on the path or given by
@@ -38,7 +38,7 @@ TABLES = types.Tuple((array(float32, 1), *[array(int32, 1)] * 3))
 ARGUMENTS = (
     array(int32, 2), array(float32, 2), array(float32, 2), array(uint32, 1), array(float32, 2),
     array(float32, 2), array(int32, 2), TABLES, array(float32, 1), array(float32, 1),
-    array(float64, 2), array(int32, 1), array(int32, 1), *[int32] * 6,
+    array(float64, 2), *[array(int32, 1)] * 3, array(float64, 1), array(int32, 1), *[int32] * 7,
 )  # fmt: skip
 
 
@@ -48,7 +48,7 @@ class Processor:
     compute_capability = PROCESSOR
 
 
-def python_of_kernel(sums: str, obstacles: bool, faults: bool) -> Callable[..., Any]:
+def python_of_kernel(robot: Any, sums: str, *kinds: bool) -> Callable[..., Any]:
     """Return the kernel's Python, its device functions with line numbers."""
     plain = numba.cuda.jit
 
@@ -57,12 +57,13 @@ def python_of_kernel(sums: str, obstacles: bool, faults: bool) -> Callable[..., 
 
     numba.cuda.jit = with_lines
     dispatcher.get_current_device = Processor
-    from qed.swarm.cuda import kernel
+    from qed.swarm.made_for import made_for
     from qed.swarm.measures import wanted
 
+    kernel = made_for(robot, "qed.swarm.cuda.kernel")
     found: list[Callable[..., Any]] = []
     kernel.launchable = lambda function, kind, **options: found.append(function)
-    kernel.kernel(wanted(sums.split(",")).stages, obstacles, faults, False)
+    kernel.kernel(wanted(sums.split(",")).stages, *kinds)
     return found[0]
 
 
@@ -97,14 +98,22 @@ def instructions(cubin: Path) -> tuple[Counter[str], str]:
 def main() -> None:
     """Compile, and print."""
     from qed.swarm.cuda.device import ROUGHLY
+    from qed.swarm.robot import ROBOTS
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--robot", default="thymio", choices=ROBOTS)
     parser.add_argument("--sums", default="patrol")
     parser.add_argument("--obstacles", action="store_true")
-    parser.add_argument("--faults", action="store_true")
+    parser.add_argument("--faults", action="store_true", help="of sensors that look ahead")
+    parser.add_argument("--mishearing", action="store_true")
+    parser.add_argument("--general-faults", action="store_true")
+    parser.add_argument("--teams", action="store_true")
     parser.add_argument("--registers", type=int, default=128)
     given = parser.parse_args()
-    run = python_of_kernel(given.sums, given.obstacles, given.faults)
+    run = python_of_kernel(
+        ROBOTS[given.robot], given.sums, given.obstacles, given.faults, given.mishearing,
+        given.general_faults, given.teams,
+    )  # fmt: skip
     ptx, _ = numba.cuda.compile_ptx(
         run, types.void(*ARGUMENTS), cc=PROCESSOR, fastmath=ROUGHLY, lineinfo=True
     )

@@ -16,10 +16,10 @@ import behaviours
 import patience
 
 import qed
-from qed.swarm.cpu import engine as cpu
-from qed.swarm.cuda import engine as gpu
+from qed.swarm import backend
 from qed.swarm.faults import FAULTS
 from qed.swarm.job import checked
+from qed.swarm.made_for import made_for
 from qed.swarm.measures import MEASURES, wanted
 from qed.swarm.user_defined import checked as checked_law
 
@@ -66,14 +66,29 @@ OWN_FAULTS = (
 NETWORKS = [behaviours.STRAIGHT, qed.Controller.random(5), behaviours.AGGREGATOR]
 
 
-def crowd(robots: int, trials: int, gap: float) -> np.ndarray:
+# Three corners, as many sensors as there may be, each an emitter of messages: 32 inputs.
+SIDES = [
+    (0.06 - 0.1 * part, sign * 0.06 * part) for part in np.linspace(0, 1, 8) for sign in (1, -1)
+]
+TRIANGLE = qed.Robot(
+    "triangle", body=[(0.06, 0.0), (-0.04, 0.06), (-0.04, -0.06)], mass=0.5, wheel_base=0.07,
+    proximity=[(x, y, math.atan2(y, x)) for x, y in SIDES], rab=0, messages=0.2,
+)  # fmt: skip
+
+
+def straight(robot: qed.Robot) -> qed.Controller:
+    """Return a controller that drives ahead, as fast as it can."""
+    return qed.Controller([], [9.0, 9.0], robot=robot)
+
+
+def crowd(robots: int, trials: int, gap: float, begin: float = 0.09) -> np.ndarray:
     """Return robots on a grid in a corner, headed anywhere."""
     chance = np.random.default_rng(robots)
     columns = math.ceil(math.sqrt(robots))
     number = np.arange(robots)
     poses = np.empty((trials, robots, 3))
-    poses[..., 0] = 0.09 + gap * (number % columns)
-    poses[..., 1] = 0.09 + gap * (number // columns)
+    poses[..., 0] = begin + gap * (number % columns)
+    poses[..., 1] = begin + gap * (number // columns)
     poses[..., 2] = chance.uniform(-3, 3, (trials, robots))
     return poses
 
@@ -85,6 +100,8 @@ def compare(name, environment, networks, sums=ALL, seconds=0.6, trials=2, faults
     )  # fmt: skip
     worst = 0.0
     wants = wanted(sums)
+    gpu, cpu = backend.on_gpu(job.robot), made_for(job.robot, "qed.swarm.cpu.engine")
+    gpu.room = lambda: 0  # warps are full, on a real GPU as well
     here = gpu.simulate(job, sums)
     for k, there in enumerate(cpu.simulate(job, sums, 1, None)):
         for key in (*wants.names, *(law.key for law in wants.laws)):
@@ -100,6 +117,9 @@ def alike(name, environment, one, other, seconds=0.4, trials=2, room=0):
     For the second one it has room for so many warps.
     """
     both = []
+    gpu = backend.on_gpu(
+        environment[0].robot if isinstance(environment, list) else environment.robot
+    )
     for swarm, warps in ((one, 0), (other, room)):
         gpu.room = lambda warps=warps: warps
         job = checked(
@@ -120,7 +140,6 @@ def alike(name, environment, one, other, seconds=0.4, trials=2, room=0):
 def main() -> None:
     patience.install()
     np.seterr(all="ignore")  # laws count on infinities
-    gpu.room = lambda: 0  # warps are full, on a real GPU as well
     small = qed.Environment(robots=3, arena=2.0)
     compare("all sums", small, NETWORKS[1:], seconds=0.6)
     compare(
@@ -236,6 +255,83 @@ def main() -> None:
         alike(f"a team of equals {seed}", small, lone, qed.Team([lone] * small.robots))
     pair = [small, qed.Environment(robots=5, arena=2.0, obstacles=2)]
     alike("trials in warps of their own", pair, NETWORKS[1:], NETWORKS[1:], trials=3, room=6)
+    other_robots()
+
+
+def other_robots() -> None:
+    """Compare the engines with robots of other outlines and sensors."""
+    epucks = [qed.Controller.random(seed, robot=qed.EPUCK) for seed in (1, 5)]
+    compare("e-pucks", qed.Environment(robot=qed.EPUCK, robots=3, arena=1.5), epucks, seconds=0.4)
+    compare(
+        "fast e-pucks",
+        qed.Environment(robot=qed.EPUCK, robots=2, arena=1.5, max_speed=0.4),
+        [straight(qed.EPUCK)],
+        sums=("centre_distance",),
+        trials=1,
+        start=qed.Start([[0.5, 0.5, 1.0], [1.3, 0.7, -0.2]]),
+    )
+    corner = np.array([[[0.19, 0.1], [0.02, 0.25]]] * 2)
+    compare(
+        "e-pucks at walls and obstacles",
+        qed.Environment(robot=qed.EPUCK, robots=5, arena=1.5, obstacles=2),
+        [straight(qed.EPUCK), epucks[0]],
+        sums=("centre_distance", "flock", "spirit"),
+        seconds=0.4,
+        faults=qed.Faults(["ROFS", "PMIN", OWN_FAULTS[2], OWN_FAULTS[1], "RW-H"]),
+        start=qed.Start(crowd(5, 2, 0.067, 0.033), obstacles=corner),
+    )
+    compare(
+        "a crowd of e-pucks",
+        qed.Environment(robot=qed.EPUCK, robots=5, arena=1.5),
+        [qed.Team([*epucks, straight(qed.EPUCK), *epucks])],
+        sums=("centre_distance", OWN[1]),
+        start=qed.Start(crowd(5, 2, 0.066, 0.3)),
+    )
+    stock = qed.THYMIO_STOCK
+    listeners = [qed.Controller.random(seed, robot=stock) for seed in (1, 5)]
+    compare(
+        "Thymios as they are sold",
+        qed.Environment(robot=stock, robots=3, arena=1.5),
+        listeners,
+        seconds=0.4,
+        trials=1,
+        start=qed.Start([[0.7, 0.7, 0.0], [0.95, 0.7, 3.0], [0.8, 1.0, -1.5]]),
+    )
+    compare(
+        "broken ones in a corner",
+        qed.Environment(robot=stock, robots=5, arena=1.5, obstacles=2),
+        [straight(stock), listeners[0]],
+        sums=("centre_distance", "spirit", OWN[1]),
+        seconds=0.4,
+        faults=qed.Faults(["PRAND", OWN_FAULTS[1], OWN_FAULTS[4], OWN_FAULTS[5], "BW-H"]),
+        start=qed.Start(crowd(5, 2, 0.105, 0.05), obstacles=corner + 0.2),
+    )
+    compare(
+        "a team of them",
+        qed.Environment(robot=stock, robots=4, arena=1.5),
+        [
+            qed.Team(
+                [
+                    straight(stock),
+                    qed.Controller([(9, 15, 1.0), (2, 16, -1.0)], [1.0, 1.0], robot=stock),
+                    qed.Controller([(12, 16, 1.5)], [0.7, 0.2], robot=stock),
+                    listeners[1],
+                ]
+            )
+        ],
+        sums=("centre_distance", "flock"),
+        start=qed.Start(crowd(4, 2, 0.115, 0.3)),
+    )
+    compare(
+        "a user's triangles",
+        qed.Environment(robot=TRIANGLE, robots=5, arena=1.5, obstacles=2),
+        [straight(TRIANGLE), qed.Controller.random(5, robot=TRIANGLE)],
+        sums=("centre_distance", "spirit"),
+        seconds=0.4,
+        trials=1,
+        faults=qed.Faults(["PRAND", "NONE", OWN_FAULTS[1], "LW-H", OWN_FAULTS[3]]),
+        start=qed.Start(crowd(5, 1, 0.09, 0.045), obstacles=corner[:1] + 0.2),
+    )
 
 
 if __name__ == "__main__":

@@ -26,6 +26,14 @@ CASES = (
     "a team",
     "a team that reads different inputs",
     "a team of broken robots",
+    "e-pucks",
+    "fast e-pucks",
+    "e-pucks at walls and obstacles",
+    "a crowd of e-pucks",
+    "Thymios as they are sold",
+    "broken ones in a corner",
+    "a team of them",
+    "a user's triangles",
 )
 EQUALS = ("a team of equals 1", "a team of equals 5", "trials in warps of their own")
 

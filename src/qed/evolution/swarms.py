@@ -19,6 +19,7 @@ from qed.evolution import early_stopping
 from qed.evolution.algorithms import Algorithm, Condition
 from qed.evolution.domain import Batch, Evaluated, Record
 from qed.streams import trials_stream
+from qed.swarm import backend as engines
 from qed.swarm.environment import Environment, other_robot
 from qed.swarm.job import Job
 from qed.swarm.made_for import made_for
@@ -305,8 +306,7 @@ class Evaluation:
         environments = [self.environments[k] for k in active]
         self.ahead = self.stop
         if first.backend == "cuda":
-            from qed.swarm.cuda import engine
-
+            engine = engines.on_gpu(first.robot)
             if engine.has_room(environments, self.trials - begin):
                 self.ahead = self.trials
         job = Job(

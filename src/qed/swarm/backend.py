@@ -9,10 +9,12 @@ import os
 from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
+from typing import Any
 
 from qed.errors import InputError, StoppedError, choice
 from qed.swarm.environment import Environment
-from qed.swarm.robot import THYMIO
+from qed.swarm.made_for import made_for
+from qed.swarm.robot import Robot
 from qed.swarm.start import Start
 
 BACKENDS = ("auto", "cpu", "cuda")
@@ -33,18 +35,17 @@ def chosen(
     if name == "cpu":
         return name
     environments = list(environments)
-    others = [env.robot for env in environments if env.robot.key != THYMIO.key]
     sizes = start is not None and start.obstacles.shape[-1] > 2
     robots = max((env.robots for env in environments), default=1)
     obstacles = max((env.obstacles for env in environments), default=0)
-    fits = not (others or sizes)
+    fits = not sizes
     fits &= robots <= MOST_ROBOTS and obstacles <= MOST_OBSTACLES and trials <= MOST_TRIALS
     if name == "auto":
         return "cuda" if fits and likely() and problem() is None else "cpu"
-    if others or sizes:
-        what = f"the robot {others[0]}" if others else "obstacles of other radii than 0.15 m"
+    if sizes:
         raise InputError(
-            f"backend cuda does not simulate {what}; use --backend cpu (or backend='cpu')"
+            "backend cuda does not simulate obstacles of other radii than 0.15 m; use "
+            "--backend cpu (or backend='cpu')"
         )
     if not fits:
         raise InputError(
@@ -58,6 +59,11 @@ def chosen(
             "--backend cpu (or backend='cpu')"
         )
     return name
+
+
+def on_gpu(robot: Robot) -> Any:
+    """Return the GPU's engine as it is made for a robot."""
+    return made_for(robot, "qed.swarm.cuda.engine")
 
 
 def described(engine: str, threads: int) -> str:

@@ -131,11 +131,17 @@ class Fault(Definition):
         """Whether a wheel is hit."""
         return self.wheels != (1.0, 1.0) or self.wear > 0.0
 
-    @property
-    def needs_general_path(self) -> bool:
-        """Whether it needs more than the paper's faults do: kernels have a path for it apart."""
+    def hit(self, ahead: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the sensors that it hits, of a robot of which these look ahead."""
+        return ahead if self.ahead else self.sensors
+
+    def needs_general_path(self, ahead: tuple[int, ...]) -> bool:
+        """Return whether it needs more than the paper's faults: kernels have a path for it apart.
+
+        Those hit the proximity sensors that look ahead.
+        """
         beyond = self.dead or self.wear > 0.0 or self.rab_range < 1.0
-        return beyond or (self.hits_sensors and self.sensors != FRONT)
+        return beyond or (self.hits_sensors and self.hit(ahead) != ahead)
 
     def described(self) -> dict[str, Any]:
         """Return how it is defined, as JSON can hold it."""
@@ -347,14 +353,12 @@ def effects(faults: Faults | None, robots: int, ahead: tuple[int, ...] = THYMIO.
         gain=np.array([fault.gain for fault in each]),
         noise=np.array([np.nan if fault.noise is None else fault.noise for fault in each]),
         offset=np.array([fault.offset for fault in each]),
-        hit=np.array(
-            [sum(1 << k for k in (ahead if fault.ahead else fault.sensors)) for fault in each]
-        ),
+        hit=np.array([sum(1 << k for k in fault.hit(ahead)) for fault in each]),
         rab_offset=np.array([fault.rab_offset for fault in each]),
         dead=np.array([fault.dead for fault in each]),
         hears_within=np.array([2.0 * fault.rab_range - 1.0 for fault in each]),
         some_misheard=any(fault.rab_offset or fault.dead for fault in each),
-        need_general_path=any(fault.needs_general_path for fault in each),
+        need_general_path=any(fault.needs_general_path(ahead) for fault in each),
     )
 
 

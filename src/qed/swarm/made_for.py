@@ -26,6 +26,7 @@ DEPENDENT = (
     "qed.controller.networks",
     "qed.controller.variation",
     "qed.swarm.cpu",
+    "qed.swarm.cuda",
     "qed.swarm.environment_row",
     "qed.swarm.laws",
     "qed.swarm.placing",

@@ -14,6 +14,7 @@ from qed.controller.network import Controller
 from qed.controller.team import Team
 from qed.definitions import defined
 from qed.errors import InputError, choice
+from qed.swarm import backend as engines
 from qed.swarm import robot
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
@@ -133,8 +134,8 @@ def simulate(
     progress : callable, optional
         Called with the number of robot-steps each time a part is done.
     backend : {"auto", "cpu", "cuda"}
-        "cuda" is an NVIDIA GPU (Thymios, at most 32 of them, 31 obstacles and 200,000 trials);
-        "auto" takes it where it can be used, else the CPU.
+        "cuda" is an NVIDIA GPU (at most 32 robots, 31 obstacles and 200,000 trials); "auto" takes
+        it where it can be used, else the CPU.
 
     Returns
     -------
@@ -197,9 +198,7 @@ class Pending:
         self.ready: Callable[[], bool] = lambda: True
         sums: list[str | Law] = [*(task.sums for task in self.tasks), *descriptors]
         if backend == "cuda":
-            from qed.swarm.cuda import engine as gpu
-
-            under_way = gpu.Simulation(job, sums, progress)
+            under_way = engines.on_gpu(job.robot).Simulation(job, sums, progress)
             self.ready, self._results = under_way.ready, under_way.results
         else:
             engine = made_for(job.robot, "qed.swarm.cpu.engine")

@@ -126,6 +126,7 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
     networks = table.take(rows)
     hidden = int(networks.neurons.max()) - len(WHEELS)
     reads = np.full(len(rows), ALL_BITS) if every else table.reads[rows]
+    reads = reads.astype(np.int32)  # of 32 inputs the last one's bit is the sign
     neurons, sources = _neurons(networks, hidden)
     block = Block(
         segments=np.zeros((len(segments), len(SegmentFields._fields)), np.int32),

@@ -82,8 +82,8 @@ def touch_walls(f: Any, wall: int, axes: Any, tangent_sign: Any, first: int, sto
         pns = f[one + L.NORMAL_IMPULSE + e], f[two + L.NORMAL_IMPULSE + e]
         pts = f[one + L.TANGENT_IMPULSE + e], f[two + L.TANGENT_IMPULSE + e]
         f[wall + L.SIGN + e] = sign
-        pn1, pt1 = touch_corner(f, one + e, room, (arm1, lever1, corner1), corners, pns, pts)
-        pn2, pt2 = touch_corner(f, two + e, room, (arm2, lever2, corner2), corners, pns, pts)
+        arm1, pn1, pt1 = touch_corner(f, one + e, room, (arm1, lever1, corner1), corners, pns, pts)
+        arm2, pn2, pt2 = touch_corner(f, two + e, room, (arm2, lever2, corner2), corners, pns, pts)
         f[normal + e] -= sign * (pn1 + pn2)
         f[tangent + e] -= sign * tangent_sign * (pt1 + pt2)
         f[L.P_SPIN + e] -= contact.angular_impulse(arm1, lever1, pn1, pt1) + (
@@ -93,7 +93,7 @@ def touch_walls(f: Any, wall: int, axes: Any, tangent_sign: Any, first: int, sto
 
 @loop
 def touch_corner(f: Any, at: int, room: Any, corner: Any, corners: Any, pns: Any, pts: Any) -> Any:
-    """Write a corner's contact; return the impulses that it had in the last sub-step.
+    """Write a corner's contact; return its arm, and its impulses of the last sub-step.
 
     A corner that is not inside has no masses and no impulses, so that nothing happens to it.
     """
@@ -110,7 +110,7 @@ def touch_corner(f: Any, at: int, room: Any, corner: Any, corners: Any, pns: Any
     f[at + L.LEVER] = lever
     f[at + L.NORMAL_MASS] = contact.effective_mass(lever) if inside else ZERO
     f[at + L.TANGENT_MASS] = contact.effective_mass(arm) if inside else ZERO
-    return pn, pt
+    return arm, pn, pt
 
 
 @loop

@@ -18,13 +18,14 @@ from qed.swarm.cuda.device import device, stage
 from qed.swarm.cuda.warp import ballot, in_phase, lowest, together
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws import geometry, motion
-from qed.swarm.laws.motion import DRIVE, LAG
+from qed.swarm.laws.motion import DRIVE, LAG, MANY_IMPULSES
 from qed.swarm.robot import SUBSTEPS
 
 cos_sin = device(geometry.cos_sin)
 wrap = device(geometry.wrap)
 solve_drive = device(laws.solve_drive)
 excess = device(motion.excess)
+still_missing = device(motion.still_missing)
 target = device(motion.target)
 turn_rate = device(motion.turn_rate)
 turned = device(motion.turned)
@@ -72,8 +73,18 @@ def move(warp, body, wheels, room, near, memory, clock, with_obstacles):
     may_touch = at_x or at_y or warp.si[L.PARTNERS + warp.me] > 0 or blocked != 0
     # Robots that nothing touches go on with the old velocity, then with the new one.
     part = excess(tx - vx, ty - vy)
-    free_x = within(x + LAG * (vx - part * (tx - vx)) + DRIVE * tx, side)
-    free_y = within(y + LAG * (vy - part * (ty - vy)) + DRIVE * ty, side)
+    free_x = x + LAG * (vx - part * (tx - vx))
+    free_y = y + LAG * (vy - part * (ty - vy))
+    free_vx = tx
+    free_vy = ty
+    if MANY_IMPULSES:
+        late, part = still_missing(tx - vx, ty - vy)
+        free_x -= LAG * late * (tx - vx)
+        free_y -= LAG * late * (ty - vy)
+        free_vx -= part * (tx - vx)
+        free_vy -= part * (ty - vy)
+    free_x = within(free_x + DRIVE * tx, side)
+    free_y = within(free_y + DRIVE * ty, side)
     in_phase()
     met = (x, y, vx, vy, body.jx, body.jy, body.angular_drive)
     if ballot(warp, may_touch) != u32(0):
@@ -83,7 +94,7 @@ def move(warp, body, wheels, room, near, memory, clock, with_obstacles):
             with_obstacles,
         )  # fmt: skip
     if not may_touch:
-        met = (free_x, free_y, tx, ty, ZERO, ZERO, ZERO)
+        met = (free_x, free_y, free_vx, free_vy, ZERO, ZERO, ZERO)
     x, y, vx, vy, jx, jy, angular_drive = met
     return Body(x, y, heading, c, s, vx, vy, turning, jx, jy, angular_drive)
 
@@ -111,7 +122,7 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
     if at_x or at_y:
         one, two = statics.recall(kept_statics, wall, cycle)
     if at_x and at_y:
-        statics.begin_second_wall(kept_statics, second_wall, cycle)
+        statics.begin_second_wall(sf, me, kept_statics, second_wall, cycle)
     sf[L.TURN + me] = turning
     si[L.SUM_X + me] = 0
     si[L.SUM_Y + me] = 0
@@ -166,7 +177,7 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
             vx, vy, spin = statics.warm_start_wall(vx, vy, spin, sign, at_x, one, two)
         if at_x and at_y:
             touch_too, vx, vy, spin = statics.touch_second_wall(
-                (y, side, c, s), (vx, vy, spin), kept_statics, second_wall
+                (y, side, c, s), (vx, vy, spin), sf, me
             )
         # All robots take as many iterations, whoever shares their warp, so that results
         # do not depend on that; where nothing is touched, only drives take part.
@@ -186,9 +197,7 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
             if touch:
                 vx, vy, spin, one, two = statics.solve_corners(vx, vy, spin, sign, at_x, one, two)
             if touch_too:
-                vx, vy, spin = statics.solve_second_wall(
-                    (vx, vy, spin), y, side, kept_statics, second_wall
-                )
+                vx, vy, spin = statics.solve_second_wall((vx, vy, spin), y, side, sf, me)
             vx, vy, jx, jy, angular_drive = solve_drive(
                 vx, vy, spin, jx, jy, angular_drive, tx, ty, turning
             )
@@ -205,5 +214,5 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
     if at_x or at_y:
         statics.store(kept_statics, wall, one, two, cycle)
     if at_x and at_y:
-        kept_statics[second_wall + 6 * L.LANES] = f32(cycle)
+        statics.store_second_wall(sf, me, kept_statics, second_wall, cycle)
     return x, y, vx, vy, jx, jy, angular_drive

@@ -23,6 +23,7 @@ from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import SIMULATED, ready
 from qed.swarm.cuda.measures import survey_kernel
 from qed.swarm.cuda.packing import NOTHING, Packed, StartTables, arrange, most_neurons, packed
+from qed.swarm.cuda.parts import HELD, parts_of
 from qed.swarm.cuda.workspace import Workspace
 from qed.swarm.environment import Environment
 from qed.swarm.job import Job
@@ -111,10 +112,15 @@ def room() -> int:
 
     The simulations under way share it evenly.  Numba's simulator has none to spare.
     """
+    return 0 if SIMULATED else places_of_warps() // (len(_under_way) + 1)
+
+
+@cache
+def places_of_warps() -> int:
+    """Return how many warps run on the GPU at once."""
     if SIMULATED:
-        return 0
-    processors = cuda.get_current_device().MULTIPROCESSOR_COUNT
-    return int(WARPS_AT_ONCE * processors // (len(_under_way) + 1))
+        return 1
+    return int(WARPS_AT_ONCE * cuda.get_current_device().MULTIPROCESSOR_COUNT)
 
 
 def has_room(environments: Sequence[Environment], trials: int) -> bool:
@@ -193,8 +199,12 @@ def launch(
         wanted.laws,
     )
     stride = arrange(tables, bool(wants & measures.PATROLLING), bool(wants & measures.SITUATIONS))
-    warps = warps_of_a_block(4 * stride, _most_shared())
+    warps = min(warps_of_a_block(4 * stride, _most_shared() - 4), len(tables.warps))
     blocks = -(-len(tables.warps) // warps)
+    places = max(places_of_warps() // warps, 1)
+    parts = min(parts_of(blocks, places), cycles)
+    kept = blocks * warps if parts > 1 else 0  # warps
+    held = L.LANES * (HELD + max(len(wanted.laws), 1))
     trials, controllers = tables.trials, len(tables.limits)
     cells = trials * tables.fine if wants & measures.VISITS else 0
     counts = controllers * L.SITUATION_COUNTS if wants & measures.SITUATIONS else 0
@@ -217,21 +227,26 @@ def launch(
         workspace.room(_sums(wanted), (trials, L.SUMS + len(wanted.laws)), np.float64),
         workspace.room("visits", (cells,), np.int32),
         workspace.send("situations", np.zeros(counts, np.int32)),
+        workspace.send("turns", np.zeros(blocks + 1, np.int32)),
+        workspace.room("state", (kept * held,), np.float64),
+        workspace.room("memory", (kept * stride,), np.int32),
     )
     if wants & measures.VISITS:
         # All that is sent is sent before the kernel: a copy might wait for it.
         visited = (
-            needed[-2],
+            needed[11],
             workspace.send("cells", np.repeat(tables.cells, trials // controllers)),
             np.int32(tables.fine),
             workspace.room("spread", (trials, measures.SPREAD), np.int32),
         )
-    numbers = (len(tables.warps), cycles, stride, ITERATIONS, len(tables.sources), tables.fine)
+    numbers = (
+        len(tables.warps), cycles, stride, ITERATIONS, len(tables.sources), tables.fine, parts,
+    )  # fmt: skip
     arguments = (*needed, *map(np.int32, numbers))
-    shared = 4 * stride * warps
+    shared = 4 * (stride * warps + 1)
     with _compiling(wanted.laws):
         _grant(run, arguments, shared)
-        ready(run, blocks, warps * L.LANES, workspace.stream, shared)(*arguments)
+        ready(run, min(blocks, places), warps * L.LANES, workspace.stream, shared)(*arguments)
     if wants & measures.VISITS:
         ready(survey_kernel(), trials, L.LANES, workspace.stream)(*visited)
     workspace.leave()

@@ -23,11 +23,12 @@ X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
 # sums of impulses (whole numbers), the first lane of each lane's trial, the place of the
 # trial's obstacles, partners in contact,
 SUM_X, SUM_Y, FIRST, CENTRES, PARTNERS = (LANES * n for n in range(7, 12))
-# what is sensed, in the order of its nodes,
+# what is sensed, in the order of its nodes (at least as many rows as contacts take),
 INPUTS = LANES * 12
+CONTACT_ROWS = 8
 RAB = INPUTS + LANES * FIRST_RAB
 # where robots were when pairs were listed,
-LISTED_X, LISTED_Y = (INPUTS + LANES * (CONSTANT + n) for n in range(2))
+LISTED_X, LISTED_Y = (INPUTS + LANES * (max(CONSTANT, CONTACT_ROWS) + n) for n in range(2))
 ROWS = LISTED_Y // LANES + 1
 # faults of front sensors, where there are any; where there are teams, a bit for each input that
 # the robot's own network reads; votes, in the simulator.
@@ -35,6 +36,9 @@ GAIN, AMPLITUDE, OFFSET, READS, VOTE = (LANES * (ROWS + n) for n in range(5))
 # The sensors' rows are free until robots look again.  While it is found what touches, there are
 # three rows for what lanes find, then pairs that wait, then the lanes' contacts: code and normal.
 QUEUE, CONTACTS = INPUTS + 3 * LANES, INPUTS + 5 * LANES
+# Behind these lies what a robot in a corner of the arena keeps of its second wall; in their place,
+# once the contacts are with their lanes, arms, levers and masses at that wall.
+SECOND_WALL, SECOND_LEVERS = INPUTS + 8 * LANES, INPUTS
 # While robots hear, velocities are not needed: there lie up to 64 pairs in doubt, and then the
 # bodies that may hide them.
 DOUBTED, DOUBTS = VX, TURN
@@ -46,7 +50,7 @@ DOUBTED, DOUBTS = VX, TURN
 CONTACT_FIELDS = 19
 C_CODE, C_NX, C_NY, C_COUPLING, C_ONE, C_TWO = (LANES * n for n in (0, 1, 2, 3, 7, 13))
 C_NORMAL_IMPULSE, C_TANGENT_IMPULSE = LANES * 4, LANES * 5
-RAY_LIST = 8 * LANES  # rays that may hit: of 32 robots that look, and up to 31 from before
+RAY_LIST = (FIRST_RAB + 1) * LANES  # rays that may hit: of 32 robots, and up to 31 from before
 
 # Columns of the table of warps.
 W_PLACE, W_TRIALS, W_ROBOTS, W_NETWORK, W_LIMITS, W_OUT, W_OBSTACLES, W_FAULTS = range(8)
@@ -74,9 +78,8 @@ OBSTACLE_FIELDS = 9
 O_NX, O_NY, O_ARM, O_LEVER, O_NORMAL_MASS, O_TANGENT_MASS = (LANES * n for n in range(6))
 O_NORMAL_IMPULSE, O_TANGENT_IMPULSE, O_STEP = (LANES * n for n in range(6, OBSTACLE_FIELDS))
 # What is kept of a robot at an x wall, then at a y wall, from cycle to cycle: of two corners their
-# number and impulses; and the cycle.  At the second wall, besides, arms, levers and masses.
+# number and impulses; and the cycle.
 WALL_FIELDS = 7
-BOTH_WALLS = 2 * WALL_FIELDS + 8
 # Sums of a trial; those of users' laws come after them.
 (S_CENTRE, S_NEAREST, S_FLOCK, S_PATROL, S_BORDER, S_RADIUS, S_FEATURES) = range(7)
 SUMS = S_FEATURES + SDBC_SUMS[0] * SDBC_SUMS[1]

@@ -167,7 +167,9 @@ def features(sf, me, first, robots, begin, values, sums, out):
 
 @stage
 def active_group(sf, me, group):
-    """Return whether one of a group of inputs is active."""
+    """Return whether one of a group of inputs is active; a group of none is not."""
+    if group[0] < 0:
+        return i32(0)
     first = min(sf[L.INPUTS + group[0] * L.LANES + me], sf[L.INPUTS + group[1] * L.LANES + me])
     second = min(sf[L.INPUTS + group[2] * L.LANES + me], sf[L.INPUTS + group[3] * L.LANES + me])
     return i32(1) if min(first, second) < ZERO else i32(0)

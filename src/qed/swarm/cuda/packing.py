@@ -17,6 +17,7 @@ from qed.swarm.faults import Faults, effects
 from qed.swarm.job import Job
 from qed.swarm.laws.scoring import GRID
 from qed.swarm.placing import noise_keys, place
+from qed.swarm.robot import ROBOT
 
 NOTHING = -1  # the source of a link that only fills a group
 
@@ -139,7 +140,7 @@ def packed(job: Job, some: slice, starts: StartTables, all_inputs: bool, room: i
     warps, kept, statics = _warps(swarms, job.trials, at_once, order)
     warps[:, L.W_NETWORK] = first_network[warps[:, L.W_LIMITS]]
     cells = limits[:, E.FINE].astype(np.int32) ** 2
-    broken_in = [effects(fault, robots) for robots, _, fault in faults]
+    broken_in = [effects(fault, robots, ROBOT.front) for robots, _, fault in faults]
     return Packed(
         warps=warps,
         limits=limits,
@@ -201,7 +202,7 @@ def _warps(
     # Contacts of robots lie after what is kept of pairs.
     for_pairs = L.KEPT * L.LANES * (robots // 2)
     for_each = for_pairs + L.CONTACT_FIELDS * L.LANES * -(-L.pairs_at_once(robots) // L.LANES)
-    for_statics = L.LANES * (L.BOTH_WALLS + L.OBSTACLE_FIELDS * obstacles)
+    for_statics = L.LANES * (2 * L.WALL_FIELDS + L.OBSTACLE_FIELDS * obstacles)
 
     def begins(size: np.ndarray) -> np.ndarray:
         begin: np.ndarray = np.cumsum(size * each) - size * each
@@ -227,7 +228,7 @@ def _warps(
 
 def _faults(env: Environment, faults: Faults | None, noise: float) -> np.ndarray:
     """Return a row for each robot: wheels, front sensors, hearing."""
-    broken = effects(faults, env.robots)
+    broken = effects(faults, env.robots, ROBOT.front)
     columns = (
         env.max_speed * broken.wheels[:, 0],
         env.max_speed * broken.wheels[:, 1],
@@ -255,7 +256,7 @@ def _instructions(
     sizes = np.diff(first, append=len(table))
     neurons = np.diff(table[first, L.N_FIRST], append=table[-1, L.N_STOP]) / sizes
     links = np.diff(table[first, L.N_LINK], append=all_links) / sizes
-    hearing = (table[first, L.N_LIVE] & RAB_BITS) != 0
+    hearing = (table[first, L.N_LIVE].astype(np.int64) & RAB_BITS) != 0
     # As if robots were anywhere: so many of all pairs are within hearing.
     share = np.minimum(math.pi * limit[:, E.RAB2] / limit[:, E.SIDE] ** 2, 1.0)
     rounds = hearing * (0.5 + L.pairs_at_once(robots) * share / L.LANES)
@@ -284,7 +285,8 @@ def _networks(networks: Networks, all_inputs: bool) -> dict[str, Any]:
     table[:, L.N_FIRST] = table[:, L.N_STOP] - neurons
     ends = stops[table[:, L.N_STOP] - 1]
     table[:, L.N_LINK] = np.append(0, ends[:-1])
-    table[:, L.N_READS] = ALL_BITS if all_inputs else networks.reads
+    # Of 32 inputs the last one's bit is the sign.
+    table[:, L.N_READS] = np.where(all_inputs, ALL_BITS, networks.reads)
     return {
         "networks": table,
         "biases": networks.biases,

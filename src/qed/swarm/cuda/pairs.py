@@ -8,15 +8,13 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.swarm.cuda import layout as L
-from qed.swarm.cuda.constants import FACE_COUNT, face
 from qed.swarm.cuda.device import cuda, device, stage
+from qed.swarm.cuda.outline import FACE_COUNT, beyond
 from qed.swarm.cuda.warp import at, ballot, count, rolled, together
 from qed.swarm.laws import bodies
-from qed.swarm.laws.geometry import FAR
 from qed.swarm.robot import ROBOT
 
 first_face = device(bodies.first_face)
-farther_face = device(bodies.farther_face)
 
 TWO_OUTER = f32(2.0 * ROBOT.outer_radius)
 TWO_OUTER_SQUARED = f32((2.0 * ROBOT.outer_radius) ** 2)
@@ -133,25 +131,6 @@ def close_pairs(warp, near, listed, reach):
         close = i32(close + count(word))
         start = i32(start + i32(L.LANES))
     return close
-
-
-@stage
-def beyond(dx, dy, c, s, other_c, other_s, first, stop):
-    """Return how far a body that is (dx, dy) away is beyond some faces of this one (m)."""
-    turn_c = c * other_c + s * other_s
-    turn_s = c * other_s - s * other_c
-    x = c * dx + s * dy
-    y = c * dy - s * dx
-    gap = -FAR
-    nx = ZERO
-    ny = ZERO
-    f = i32(first)
-    while f < stop:
-        f = rolled(f)
-        face_x, face_y, offset = face(f)
-        gap, nx, ny = farther_face(gap, nx, ny, face_x, face_y, offset, x, y, turn_c, turn_s)
-        f = i32(f + i32(1))
-    return gap, c * nx - s * ny, s * nx + c * ny
 
 
 @stage

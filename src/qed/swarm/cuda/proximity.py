@@ -1,25 +1,23 @@
 """Proximity sensors on the GPU: what their rays meet, and what the network reads."""
 
+import numpy as np
 from numpy import float32 as f32
 from numpy import int32 as i32
 from numpy import uint32 as u32
 
 from qed import chance
 from qed.swarm.cuda import layout as L
-from qed.swarm.cuda.constants import ALL_SENSORS, FACE_COUNT, face, sensor_pose
 from qed.swarm.cuda.device import cuda, device, stage
+from qed.swarm.cuda.outline import meets_body
 from qed.swarm.cuda.warp import at, ballot, bits_of, count, lowest, push_sign, rolled, together
 from qed.swarm.laws import rays
 from qed.swarm.laws import sensing as laws
-from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.sensing import AIM_X, AIM_Y, AT_X, AT_Y, SENSORS
 from qed.swarm.robot import OBSTACLE_RADIUS, ROBOT
 
 draw = device(chance.draw)
 high_noise = device(chance.high_noise)
 low_noise = device(chance.low_noise)
-clip_face = device(rays.clip_face)
-entry = device(rays.entry)
 ray_disc = device(rays.ray_disc)
 ray_wall = device(rays.ray_wall)
 reading = device(laws.reading)
@@ -29,8 +27,21 @@ RADIUS = f32(OBSTACLE_RADIUS)
 REACH = f32(ROBOT.reach)
 OUTER2 = f32(ROBOT.outer_radius**2)
 BEYOND = REACH + RADIUS  # m, from a robot's centre to an obstacle's, besides the range
+ALL_SENSORS = (1 << SENSORS) - 1
+SENSOR_BITS = max(SENSORS - 1, 0).bit_length()  # of a sensor's number
+COUNT_BITS = SENSORS.bit_length()  # of a number of sensors
+# A table of no rows cannot be compiled, though nothing reads it.
+POSES = np.stack([AT_X, AT_Y, AIM_X, AIM_Y], -1) if SENSORS else np.zeros((1, 4), f32)
 ZERO = f32(0.0)
 ONE = f32(1.0)
+
+
+@stage
+def sensor_pose(number):
+    """Return where a sensor sits (m) and where it looks, in the robot's frame."""
+    poses = POSES
+    k = at(number)
+    return poses[k, 0], poses[k, 1], poses[k, 2], poses[k, 3]
 
 
 @stage
@@ -116,22 +127,8 @@ def may_hit(sf, m, o, reach):
 
 
 @stage
-def meets_body(ox, oy, dx, dy):
-    """Return where a ray enters the body, both in the body's frame (m), or FAR."""
-    enter = -FAR
-    leave = FAR
-    f = i32(0)
-    while f < i32(FACE_COUNT):
-        f = rolled(f)
-        nx, ny, offset = face(f)
-        enter, leave = clip_face(enter, leave, nx, ny, offset, ox, oy, dx, dy)
-        f = i32(f + i32(1))
-    return entry(enter, leave)
-
-
-@stage
-def look(sf, m, o, sensor):
-    """Return where a sensor's ray meets the other robot's body (m), or FAR."""
+def seen_by(sf, m, o, sensor):
+    """Return place and direction of a robot's sensor in the frame of another one."""
     dx = sf[L.X + o] - sf[L.X + m]
     dy = sf[L.Y + o] - sf[L.Y + m]
     c = sf[L.COS + m]
@@ -141,7 +138,7 @@ def look(sf, m, o, sensor):
     turn_c = other_c * c + other_s * s
     turn_s = other_c * s - other_s * c
     at_x, at_y, aim_x, aim_y = sensor_pose(sensor)
-    return meets_body(
+    return (
         -(other_c * dx + other_s * dy) + (turn_c * at_x - turn_s * at_y),
         (other_s * dx - other_c * dy) + (turn_s * at_x + turn_c * at_y),
         turn_c * aim_x - turn_s * aim_y,
@@ -163,9 +160,9 @@ def look_along(warp, number, near_list, rays, reach):
     e = i32(left + lane)
     if e < number:
         code = si[at(rays + e)]
-        sensor = i32(code & i32(7))
-        m, o = facing(si, base, near_list, i32(code >> i32(3)))
-        way = look(sf, m, o, sensor)
+        sensor = i32(code & i32((1 << SENSOR_BITS) - 1))
+        m, o = facing(si, base, near_list, i32(code >> i32(SENSOR_BITS)))
+        way = meets_body(*seen_by(sf, m, o, sensor))
         if way < reach:
             shorten(si, L.INPUTS + at(sensor * i32(L.LANES)) + m, way)
     together()
@@ -191,12 +188,12 @@ def at_robots(warp, near, near_list, rays, live, reach, with_teams):
             hits = u32(may_hit(sf, m, o, reach) & wanted & u32(ALL_SENSORS))
         number = count(hits)
         place = listed
-        for bit in range(3):
+        for bit in range(COUNT_BITS):
             word = ballot(warp, (number >> i32(bit)) & i32(1) != 0)
             place = i32(place + (count(word & before) << i32(bit)))
             listed = i32(listed + (count(word) << i32(bit)))
         while hits != u32(0):
-            si[at(rays + place)] = (task << i32(3)) | lowest(hits)
+            si[at(rays + place)] = (task << i32(SENSOR_BITS)) | lowest(hits)
             place = i32(place + i32(1))
             hits = u32(hits & (hits - u32(1)))
         together()

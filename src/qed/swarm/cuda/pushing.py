@@ -9,9 +9,9 @@ from numpy import int32 as i32
 
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import cuda, device, stage
+from qed.swarm.cuda.outline import touching_points
 from qed.swarm.cuda.pairs import contact_place
 from qed.swarm.cuda.warp import at
-from qed.swarm.laws import bodies, geometry
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws.contact import FROM_FIXED
 
@@ -21,10 +21,6 @@ pair_effective_mass = device(laws.pair_effective_mass)
 relaxation = device(laws.relaxation)
 solve_point = device(laws.solve_point)
 point_velocity = device(laws.point_velocity)
-ahead = device(bodies.ahead)
-between_ends = device(bodies.between_ends)
-face_to_face = device(bodies.face_to_face)
-two_farthest_corners = device(geometry.two_farthest_corners)
 
 ZERO = f32(0.0)
 NO_POINT = (ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
@@ -46,16 +42,8 @@ def prepare_contact(warp, found, table, mine, step):
     k = at(base + ((code >> i32(5)) & i32(31)))
     dx = sf[L.X + k] - sf[L.X + i]
     dy = sf[L.Y + k] - sf[L.Y + i]
-    fx, fy, bx, by = face_to_face(
-        sf[L.COS + i], sf[L.SIN + i], sf[L.COS + k], sf[L.SIN + k], nx, ny, first
-    )
-    points = between_ends(
-        nx * dx + ny * dy,
-        nx * dy - ny * dx,
-        two_farthest_corners(fx, fy),
-        two_farthest_corners(bx, by),
-        first,
-        ahead(nx, ny) == first,
+    points = touching_points(
+        dx, dy, sf[L.COS + i], sf[L.SIN + i], sf[L.COS + k], sf[L.SIN + k], nx, ny, first
     )
     relaxed = relaxation(si[L.PARTNERS + i], si[L.PARTNERS + k])
     pair = at(mine + i32(L.KEPT) * (code >> i32(10)))

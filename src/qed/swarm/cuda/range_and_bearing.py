@@ -9,7 +9,8 @@ from numpy import uint32 as u32
 from qed import chance
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import device, stage
-from qed.swarm.cuda.proximity import meets_body, shorten
+from qed.swarm.cuda.outline import meets_body
+from qed.swarm.cuda.proximity import shorten
 from qed.swarm.cuda.warp import ALL, at, ballot, count, lowest, push_sign, rolled, together
 from qed.swarm.laws import bodies, geometry
 from qed.swarm.laws import sensing as laws

@@ -17,6 +17,7 @@ from qed.swarm import environment_row as E
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda import proximity
 from qed.swarm.cuda.device import stage
+from qed.swarm.cuda.messages import receive, receive_nothing
 from qed.swarm.cuda.pairs import has_come_far, list_pairs, sort_out
 from qed.swarm.cuda.range_and_bearing import (
     clear_cones,
@@ -29,6 +30,8 @@ from qed.swarm.cuda.statics import REACH
 from qed.swarm.cuda.warp import ballot, together
 from qed.swarm.robot import ROBOT
 
+MESSAGES = ROBOT.messages > 0.0
+CONE_BITS = 0 if MESSAGES else RAB_BITS
 FRONT_BITS = sum(1 << sensor for sensor in ROBOT.front)
 ONE = f32(1.0)
 SHORT = f32(0.99)  # of a squared way, for rounding
@@ -85,7 +88,7 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
     sf, me = warp.sf, warp.me
     x, y, c, s = body.x, body.y, body.c, body.s
     live = member.live
-    hearing = (live & u32(RAB_BITS)) != u32(0)
+    hearing = (live & u32(CONE_BITS)) != u32(0)
     reach = limits[limit, E.RANGE]
     near2 = limits[limit, E.NEAR2]
     rab2 = limits[limit, E.RAB2] if hearing else -ONE
@@ -98,6 +101,8 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
             clear_read_cones(sf, me, limits[limit, E.RAB], u32(warp.si[L.READS + me]))
         else:
             clear_cones(sf, me, limits[limit, E.RAB])
+    if MESSAGES:
+        receive_nothing(sf, me)
     together()
     pairs = seen.watched
     way = AHEAD * limits[limit, E.SPEED]
@@ -116,17 +121,24 @@ def sense(warp, body, member, tables, seen, places, cycle, kinds):
             nearby = proximity.nearby_obstacles(sf, x, y, beside, member.centres, member.obstacles)
         proximity.at_obstacles(sf, me, (x, y, c, s), reach, member.centres, nearby)
     together()
-    listen(
-        warp, (audible, places.work), member.robots, live, cycle, member.obstacles, radios,
-        (kinds.obstacles, kinds.mishearing, kinds.teams),
-    )  # fmt: skip
+    if MESSAGES:
+        receive(
+            warp, near, places.near, live, (radios[2], radios[3]),
+            (kinds.general_faults, kinds.teams),
+        )  # fmt: skip
+    elif CONE_BITS:
+        listen(
+            warp, (audible, places.work), member.robots, live, cycle, member.obstacles, radios,
+            (kinds.obstacles, kinds.mishearing, kinds.teams),
+        )  # fmt: skip
     if (live & u32(PROXIMITY_BITS)) != u32(0):
         proximity.at_robots(warp, near, places.near, places.work, live, reach, kinds.teams)
     if hearing:
         scale_cones(sf, me, ONE / limits[limit, E.RAB])
     hit = i32(FRONT_BITS)
     if kinds.general_faults:
-        weaken_cones(sf, me, faults[fault, L.F_HEARS_WITHIN])
+        if not MESSAGES:
+            weaken_cones(sf, me, faults[fault, L.F_HEARS_WITHIN])
         hit = i32(faults[fault, L.F_HIT])
     if kinds.teams:
         live = u32(warp.si[L.READS + me])

@@ -10,10 +10,10 @@ from numpy import float32 as f32
 from numpy import int32 as i32
 
 from qed.swarm.cuda import layout as L
-from qed.swarm.cuda.constants import EDGE_COUNT, edge
 from qed.swarm.cuda.device import device, stage
-from qed.swarm.cuda.warp import at, lowest, rolled
-from qed.swarm.laws import bodies, contact, geometry
+from qed.swarm.cuda.outline import body_point, contact_arm, two_farthest_corners
+from qed.swarm.cuda.warp import at, lowest
+from qed.swarm.laws import contact
 from qed.swarm.robot import OBSTACLE_RADIUS, ROBOT
 
 solve_contact = device(contact.solve_contact)
@@ -21,9 +21,6 @@ effective_mass = device(contact.effective_mass)
 angular_impulse = device(contact.angular_impulse)
 nearer_wall = device(contact.nearer_wall)
 remembered = device(contact.remembered)
-two_farthest_corners = device(geometry.two_farthest_corners)
-from_point = device(bodies.from_point)
-nearer_edge = device(bodies.nearer_edge)
 
 OBSTACLE = f32(OBSTACLE_RADIUS)
 REACH = f32(OBSTACLE_RADIUS + ROBOT.outer_radius)
@@ -36,8 +33,10 @@ NO_OBSTACLE = (ZERO,) * 8  # normal, arm, lever, effective masses, impulses
 
 
 @stage
-def point(touches, number, arm, lever, old1, old2):
-    """Return a corner at a wall with what it remembers of the last sub-step."""
+def point(room, number, arm, lever, old1, old2):
+    """Return a corner, so far (m) from a wall, with what it remembers of the last sub-step."""
+    touches = room < arm
+    arm = contact_arm(arm, arm - room)
     number = number if touches else NO_CORNER
     return (
         number,
@@ -61,8 +60,8 @@ def touching_wall(place, side, c, s, is_x, one, two):
         ux = c if is_x else s
         uy = -s if is_x else c
         arm1, lever1, number1, arm2, lever2, number2 = two_farthest_corners(ux, uy)
-        new_one = point(room < arm1, number1, arm1, lever1, one, two)
-        new_two = point(room < arm2, number2, arm2, lever2, one, two)
+        new_one = point(room, number1, arm1, lever1, one, two)
+        new_two = point(room, number2, arm2, lever2, one, two)
     return sign, new_one, new_two
 
 
@@ -137,57 +136,57 @@ def store(statics, place, one, two, cycle):
 
 
 # A robot in a corner of the arena stands at two walls.  That is rare, so the corners at the second
-# one, a y wall, stay in the GPU's memory, where they take no registers from all other robots:
-# behind what is kept from cycle to cycle lies what else belongs to a corner.
+# one, a y wall, lie in shared memory, where they take no registers from all other robots: in rows
+# of the sensors, which are free until robots look again.
 
 
 @stage
-def read_corner(statics, place, k):
+def read_corner(sf, me, k):
     """Return a corner at the second wall: 0 or 1."""
-    kept = place + k * 3 * L.LANES
-    rest = place + (L.WALL_FIELDS + k * 4) * L.LANES
+    kept = L.SECOND_WALL + me + k * 3 * L.LANES
+    rest = L.SECOND_LEVERS + me + k * 4 * L.LANES
     return (
-        statics[kept],
-        statics[kept + L.LANES],
-        statics[kept + 2 * L.LANES],
-        statics[rest],
-        statics[rest + L.LANES],
-        statics[rest + 2 * L.LANES],
-        statics[rest + 3 * L.LANES],
+        sf[kept],
+        sf[kept + L.LANES],
+        sf[kept + 2 * L.LANES],
+        sf[rest],
+        sf[rest + L.LANES],
+        sf[rest + 2 * L.LANES],
+        sf[rest + 3 * L.LANES],
     )
 
 
 @stage
-def write_corner(statics, place, k, corner):
-    """Note a corner at the second wall."""
-    kept = place + k * 3 * L.LANES
-    rest = place + (L.WALL_FIELDS + k * 4) * L.LANES
+def write_corner(sf, me, k, corner):
+    """Note a corner at the second wall: what is kept, arm, lever and masses."""
+    kept = L.SECOND_WALL + me + k * 3 * L.LANES
+    rest = L.SECOND_LEVERS + me + k * 4 * L.LANES
     for n in range(3):
-        statics[kept + n * L.LANES] = corner[n]
+        sf[kept + n * L.LANES] = corner[n]
     for n in range(4):
-        statics[rest + n * L.LANES] = corner[3 + n]
+        sf[rest + n * L.LANES] = corner[3 + n]
 
 
 @stage
-def begin_second_wall(statics, place, cycle):
-    """Forget corners at the second wall that did not stand there in the last cycle."""
-    if statics[place + 6 * L.LANES] != f32(cycle - i32(1)):
-        statics[place] = NO_CORNER
-        statics[place + 3 * L.LANES] = NO_CORNER
+def begin_second_wall(sf, me, statics, place, cycle):
+    """Note the corners at the second wall with the impulses that they kept in the last cycle."""
+    one, two = recall(statics, place, cycle)
+    write_corner(sf, me, 0, one)
+    write_corner(sf, me, 1, two)
 
 
 @stage
-def touch_second_wall(at_wall, motion, statics, place):
+def touch_second_wall(at_wall, motion, sf, me):
     """Note which corners are inside the second wall, and begin with their old impulses.
 
     Returns whether any is, and the motion.
     """
     y, side, c, s = at_wall
     vx, vy, spin = motion
-    one, two = read_corner(statics, place, 0), read_corner(statics, place, 1)
+    one, two = read_corner(sf, me, 0), read_corner(sf, me, 1)
     sign, one, two = touching_wall(y, side, c, s, False, one, two)
-    write_corner(statics, place, 0, one)
-    write_corner(statics, place, 1, two)
+    write_corner(sf, me, 0, one)
+    write_corner(sf, me, 1, two)
     touches = one[0] >= ZERO or two[0] >= ZERO
     if touches:
         vx, vy, spin = warm_start_wall(vx, vy, spin, sign, False, one, two)
@@ -195,17 +194,24 @@ def touch_second_wall(at_wall, motion, statics, place):
 
 
 @stage
-def solve_second_wall(motion, y, side, statics, place):
+def solve_second_wall(motion, y, side, sf, me):
     """Solve the contacts with the second wall."""
     vx, vy, spin = motion
     sign, _ = nearer_wall(y, side)
-    one, two = read_corner(statics, place, 0), read_corner(statics, place, 1)
+    one, two = read_corner(sf, me, 0), read_corner(sf, me, 1)
     vx, vy, spin, one, two = solve_corners(vx, vy, spin, sign, False, one, two)
-    statics[place + L.LANES] = one[1]
-    statics[place + 2 * L.LANES] = one[2]
-    statics[place + 4 * L.LANES] = two[1]
-    statics[place + 5 * L.LANES] = two[2]
+    kept = L.SECOND_WALL + me
+    sf[kept + L.LANES] = one[1]
+    sf[kept + 2 * L.LANES] = one[2]
+    sf[kept + 4 * L.LANES] = two[1]
+    sf[kept + 5 * L.LANES] = two[2]
     return vx, vy, spin
+
+
+@stage
+def store_second_wall(sf, me, statics, place, cycle):
+    """Keep the impulses at the second wall for the next cycle."""
+    store(statics, place, read_corner(sf, me, 0), read_corner(sf, me, 1), cycle)
 
 
 @stage
@@ -215,23 +221,9 @@ def wall_place(mine, axis):
 
 
 @stage
-def body_point(x, y):
-    """Return normal, gap, arm and lever (m) from a body at the origin to the point (x, y)."""
-    ax = abs(x)
-    qx = qy = geometry.FAR
-    outside = -geometry.FAR
-    e = i32(0)
-    while e < i32(EDGE_COUNT):
-        e = rolled(e)
-        qx, qy, outside = nearer_edge(ax, y, qx, qy, outside, *edge(e))
-        e = i32(e + i32(1))
-    return from_point(x, y, qx, qy, outside)
-
-
-@stage
 def obstacle_place(mine, obstacle):
     """Return where it is noted how a robot stands at an obstacle."""
-    return at(mine + i32(L.BOTH_WALLS * L.LANES) + obstacle * i32(L.OBSTACLE_FIELDS * L.LANES))
+    return at(mine + i32(2 * L.WALL_FIELDS * L.LANES) + obstacle * i32(L.OBSTACLE_FIELDS * L.LANES))
 
 
 @stage
@@ -262,6 +254,7 @@ def touching_obstacles(sf, pose, centres, rest, statics, mine, step):
         nx, ny, gap, arm, lever = body_point(c * dx + s * dy, c * dy - s * dx)
         if gap < OBSTACLE:
             word = i32(word | bit)
+            arm = contact_arm(arm, OBSTACLE - gap)
             b = obstacle_place(mine, o)
             fresh = statics[b + L.O_STEP] != step - f32(1.0)
             statics[b + L.O_NX] = c * nx - s * ny

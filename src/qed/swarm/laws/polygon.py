@@ -16,8 +16,7 @@ from qed.swarm.laws.bodies import (
     contact_arm,
     face_to_face,
     farther,
-    nearer,
-    on_edge,
+    nearer_edge,
 )
 from qed.swarm.laws.geometry import FAR
 from qed.swarm.laws.rays import clip_face, entry
@@ -25,6 +24,8 @@ from qed.swarm.robot import ROBOT, faces
 
 CORNERS = np.array(ROBOT.body, f32)
 FACES = np.array(faces(ROBOT.body), f32)  # normal and offset, from corner k to k + 1
+# The edges from corner k to k + 1: from, to, normal, offset (m).
+EDGES = np.concatenate([CORNERS, np.roll(CORNERS, -1, 0), FACES], 1)
 COUNT = len(CORNERS)
 ONE, ZERO = f32(1.0), f32(0.0)
 
@@ -41,6 +42,15 @@ def support(nx: Any, ny: Any, c: Any, s: Any) -> Any:
 
 
 @inlined
+def farther_face(
+    gap: Any, nx: Any, ny: Any, face_x: Any, face_y: Any, h: Any, x: Any, y: Any, c: Any, s: Any
+) -> Any:
+    """Compare a gap (m) and its normal with how far a body is beyond one more face."""
+    other = face_x * x + face_y * y - h - support(-face_x, -face_y, c, s)
+    return farther(gap, nx, ny, other, face_x, face_y)
+
+
+@inlined
 def beyond(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> Any:
     """Return how far a body that is (dx, dy) away is beyond the faces of this one (m).
 
@@ -52,9 +62,8 @@ def beyond(dx: Any, dy: Any, c: Any, s: Any, other_c: Any, other_s: Any) -> Any:
     y = c * dy - s * dx
     gap, nx, ny = -FAR, ONE, ZERO
     for k in range(COUNT):
-        fx, fy = FACES[k, 0], FACES[k, 1]
-        other = fx * x + fy * y - FACES[k, 2] - support(-fx, -fy, turn_c, turn_s)
-        gap, nx, ny = farther(gap, nx, ny, other, fx, fy)
+        fx, fy, h = FACES[k, 0], FACES[k, 1], FACES[k, 2]
+        gap, nx, ny = farther_face(gap, nx, ny, fx, fy, h, x, y, turn_c, turn_s)
     return gap, c * nx - s * ny, s * nx + c * ny
 
 
@@ -106,6 +115,19 @@ def touching_points(
 
 
 @inlined
+def from_point(x: Any, y: Any, qx: Any, qy: Any, beyond: Any) -> Any:
+    """Return normal, gap, arm and lever (m) to (x, y) from the nearest point q of the outline."""
+    nx = x - qx
+    ny = y - qy
+    gap = f32(math.sqrt(nx * nx + ny * ny))
+    sign = -ONE if beyond < ZERO else ONE
+    scale = sign / gap if gap > f32(1e-6) else ZERO
+    nx = nx * scale if gap > f32(1e-6) else ONE
+    ny = ny * scale
+    return nx, ny, sign * gap, nx * qx + ny * qy, nx * qy - ny * qx
+
+
+@inlined
 def body_point(x: Any, y: Any) -> Any:
     """Return normal, gap, arm and lever (m) from a body at the origin to the point (x, y).
 
@@ -113,20 +135,11 @@ def body_point(x: Any, y: Any) -> Any:
     """
     qx, qy, outside = FAR, FAR, -FAR
     for k in range(COUNT):
-        after = k + 1 if k + 1 < COUNT else 0
-        px, py = on_edge(
-            x, y, CORNERS[k, 0], CORNERS[k, 1], CORNERS[after, 0], CORNERS[after, 1]
+        qx, qy, outside = nearer_edge(
+            x, y, qx, qy, outside, EDGES[k, 0], EDGES[k, 1], EDGES[k, 2], EDGES[k, 3],
+            EDGES[k, 4], EDGES[k, 5], EDGES[k, 6],
         )  # fmt: skip
-        qx, qy = nearer(x, y, qx, qy, px, py)
-        outside = max(outside, FACES[k, 0] * x + FACES[k, 1] * y - FACES[k, 2])
-    nx = x - qx
-    ny = y - qy
-    gap = f32(math.sqrt(nx * nx + ny * ny))
-    sign = -ONE if outside < ZERO else ONE
-    scale = sign / gap if gap > f32(1e-6) else ZERO
-    nx = nx * scale if gap > f32(1e-6) else ONE
-    ny = ny * scale
-    return nx, ny, sign * gap, nx * qx + ny * qy, nx * qy - ny * qx
+    return from_point(x, y, qx, qy, outside)
 
 
 @inlined
