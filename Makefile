@@ -49,7 +49,9 @@ test: .venv/installed  ## install what is needed and run all checks and tests
 warm: .venv/installed
 	$(BIN)/python tests/warm_up.py
 
+# And Python compiles all tests, or each of the processes that test would do it for itself.
 robots: .venv/installed
+	$(BIN)/pytest --collect-only -qq >/dev/null
 	$(BIN)/python tests/warm_up.py robots
 
 early: .venv/installed

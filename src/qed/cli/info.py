@@ -67,12 +67,9 @@ def _read(header: dict[str, Any], name: str, kind: type) -> Any:
 
 def _cells(archive: Archive) -> str:
     """Return what a cell of a domain's archive is, as words."""
-    from qed.archive.grid import Environments
-
     space = archive.space.describe()
-    if isinstance(archive.space, Environments):
-        attributes = ", ".join(archive.space.options)
-        return f"an environment each: {attributes}"
+    if "options" in space:
+        return f"an environment each: {', '.join(space['options'])}"
     features = ", ".join(map(show.words, _read(archive.header, "features", list)))
     over = f" over {features}" if features else ""
     if space["kind"] == "centroids":
