@@ -49,8 +49,8 @@ def info(
 def _print_definition(kind: str, how: dict[str, Any]) -> None:
     """Print how a task or an algorithm of a user's own was defined, as the file tells it."""
     screen = show.console()
-    told = f"{kind} {how.get('name')}, defined as {how.get('digest')}: {how.get('meaning')}"
-    screen.print(show.printable(told), style="bold", markup=False)
+    words = f"{kind} {how.get('name')}, defined as {how.get('digest')}: {how.get('meaning')}"
+    screen.print(show.printable(words), style="bold", markup=False)
     laws = how.get("features")
     for law in laws if isinstance(laws, list) else [how]:
         source = law.get("source") if isinstance(law, dict) else None

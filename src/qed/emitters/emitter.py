@@ -274,8 +274,8 @@ class Bandit:
         won = status > 0
         np.add.at(self._records, (self._parents, np.where(won, 0, 1)), 1.0)
         # Of several children that took a cell the last is its elite, and is written last.
-        told = self._records[self._parents[won]]
-        self._records[self._space.find(measures[won])] = self.inherited * told
+        records = self._records[self._parents[won]]
+        self._records[self._space.find(measures[won])] = self.inherited * records
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the records of the elites."""

@@ -68,7 +68,7 @@ def _counted(found: dict[str, int]) -> str:
 
 def notes(results: Results, chance: dict[str, float]) -> list[str]:
     """Return how to read the verdicts; ``chance`` is what `statements.by_chance` found."""
-    told = [
+    paragraphs = [
         "Verdicts are based on fresh trials. Where the selection trials, which the paper uses, "
         "give other numbers, these are shown as well. A reason for a difference is given only if a "
         "measurement of this study supports it: the statement holds on the selection trials; the "
@@ -77,7 +77,7 @@ def notes(results: Results, chance: dict[str, float]) -> list[str]:
         "differ; or most of the replicates agree with the paper."
     ]
     if chance:
-        told.append(
+        paragraphs.append(
             "Many statements say only who is ahead, or allow a wide range. Where the maps of a "
             "task and replicate exchange the names of their algorithms at random, "
             f"{chance['words']:.0f} of those in words and {chance['tables']:.0f} of the numbers "
@@ -85,12 +85,12 @@ def notes(results: Results, chance: dict[str, float]) -> list[str]:
         )
     tasks = PRESETS["paper"].tasks
     if len(results.tasks) < len(tasks):
-        told.append(
+        paragraphs.append(
             f"This study has {len(results.tasks)} of the paper's {len(tasks)} tasks. Statements "
             "about all tasks are checked on these. Numbers that the paper gives over all five "
             "tasks cannot be checked."
         )
-    return told
+    return paragraphs
 
 
 def blocks(judged: list[Judged], results: Results) -> list[Block]:
@@ -199,7 +199,7 @@ def _html_row(each: Judged) -> str:
         f"{escape(said.why_tolerance)}.</small></details>"
     )
     ours = _numbers(each.ours) + "".join(
-        f"<small>on selection trials: {_numbers(told)}</small>" for told in _beside(each)
+        f"<small>on selection trials: {_numbers(words)}</small>" for words in _beside(each)
     )
     why = "".join(f"<small>{_numbers(reason)}</small>" for reason in each.reasons)
     verdict = f'<span class="{CLASSES[each.verdict]}">{escape(each.verdict)}</span>{why}'

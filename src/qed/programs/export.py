@@ -201,7 +201,7 @@ def export(
     here = {key: one.lacks() for key, one in language.variants.items()}
     total = cycles * (1 + 2 * sum(lacks is None for lacks in here.values()))
     tick = _ticker(progress, total)
-    told = record(
+    recorded = record(
         nets, parts, environment, scored, trials=count, seconds=length,
         seed=limits.seed(seed), tick=tick,
     )  # fmt: skip
@@ -210,7 +210,7 @@ def export(
         lacks = here[key]
         start = partial(variant.start, folder)
         parity[key] = (
-            compare(start, nets, told, variant.tolerance, tick)
+            compare(start, nets, recorded, variant.tolerance, tick)
             if lacks is None
             else f"not compared here: it needs {lacks}"
         )

@@ -85,7 +85,7 @@ def sentences(results: Results) -> list[str]:
     """Tell what few trials, playbooks and teams recover, algorithm by algorithm."""
     if not measured(results):
         return []
-    told = [
+    lines = [
         "The paper evaluates every solution of a map in simulations of the fault. A deployed swarm "
         "does not know its fault and has time for a few trials. A kit, learned beforehand from "
         "other simulated faults, selects what to try. Regret is the loss against the exhaustive "
@@ -105,13 +105,13 @@ def sentences(results: Results) -> list[str]:
         for way, words in ((PLAYBOOK, "with the playbook"), (TEAM, "with a team")):
             there = own[own["way"] == way]["regret"]
             line += f", {_mean(there):z.3f} {words}" if len(there) else ""
-        told.append(f"{line}.")
+        lines.append(f"{line}.")
     trials = many(results.settings["retrials"], "trial")
     maps = len(results.beyond.drop_duplicates(["task", "algorithm", "replicate"]))
     if maps < len(results.runs):
-        told.append(f"This was done for {maps} of the study's {len(results.runs)} maps.")
+        lines.append(f"This was done for {maps} of the study's {len(results.runs)} maps.")
     return [
-        *told,
+        *lines,
         "Regret below 0 means better than the exhaustive search, which selects on "
         f"{trials} and so with selection bias.",
     ]

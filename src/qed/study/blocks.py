@@ -328,8 +328,8 @@ class Table:
                     names[0] = ""
                 cells = [_markdown_cell(column, row) for column in self.columns]
                 lines.append(markdown_row([*names, *cells]))
-        told = [f"### {self.title}", self.note.replace("*", r"\*")] if self.note else []
-        return paragraphs(*told, "\n".join(lines), markdown_links(self.files))
+        heading = [f"### {self.title}", self.note.replace("*", r"\*")] if self.note else []
+        return paragraphs(*heading, "\n".join(lines), markdown_links(self.files))
 
     @property
     def _headings(self) -> tuple[Key | Column, ...]:

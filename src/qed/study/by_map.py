@@ -285,7 +285,7 @@ def tables(results: Results) -> Iterator[Table]:
         )
 
 
-def told(value: float, low: float, high: float, digits: int = 3) -> str:
+def with_limits(value: float, low: float, high: float, digits: int = 3) -> str:
     """Return a number with its limits, if there are any."""
     number = partial("{:z.{digits}f}".format, digits=digits)
     if not math.isfinite(low):
@@ -341,7 +341,7 @@ def _shown(rows: list[Row], name: str) -> str:
 
 
 def _difference(row: Row, name: str) -> str:
-    words = told(row[name], row[f"{name}_low"], row[f"{name}_high"])
+    words = with_limits(row[name], row[f"{name}_low"], row[f"{name}_high"])
     p = row[f"{name}_p"]
     number = "p<0.001" if p < 0.001 else f"p={p:.3f}"
     sure = f", {number}" if math.isfinite(p) and math.isfinite(row[f"{name}_low"]) else ""

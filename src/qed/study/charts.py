@@ -242,8 +242,8 @@ def faults(results: Results) -> Figure:
 
 def _relation(x: pd.Series, y: pd.Series) -> str:
     found = statistics.pearson(x, y)
-    told = "unknown" if np.isnan(found) else f"{found:.2f}"
-    return f"correlation {told}".replace("-", "\N{MINUS SIGN}")
+    words = "unknown" if np.isnan(found) else f"{found:.2f}"
+    return f"correlation {words}".replace("-", "\N{MINUS SIGN}")
 
 
 def tasks(results: Results) -> Figure:

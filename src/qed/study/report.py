@@ -111,8 +111,8 @@ def write(folder: Path, results: Results | None = None) -> Path:
         Section("maps", "Maps", maps),
         Section("methods", "Definitions and files", _methods(results)),
     ]
-    told = summary.sentences(results, {table.name: table.frame for table in made})
-    write_text(folder / paths.REPORT, _page(results, sections, told, found))
+    sentences = summary.sentences(results, {table.name: table.frame for table in made})
+    write_text(folder / paths.REPORT, _page(results, sections, sentences, found))
     return folder / paths.REPORT
 
 
@@ -136,9 +136,9 @@ def publish(study: Path, target: Path, results: Results | None = None, name: str
         png = Path(shutil.move(each.path, beside / each.path.name))
         figures.append(each._replace(path=png, files=(Link("PNG", f"{name}/{png.name}"),)))
     (beside / paths.FIGURES).rmdir()
-    told = summary.sentences(results, {table.name: table.frame for table in made})
+    sentences = summary.sentences(results, {table.name: table.frame for table in made})
     title = f"# A study: {len(results.runs)} maps, {len(results.recoveries):,} recoveries"
-    parts = [title, *map(blocks.minus, told)]
+    parts = [title, *map(blocks.minus, sentences)]
     files_used = Section("files", "Files", _files(results, name))
     for section in [*_sections(results, shown, found, figures, name), files_used]:
         if section.blocks:
@@ -246,18 +246,20 @@ def _files(results: Results, beside: str) -> list[Block]:
     there = _raw(results)
     links = tuple(Link(f"{name}.csv", f"{beside}/{name}.csv") for name in (*there, "statements"))
     lost = [f"{name}.csv" for name in TABLES if name not in there]
-    told = (
+    words = (
         f"All numbers are computed from {', '.join(f'{name}.csv' for name in there)} and "
         "study.toml, the settings, by `benchmarks/publish_study.py`, which reads what it wrote as "
         "well as a study's folder. statements.csv has, for each statement, how it was measured, "
         "both numbers, the tolerance and the verdict."
     )
     if lost:
-        told += f" Of this study {', '.join(lost)} was not kept; what needs it is left out."
-    return [Text(f"{told} Files:", (Link("study.toml", f"{beside}/study.toml"), *links))]
+        words += f" Of this study {', '.join(lost)} was not kept; what needs it is left out."
+    return [Text(f"{words} Files:", (Link("study.toml", f"{beside}/study.toml"), *links))]
 
 
-def _page(results: Results, sections: list[Section], told: list[str], found: list[Judged]) -> str:
+def _page(
+    results: Results, sections: list[Section], sentences: list[str], found: list[Judged]
+) -> str:
     """Return the page."""
     style = files("qed.study").joinpath("report.css").read_text(encoding="utf-8")
     preset = escape(str(results.settings.get("preset", "custom")))
@@ -287,7 +289,7 @@ recovers the swarm.</p>
 <nav aria-label="Contents"><ul>{links}</ul></nav>
 </header>
 <div class="summary">
-{"".join(Text(words).html() for words in told)}{verdicts.strip(found) if found else ""}</div>
+{"".join(Text(words).html() for words in sentences)}{verdicts.strip(found) if found else ""}</div>
 {_failures(results.failures)}{body}<footer>Made by qed {escape(qed.__version__)}.</footer>
 </main>
 </body>
