@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from qed.swarm import backend
+from qed.swarm.made_for import made_for
 from qed.swarm.measures import stacked, wanted
+from qed.swarm.robot import THYMIO, Robot
 
 NAME = "Pretend GPU"
 
@@ -19,6 +21,7 @@ class Call(NamedTuple):
 
     swarms: int
     sums: tuple[str, ...]
+    robot: Robot = THYMIO  # that the engine is made for
 
 
 def install(
@@ -30,28 +33,31 @@ def install(
     """
     calls: list[Call] = []
 
-    class Simulation:
-        def __init__(self, job: Any, sums: Any, progress: Any) -> None:
-            self.given = job, sums, progress
+    def on_gpu(robot: Robot) -> Any:
+        class Simulation:
+            def __init__(self, job: Any, sums: Any, progress: Any) -> None:
+                assert job.robot.key == robot.key
+                self.given = job, sums, progress
 
-        def ready(self) -> bool:
-            return True
+            def ready(self) -> bool:
+                return True
 
-        def results(self) -> Any:
-            from qed.swarm.cpu import engine
+            def results(self) -> Any:
+                job, sums, progress = self.given
+                calls.append(Call(job.swarms, tuple(sums), robot))
+                wants = wanted(sums)
+                names = [*wants.names, *(law.key for law in wants.laws)]
+                engine = made_for(robot, "qed.swarm.cpu.engine")
+                return stacked(engine.simulate(job, sums, 2, progress), names)
 
-            job, sums, progress = self.given
-            calls.append(Call(job.swarms, tuple(sums)))
-            wants = wanted(sums)
-            names = [*wants.names, *(law.key for law in wants.laws)]
-            return stacked(engine.simulate(job, sums, 2, progress), names)
+        return SimpleNamespace(Simulation=Simulation, has_room=lambda *trials: room)
 
     module: Any = ModuleType("qed.swarm.cuda")
-    module.engine = SimpleNamespace(Simulation=Simulation, has_room=lambda *trials: room)
     module.available = SimpleNamespace(problem=lambda: problem, name=lambda: NAME)
     monkeypatch.setitem(sys.modules, "qed.swarm.cuda", module)
     # The answer of the true machine is kept for the process; it is not that of the stand-in.
     monkeypatch.setattr(backend, "problem", lambda: problem)
+    monkeypatch.setattr(backend, "on_gpu", on_gpu)
     monkeypatch.setattr(backend, "likely", lambda: True)
     monkeypatch.setattr("qed.speed.compile_kernels", lambda kernels: None)
     return calls

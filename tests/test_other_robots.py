@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pretend_gpu
 import pytest
 from commands import run
 
@@ -76,6 +77,24 @@ def test_a_swarm_recovers_and_a_kit_knows_its_robot(archive, tmp_path):
     assert same.recover(faults=broken, budget=2, fresh=2).controller.robot.key == qed.EPUCK.key
     with pytest.raises(InputError, match="its robot is thymio"):
         same.recover(faults=broken, budget=2, environment=qed.Environment())
+
+
+def test_a_gpu_simulates_it(archive, monkeypatch):
+    calls = pretend_gpu.install(monkeypatch)
+    how = {"trials": 2, "seconds": 4.0, "backend": "cuda"}
+    assert qed.evolve("patrolling", robot=qed.EPUCK, **{**SMALL, "backend": "cuda"}).equal(archive)
+    broken = qed.Faults(["BW-H"] * 10)
+    qed.recover(archive, "patrolling", broken, by="fault", **how)
+    team = qed.Team([archive.best.controller] * 10)
+    where = qed.Environment(robot=qed.EPUCK)
+    qed.simulate(team, where, task="flocking", **how)
+    before = len(calls)
+    little = Effort(
+        surveyed=2, screened=2, controllers=4, faults=2, elsewhere=1, validation=2, teams=0
+    )
+    qed.prepare(archive, effort=little, backend="cuda")
+    assert len(calls) > before > 4
+    assert {call.robot.key for call in calls} == {qed.EPUCK.key}
 
 
 def test_films_draw_a_robot_by_its_outline(archive, tmp_path):

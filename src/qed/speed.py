@@ -26,7 +26,7 @@ from qed.swarm.backend import described
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.job import checked
-from qed.swarm.robot import CYCLE
+from qed.swarm.robot import CYCLE, THYMIO, Robot
 from qed.swarm.simulate import Pending, cores, simulate
 from qed.swarm.start import Start
 from qed.text import made_by
@@ -129,9 +129,10 @@ class Case:
         return replace(self, seconds=min(max(guess, CYCLE), TRIAL_SECONDS))
 
 
-def warm_up() -> None:
-    """Compile or load the simulator, so that no measurement does."""
-    Case([STILL], trials=1, seconds=CYCLE).time(threads=1)
+def warm_up(robot: Robot = THYMIO) -> None:
+    """Compile or load the simulator of a robot, so that no measurement does."""
+    still = Controller([], STILL.bias, robot=robot)
+    Case([still], Environment(robot=robot), trials=1, seconds=CYCLE).time(threads=1)
 
 
 class Kernel(NamedTuple):
@@ -141,6 +142,7 @@ class Kernel(NamedTuple):
     sums: tuple[str, ...] = ()
     obstacles: int = 0
     fault: str = ""
+    robot: Robot = THYMIO
 
 
 def compile_kernels(kernels: Sequence[Kernel]) -> None:
@@ -149,7 +151,8 @@ def compile_kernels(kernels: Sequence[Kernel]) -> None:
     One takes about ten seconds, and a study of all tasks and algorithms needs twenty: one after
     the other the GPU would wait for each where it is first needed.
     """
-    mark = code_cache(gpu=True) / f"all-of-{digest_of(described('cuda', 1), kernels)}"
+    asked = [(*kernel[:-1], kernel.robot.key) for kernel in kernels]
+    mark = code_cache(gpu=True) / f"all-of-{digest_of(described('cuda', 1), asked)}"
     if mark.exists():
         return
     processes = min(len(kernels), cores(), KERNELS_AT_ONCE)
@@ -164,7 +167,8 @@ def compile_kernels(kernels: Sequence[Kernel]) -> None:
 
 def _compile(kernel: Kernel) -> None:
     """Compile a kernel by simulating one cycle with it."""
-    where = Environment(obstacles=kernel.obstacles)
+    where = Environment(robot=kernel.robot, obstacles=kernel.obstacles)
+    still = Controller([], STILL.bias, robot=kernel.robot)
     faults = Faults([kernel.fault] * where.robots) if kernel.fault else None
     given = {
         "trials": 1,
@@ -174,7 +178,7 @@ def _compile(kernel: Kernel) -> None:
         "start": None,
         "noise": 0.0,
     }
-    Pending(checked(STILL, where, **given), [kernel.task], kernel.sums, 1, None, "cuda").outcome()
+    Pending(checked(still, where, **given), [kernel.task], kernel.sums, 1, None, "cuda").outcome()
 
 
 def thread_counts() -> list[int]:

@@ -334,6 +334,20 @@ def test_kernels_are_compiled_before_a_study_begins(monkeypatch):
     assert sum(one.obstacles > 0 for one in asked) == 2  # of QED
     study_module.prepare(TINY, backend="cpu")
     assert len(asked) == 8
+    assert {one.robot.key for one in asked} == {qed.THYMIO.key}
+    study_module.prepare(TINY.changed(robot="epuck"), backend="cuda")
+    assert {one.robot.key for one in asked[8:]} == {qed.EPUCK.key}
+
+
+def test_a_study_of_other_robots_runs_on_a_gpu(tmp_path, monkeypatch):
+    calls = pretend_gpu.install(monkeypatch)
+    plan = TINY.changed(robot="epuck", tasks="patrolling", algorithms="qed", replicates=1)
+    study = Study(tmp_path / "gpu", plan)
+    study.claim()
+    study.work(backend="cuda")
+    assert study.failures == []
+    assert {call.robot.key for call in calls} == {qed.EPUCK.key}
+    assert len(collect(study.folder, plan)) == 1
 
 
 def test_a_part_whose_machine_has_no_gpu_fails_clearly(tmp_path, monkeypatch):

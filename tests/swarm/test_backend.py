@@ -186,26 +186,28 @@ def handlers() -> Iterator[None]:
 def verbs(run: Path) -> dict[str, list[str]]:
     """Return a small use of each verb that simulates."""
     out = run.parent
+    study = [
+        "study", "--tasks=patrolling", "--algorithms=hbd", "--replicates=1", *SIZE,
+        "--faults=1", "--retrials=1",
+    ]  # fmt: skip
     return {
         "evolve": ["evolve", "patrolling", *SIZE, "--out", str(out / "run")],
         "recover": ["recover", str(run), "--faults", "1", "--trials", "1"],
         "replay": ["replay", str(run), "--out", str(out / "film.html")],
-        "study": [
-            "study", "--tasks=patrolling", "--algorithms=hbd", "--replicates=1", *SIZE,
-            "--faults=1", "--retrials=1", "--out", str(out / "study"),
-        ],
-    }  # fmt: skip
+        "study": [*study, "--out", str(out / "study")],
+        "study of e-pucks": [*study, "--robot=epuck", "--out", str(out / "e-pucks")],
+    }
 
 
 @pytest.mark.usefixtures("handlers")
-@pytest.mark.parametrize("verb", ["evolve", "recover", "replay", "study"])
+@pytest.mark.parametrize("verb", ["evolve", "recover", "replay", "study", "study of e-pucks"])
 def test_every_verb_gets_through(
     gpu: list[Call], run: Path, verb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Study, "report", lambda study: study.folder)
     done = CliRunner().invoke(app, [*verbs(run)[verb], "--backend", "cuda"])
     assert done.exit_code == 0, done.output
-    assert gpu
+    assert {call.robot for call in gpu} == {"epuck" if "e-pucks" in verb else "thymio"}
     if verb == "evolve":
         assert f"qed: simulating on {pretend_gpu.NAME}" in done.stderr
 

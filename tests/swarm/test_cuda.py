@@ -9,7 +9,9 @@ from qed.swarm.cuda import engine, packing
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.engine import warps_of_a_block
 from qed.swarm.job import checked
+from qed.swarm.made_for import made_for
 from qed.swarm.measures import PATROLLING, VISITS
+from qed.swarm.robot import ROBOTS
 
 CASES = (
     "all sums",
@@ -87,6 +89,49 @@ def test_trials_are_spread_over_as_many_warps_as_there_is_room_for():
     assert packing.trials_of_a_warp(robots, 50, 199).tolist() == [2, 2, 2, 1]
     assert packing.trials_of_a_warp(robots, 50, 125).tolist() == [2, 2, 2, 1]
     assert packing.trials_of_a_warp(robots, 50, 124).tolist() == [3, 3, 3, 1]
+
+
+FEW = qed.Robot("few", radius=0.03, mass=0.1, wheel_base=0.04, rab=0)
+MANY = qed.Robot(
+    "many", radius=0.03, mass=0.1, wheel_base=0.04, proximity=[(0.03, 0.0, 0.0)] * 16, rab=0,
+    messages=0.2,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("robot", [*ROBOTS.values(), FEW, MANY], ids=str)
+def test_rows_of_shared_memory_do_not_overlap(robot):
+    rows = made_for(robot, "qed.swarm.cuda.layout")
+    sensed = rows.INPUTS + rows.LANES * (len(robot.proximity) + robot.heard)
+    # A second wall's six rows are the last that motion takes.
+    assert max(sensed, rows.SECOND_WALL + 6 * rows.LANES) == rows.LISTED_X
+    assert rows.SECOND_WALL >= rows.CONTACTS + 3 * rows.LANES
+    assert rows.LANES * len(robot.proximity) + 31 <= rows.RAY_LIST
+
+
+def test_tables_know_all_32_inputs_and_which_sensors_a_fault_hits():
+    made = made_for(MANY, "qed.swarm.cuda.packing")
+    reader = qed.Controller([(31, 33, 1.0), (0, 34, 1.0)], [0.0, 0.0], robot=MANY)
+    where = qed.Environment(robot=MANY, robots=2)
+    for all_inputs, bits in ((False, -(2**31) + 1), (True, -1)):
+        given = job([where], 1, [reader])
+        tables = made.packed(given, slice(0, 1), made.StartTables(), all_inputs)
+        assert tables.networks[0, L.N_READS] == tables.networks[0, L.N_LIVE] == bits
+    made = made_for(qed.EPUCK, "qed.swarm.cuda.packing")
+    swarm = [qed.Controller.random(1, robot=qed.EPUCK)]
+    where = [qed.Environment(robot=qed.EPUCK, robots=1)]
+    for sensors, general in (((0, 1, 2, 3, 4), True), (qed.EPUCK.front, False), (None, False)):
+        fault = qed.Fault("BLIND", "blind", gain=0.0, sensors=sensors)
+        given = job(where, 1, swarm, faults=qed.Faults([fault]))
+        tables = made.packed(given, slice(0, 1), made.StartTables(), False)
+        assert tables.with_general_faults == general
+        assert tables.faults[0, L.F_HIT] == sum(1 << k for k in sensors or (0, 1, 6, 7))
+
+
+def test_kernels_of_robots_are_kept_apart():
+    folders = {made_for(one, "qed.swarm.cuda.device")._KEPT for one in ROBOTS.values()}
+    names = {folder.name for folder in folders}
+    assert names >= {f"robot-{one.digest}" for one in (qed.EPUCK, qed.THYMIO_STOCK)}
+    assert len(folders) == len(ROBOTS)
 
 
 def test_the_dearest_worlds_come_first():

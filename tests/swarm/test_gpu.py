@@ -14,8 +14,9 @@ import pytest
 from test_cuda import CASES, EQUALS
 
 import qed
-from qed import speed
 from qed.swarm import backend
+from qed.swarm.environment import attributes_of
+from qed.swarm.robot import ROBOTS
 
 pytestmark = [
     pytest.mark.gpu,
@@ -64,18 +65,19 @@ def test_laws_and_intrinsics_agree_with_the_cpu(law):
     assert row["within"], law_parity.printed(row)
 
 
-def swarms():
-    return [qed.Controller.random(seed) for seed in range(60)]
+def swarms(robot=qed.THYMIO):
+    return [qed.Controller.random(seed, robot=robot) for seed in range(60)]
 
 
-def mixed():
-    return qed.Environment.sample(60, seed=3)
+def mixed(robot=qed.THYMIO):
+    return qed.Environment.sample(60, seed=3, attributes=attributes_of("paper").of(robot))
 
 
-def test_fitness_agrees_in_the_mean():
+@pytest.mark.parametrize("robot", ROBOTS.values(), ids=str)
+def test_fitness_agrees_in_the_mean(robot):
     given = {"tasks": TASKS, "trials": 12, "seconds": 100.0, "seed": 2}
-    here = qed.simulate(swarms(), mixed(), backend="cuda", **given)
-    there = qed.simulate(swarms(), mixed(), backend="cpu", **given)
+    here = qed.simulate(swarms(robot), mixed(robot), backend="cuda", **given)
+    there = qed.simulate(swarms(robot), mixed(robot), backend="cpu", **given)
     for task in TASKS:
         off = (here.fitness[task] - there.fitness[task]).mean(1)
         error = off.std(ddof=1) / np.sqrt(len(off))
@@ -93,14 +95,17 @@ def test_results_do_not_depend_on_what_else_is_simulated():
     np.testing.assert_array_equal(alone, together[some])
 
 
-def test_renumbered_robots_do_the_same():
+@pytest.mark.parametrize("robot", ROBOTS.values(), ids=str)
+def test_renumbered_robots_do_the_same(robot):
     chance = np.random.default_rng(4)
     poses = chance.uniform(0.3, 1.7, (6, 8, 3))
     order = chance.permutation(8)
     given = {"tasks": "dispersion", "seconds": 30.0, "noise": 0.0, "backend": "cuda"}
-    where = qed.Environment(robots=8, arena=2.0)
+    where = qed.Environment(robot=robot, robots=8, arena=2.0)
     one, other = (
-        qed.simulate(swarms()[:20], where, start=qed.Start(start), **given).fitness["dispersion"]
+        qed.simulate(swarms(robot)[:20], where, start=qed.Start(start), **given).fitness[
+            "dispersion"
+        ]
         for start in (poses, poses[:, order])
     )
     np.testing.assert_allclose(one, other, rtol=1e-5)
@@ -126,12 +131,21 @@ def test_a_run_resumes_to_the_bit(tmp_path, algorithm):
     assert json.dumps("cuda") in engine
 
 
-def test_kernels_are_compiled_ahead(tmp_path, monkeypatch):
+@pytest.mark.parametrize("robot", ROBOTS.values(), ids=str)
+def test_kernels_are_compiled_ahead_for_each_robot(tmp_path, monkeypatch, robot):
     monkeypatch.setenv("QED_CACHE", str(tmp_path))
-    kind = speed.Kernel("flocking", fault="ROFS")
     script = (
-        "import numpy as np; np.__dict__.setdefault('row_stack', np.vstack); "
-        f"from qed import speed; speed._compile(speed.{kind!r})"
+        "import sys; import numpy as np; np.__dict__.setdefault('row_stack', np.vstack); "
+        "from qed import speed; from qed.swarm.robot import ROBOTS; "
+        "speed._compile(speed.Kernel('flocking', fault='ROFS', robot=ROBOTS[sys.argv[1]]))"
     )
-    subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True)
-    assert list(tmp_path.rglob("*.nbc"))
+    made = []
+    for _ in range(2):  # the second process finds what the first one made
+        run = [sys.executable, "-W", "ignore", "-c", script, robot]
+        subprocess.run(run, check=True)
+        files = (tmp_path / "compiled-gpu").rglob("*.nbc")
+        made.append({file: file.stat().st_mtime_ns for file in files})
+    assert made[0]
+    assert made[0] == made[1]
+    own = {f"robot-{robot.digest}" in file.parts for file in made[0]}
+    assert own == {robot.key != qed.THYMIO.key}

@@ -5,6 +5,7 @@ import math
 import pickle
 
 import numpy as np
+import pretend_gpu
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -145,13 +146,13 @@ def test_a_controller_drives_its_own_robot_only():
         qed.Team([qed.Controller.random(1), qed.Controller.random(1, robot="epuck")])
 
 
-def test_the_gpu_engine_is_for_thymios():
-    with pytest.raises(InputError, match="does not simulate the robot epuck"):
-        backend.chosen("cuda", [qed.Environment(robot=qed.EPUCK)])
+def test_a_gpu_takes_any_robot_but_cylinders_of_one_radius(monkeypatch):
+    pretend_gpu.install(monkeypatch)
+    for robot in ROBOTS.values():
+        assert backend.chosen("auto", [qed.Environment(robot=robot)]) == "cuda"
     wide = qed.Start([[1.0, 1.0, 0.0]], [[2.0, 2.0, 0.3]])
     with pytest.raises(InputError, match="other radii"):
         backend.chosen("cuda", [qed.Environment(robots=1, obstacles=1)], 1, wide)
-    assert backend.chosen("auto", [qed.Environment(robot=qed.EPUCK)]) == "cpu"
 
 
 def driven(start, wheels, arena=4.0, obstacles=None):

@@ -26,7 +26,7 @@ from qed.study.results import collect
 from qed.study.workload import BEYOND, BREAK, EVOLVE, TRY, Part, Watch, Workload
 from qed.swarm import backend as engines
 from qed.swarm.backend import chosen
-from qed.swarm.robot import THYMIO
+from qed.swarm.robot import THYMIO, Robot
 from qed.swarm.simulate import cores
 from qed.swarm.tasks import TASKS
 from qed.text import made_by, short, toml
@@ -273,8 +273,9 @@ def prepare(
 
 def _compile(plan: Plan, backend: str) -> None:
     """Compile what a study needs, but for the kernels that call laws of users."""
+    robot = defined("robot", plan.robot, Robot)
     if backend == "cpu":
-        speed.warm_up()
+        speed.warm_up(robot)
     if backend == "cpu" or engines.problem() is not None:  # the workers of a cluster may have GPUs
         return
     found = []
@@ -282,8 +283,12 @@ def _compile(plan: Plan, backend: str) -> None:
         for algorithm in (defined("algorithm", name, Algorithm) for name in plan.algorithms):
             if not algorithm.features:
                 obstacles = 2 if algorithm.environments else 0
-                found.append(speed.Kernel(task, tuple(map(str, algorithm.sums)), obstacles))
-        found += [speed.Kernel(task, ("spirit",)), speed.Kernel(task, fault="ROFS")]
+                sums = tuple(map(str, algorithm.sums))
+                found.append(speed.Kernel(task, sums, obstacles, robot=robot))
+        found += [
+            speed.Kernel(task, ("spirit",), robot=robot),
+            speed.Kernel(task, fault="ROFS", robot=robot),
+        ]
     speed.compile_kernels(list(dict.fromkeys(found)))
 
 

@@ -1,5 +1,7 @@
 """What an engine is asked to simulate, checked."""
 
+import operator
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,11 +64,25 @@ def networks_of(swarms: Sequence[Controller | Team]) -> tuple[Networks, np.ndarr
     """
     each = [one.controllers if isinstance(one, Team) else (one,) for one in swarms]
     different = {id(one): one for swarm in each for one in swarm}
-    genome = made_for(swarms[0].robot, "qed.controller.genome")
-    table = genome.from_controllers(list(different.values())).networks()
+    table = _table_of(list(different.values()))
     row = {key: k for k, key in enumerate(different)}
     rows = np.array([row[id(one)] for swarm in each for one in swarm])
     return table.take(rows), np.array([len(swarm) for swarm in each])
+
+
+# The last ones: people simulate the same controllers again and again.
+_tables: deque[tuple[list[Controller], Networks]] = deque(maxlen=4)
+
+
+def _table_of(controllers: list[Controller]) -> Networks:
+    """Return controllers of one kind of robot as a table of networks."""
+    for known, table in list(_tables):
+        if len(known) == len(controllers) and all(map(operator.is_, known, controllers)):
+            return table
+    genome = made_for(controllers[0].robot, "qed.controller.genome")
+    made: Networks = genome.from_controllers(controllers).networks()
+    _tables.append((controllers, made))
+    return made
 
 
 def checked(

@@ -16,7 +16,7 @@ from qed.swarm.cuda.contact import Body, move
 from qed.swarm.cuda.device import launchable
 from qed.swarm.cuda.measures import flush, situation
 from qed.swarm.cuda.network import step_network, step_team
-from qed.swarm.cuda.parts import next_piece, part_done, restoring, save, wait_for
+from qed.swarm.cuda.parts import part_done, piece_taken, restoring, save, take_piece, wait_for
 from qed.swarm.cuda.sensing import Kinds, Member, Places, Seen, sense
 from qed.swarm.cuda.tallying import NOTHING_YET, Books, Tally, Trial, closing, tallying
 from qed.swarm.cuda.warp import Warp, at, in_phase, together
@@ -60,16 +60,14 @@ def kernel(
         base = i32(number * stride)
         me = at(base + lane)
         warp = Warp(sf, si, base, lane, me, u32((u32(1) << u32(lane)) - u32(1)))
-        of_block = i32(cuda.blockDim.x >> 5)
-        blocks = i32(i32(count + of_block - i32(1)) // of_block)
-        board = at(of_block * stride)
-        piece = next_piece(si, board, turns)
-        while piece < blocks * parts:
-            part = i32(piece // blocks)
-            block = i32(piece - part * blocks)
+        take_piece(si, stride, turns)
+        while True:
+            part, block = piece_taken(si, count, stride)
+            if part >= parts:
+                break
             if part > 0:
                 wait_for(turns, block, part)
-            there = i32(block * of_block + number)
+            there = i32(block * i32(cuda.blockDim.x >> 5) + number)
             idle = there >= count  # a warp too many, in the last block
             w = at(min(there, i32(count - i32(1))))
             robots = warps[w, L.W_ROBOTS]
@@ -233,14 +231,17 @@ def kernel(
             books = Books(
                 sums, visits, i32(i32(out) * fine_cells), i32(base + warps[w, L.W_PATROL])
             )
+            # What was known before the cycles is found again: registers are scarce.
+            part, block = piece_taken(si, count, stride)
             if part + i32(1) == parts:
                 close(warp, who, tally, books, cycles)
             else:
+                there = i32(block * i32(cuda.blockDim.x >> 5) + number)
                 save(
                     state, memory, (there, lane, stride), si, base, (left, right), body, seen, tally
                 )
                 part_done(turns, block)
-            piece = next_piece(si, board, turns)
+            take_piece(si, stride, turns)
 
     # Numba knows code by its file and its inner values; laws are neither, and name a folder.
     kind = f"{wants}-{with_obstacles:d}{with_faults:d}{with_rab_offset:d}{with_general_faults:d}"

@@ -23,12 +23,12 @@ X, Y, COS, SIN, VX, VY, TURN = (LANES * n for n in range(7))
 # sums of impulses (whole numbers), the first lane of each lane's trial, the place of the
 # trial's obstacles, partners in contact,
 SUM_X, SUM_Y, FIRST, CENTRES, PARTNERS = (LANES * n for n in range(7, 12))
-# what is sensed, in the order of its nodes (at least as many rows as contacts take),
+# what is sensed, in the order of its nodes (and not fewer rows than motion takes, see below),
 INPUTS = LANES * 12
-CONTACT_ROWS = 8
 RAB = INPUTS + LANES * FIRST_RAB
+MOTION_ROWS = 14
 # where robots were when pairs were listed,
-LISTED_X, LISTED_Y = (INPUTS + LANES * (max(CONSTANT, CONTACT_ROWS) + n) for n in range(2))
+LISTED_X, LISTED_Y = (INPUTS + LANES * (max(CONSTANT, MOTION_ROWS) + n) for n in range(2))
 ROWS = LISTED_Y // LANES + 1
 # faults of front sensors, where there are any; where there are teams, a bit for each input that
 # the robot's own network reads; votes, in the simulator.

@@ -35,13 +35,22 @@ def parts_of(blocks: int, places: int) -> int:
 
 
 @stage
-def next_piece(si, board, turns):
-    """Return the block's next piece of work; ``board`` is a place in shared memory for all."""
+def take_piece(si, stride, turns):
+    """Take the block's next piece of work, and note it behind the shared memory of its warps."""
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
-        si[board] = cuda.atomic.add(turns, 0, 1)
+        si[at(i32(cuda.blockDim.x >> 5) * stride)] = cuda.atomic.add(turns, 0, 1)
     cuda.syncthreads()
-    return i32(si[board])
+
+
+@stage
+def piece_taken(si, count, stride):
+    """Return the part that a block has taken, and of which block's warps of so many in all."""
+    warps = i32(cuda.blockDim.x >> 5)
+    piece = i32(si[at(warps * stride)])
+    blocks = i32(i32(count + warps - i32(1)) // warps)
+    part = i32(piece // blocks)
+    return part, i32(piece - part * blocks)
 
 
 @stage
