@@ -17,7 +17,7 @@ def other_robots() -> None:
     """Compile the simulator for all robots of QED but the first."""
     for robot in ROBOTS.values():
         if robot.key != THYMIO.key:
-            qed.simulate(qed.Controller.random(seed=1, robot=robot), seconds=1.0, backend="cpu")
+            qed.trace(qed.Controller.random(seed=1, robot=robot), seconds=1.0)
 
 
 if __name__ == "__main__":
