@@ -240,6 +240,8 @@ CASES: dict[str, Kind] = {
     "disc.unit_vector": args(NEARBY, NEARBY),
     "polygon.beyond": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
     "polygon.body_point": args(NEARBY, NEARBY),
+    "polygon.farther_face": args(NEARBY, DIRECTION, DIRECTION, NEARBY, NEARBY, NEARBY, DIRECTION),
+    "polygon.from_point": args(*[NEARBY] * 5),
     "polygon.ray_body": args(NEARBY, NEARBY, DIRECTION),
     "polygon.separation": args(NEARBY, NEARBY, DIRECTION, DIRECTION),
     "polygon.support": args(DIRECTION, DIRECTION),

@@ -103,6 +103,13 @@ TOLERANCES = {
     "scoring.on_border": EXACT,
     "sensing.cone": JUMPING,
 }
+# The laws of any outline jump where those of the Thymio's do.
+TOLERANCES |= {
+    name.replace(package, "polygon"): tolerance
+    for name, tolerance in TOLERANCES.items()
+    for package in ("bodies", "geometry", "rays")
+    if name.replace(package, "polygon") in BY_NAME
+}
 
 
 @stage

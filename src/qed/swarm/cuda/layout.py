@@ -34,8 +34,8 @@ ROWS = LISTED_Y // LANES + 1
 # the robot's own network reads; votes, in the simulator.
 GAIN, AMPLITUDE, OFFSET, READS, VOTE = (LANES * (ROWS + n) for n in range(5))
 # The sensors' rows are free until robots look again.  While it is found what touches, there are
-# three rows for what lanes find, then pairs that wait, then the lanes' contacts: code and normal.
-QUEUE, CONTACTS = INPUTS + 3 * LANES, INPUTS + 5 * LANES
+# pairs that wait, then the lanes' contacts: code and normal.
+QUEUE, CONTACTS = INPUTS, INPUTS + 2 * LANES
 # Behind these lies what a robot in a corner of the arena keeps of its second wall; in their place,
 # once the contacts are with their lanes, arms, levers and masses at that wall.
 SECOND_WALL, SECOND_LEVERS = INPUTS + 8 * LANES, INPUTS
