@@ -26,6 +26,7 @@ class Chart:
     title: str
     make: Callable[[Results], Figure]
     caption: str  # with places that figures.toml names
+    there: Callable[[Results], bool]  # whether a study has what it shows
 
 
 def draw(results: Results, folder: Path, dpi: int = DPI, pdf: bool = True) -> list[Picture]:
@@ -40,7 +41,7 @@ def draw(results: Results, folder: Path, dpi: int = DPI, pdf: bool = True) -> li
     words = counts | {name: said.format(**counts) for name, said in _SHOWN["shared"].items()}
     drawn: list[Picture] = []
     for chart in FIGURES:
-        if chart.name in THERE and not THERE[chart.name](results):
+        if not chart.there(results):
             continue
         figure = chart.make(results)
         links = [Link("PNG", f"{FOLDER}/{chart.name}.png")]
@@ -87,4 +88,7 @@ THERE: dict[str, Callable[[Results], bool]] = {
     beyond_report.FIGURE: beyond_report.measured,
 }
 _SHOWN = tomllib.loads(files("qed.study").joinpath("figures.toml").read_text("utf-8"))
-FIGURES = [Chart(make=MAKERS[row["name"]], **row) for row in _SHOWN["figures"]]
+FIGURES = [
+    Chart(make=MAKERS[row["name"]], there=THERE.get(row["name"], lambda _: True), **row)
+    for row in _SHOWN["figures"]
+]
