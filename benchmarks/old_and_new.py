@@ -89,11 +89,13 @@ def work(backend: str) -> None:
         task, start, faults = "patrolling", None, None
         if name in ("patrolling", "aggregation"):
             task = name
-            swarms = made.setdefault(name, qed.load_example(name).controllers[:: 4096 // count])
-            swarms = swarms[:count]
+            if name not in made:
+                made[name] = qed.load_example(name).controllers
+            swarms = made[name][:: 4096 // count][:count]
         else:
-            swarms = made.setdefault("random", [qed.Controller.random(k) for k in range(400)])
-            swarms = swarms[:count]
+            if "random" not in made:
+                made["random"] = [qed.Controller.random(k) for k in range(400)]
+            swarms = made["random"][:count]
         if name == "cluster":
             from qed.speed import gathering, huddle
 
@@ -115,6 +117,8 @@ def work(backend: str) -> None:
     print("ready", qed.__file__, flush=True)
     for line in sys.stdin:
         name, count, seconds = json.loads(line)
+        if name not in (*RUNS, "evolve"):
+            simulate(name, count, 0.2)  # networks and start poses are made
         begin = clock()
         if name in RUNS:
             *run, taken = go_on(*RUNS[name], seconds)
@@ -183,6 +187,7 @@ def main() -> None:
     parser.add_argument("--backend", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--cases", nargs="+", choices=(*CASES, *RUNS), default=list(CASES))
     parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--add", action="store_true", help="keep what is saved of other cases")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
@@ -234,6 +239,8 @@ def main() -> None:
         query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
         here["gpu"] = subprocess.run(query, capture_output=True, text=True).stdout.strip()
     target = HERE / "results" / f"old-and-new-{given.backend}.json"
+    known = json.loads(target.read_text())["cases"] if target.exists() and given.add else []
+    found = [row for row in known if row["case"] not in given.cases] + found
     target.write_text(json.dumps({"machine": here, "cases": found}, indent=1) + "\n")
     print(f"saved {target.name}")
 

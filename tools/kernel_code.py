@@ -48,12 +48,12 @@ class Processor:
     compute_capability = PROCESSOR
 
 
-def python_of_kernel(robot: Any, sums: str, *kinds: bool) -> Callable[..., Any]:
-    """Return the kernel's Python, its device functions with line numbers."""
+def python_of_kernel(robot: Any, sums: str, *kinds: bool, lines: bool) -> Callable[..., Any]:
+    """Return the kernel's Python, its device functions with line numbers if asked for."""
     plain = numba.cuda.jit
 
     def with_lines(*args: Any, **options: Any) -> Any:
-        return plain(*args, **options | {"lineinfo": bool(options.get("device"))})
+        return plain(*args, **options | {"lineinfo": lines and bool(options.get("device"))})
 
     numba.cuda.jit = with_lines
     dispatcher.get_current_device = Processor
@@ -108,14 +108,20 @@ def main() -> None:
     parser.add_argument("--mishearing", action="store_true")
     parser.add_argument("--general-faults", action="store_true")
     parser.add_argument("--teams", action="store_true")
+    parser.add_argument(
+        "--no-lines",
+        dest="lines",
+        action="store_false",
+        help="compile as QED does; with line numbers NVVM refuses a name of its own in few kernels",
+    )
     parser.add_argument("--registers", type=int, default=128)
     given = parser.parse_args()
     run = python_of_kernel(
         ROBOTS[given.robot], given.sums, given.obstacles, given.faults, given.mishearing,
-        given.general_faults, given.teams,
+        given.general_faults, given.teams, lines=given.lines,
     )  # fmt: skip
     ptx, _ = numba.cuda.compile_ptx(
-        run, types.void(*ARGUMENTS), cc=PROCESSOR, fastmath=ROUGHLY, lineinfo=True
+        run, types.void(*ARGUMENTS), cc=PROCESSOR, fastmath=ROUGHLY, lineinfo=given.lines
     )
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")

@@ -289,6 +289,8 @@ def other_robots() -> None:
     )
     stock = qed.THYMIO_STOCK
     listeners = [qed.Controller.random(seed, robot=stock) for seed in (1, 5)]
+    links = [(7 + k, 15 + k % 2, 0.5 + 0.2 * k) for k in range(7)]  # of all messages
+    listeners[0] = qed.Controller(links, [0.3, 0.1], robot=stock)
     compare(
         "Thymios as they are sold",
         qed.Environment(robot=stock, robots=3, arena=1.5),

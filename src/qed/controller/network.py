@@ -66,8 +66,9 @@ class Controller:
         for k, value in enumerate(self.bias):
             if not abs(value) <= LARGEST:
                 raise InputError(f"bias[{k}] must be within +-{LARGEST:g}, got {value!r}")
+        nodes = self.nodes
         self.connections = tuple(
-            self._checked(k, connection, self.nodes) for k, connection in enumerate(connections)
+            self._checked(k, connection, nodes) for k, connection in enumerate(connections)
         )
 
     @property
