@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: help study explore test lint types early unit docs fidelity throughput clean
+.PHONY: help study explore test warm robots lint types early unit docs fidelity throughput clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,14 +36,23 @@ study: .venv/usable  ## install, run the quick study, and say where its report l
 explore: .venv/usable  ## install, and open the explorer with the archives that come with QED
 	$(BIN)/qed explore
 
-# While the simulator is compiled for the site, types are checked and tests run that do not need it;
-# the other tests then find it compiled, and the site built.
-EARLY = $(patsubst %,tests/%.py,swarm/test_cuda swarm/test_cuda_laws swarm/laws/test_law_parity \
+# While the simulator is compiled, types are checked and tests run that do not need it; pages and the
+# other tests then find it compiled, for all robots, so that no two processes compile the same.
+EARLY = $(patsubst %,tests/%.py,swarm/test_cuda_laws swarm/laws/test_law_parity \
   study/test_figures study/test_report paper/test_statements study/test_markdown study/test_browser \
   study/test_tables study/test_selection_bias archive/test_archive archive/test_ribs)
 test: .venv/installed  ## install what is needed and run all checks and tests
-	@$(MAKE) --no-print-directory --jobs=4 lint types docs early
-	@QED_SITE=docs/_build/html $(MAKE) --no-print-directory unit LATER='$(EARLY:%=--ignore=%)'
+	@$(MAKE) --no-print-directory --jobs=5 WARM='warm robots' lint types docs early
+	@QED_WARM=yes QED_SITE=docs/_build/html \
+	  $(MAKE) --no-print-directory unit LATER='$(EARLY:%=--ignore=%)'
+
+warm: .venv/installed
+	$(BIN)/python tests/warm_up.py
+
+# And Python compiles all tests, or each of the processes that test would do it for itself.
+robots: .venv/installed
+	$(BIN)/pytest --collect-only -qq >/dev/null
+	$(BIN)/python tests/warm_up.py robots
 
 early: .venv/installed
 	$(BIN)/pytest --quiet $(EARLY)
@@ -61,7 +70,7 @@ PROCESSES := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? c
 unit: .venv/installed  ## run the tests
 	$(BIN)/pytest --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder $(LATER)
 
-docs: .venv/written  ## build the site in docs/_build/html, and check it
+docs: .venv/written $(WARM)  ## build the site in docs/_build/html, and check it
 	rm -rf docs/_build docs/reference/names
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet --jobs 2 \
 	  docs docs/_build/html

@@ -27,7 +27,7 @@ from qed import speed
 from qed.descriptors import hbd, sdbc, spirit
 from qed.streams import stream
 from qed.study.blocks import listed, markdown_row, minus
-from qed.study.by_map import told
+from qed.study.by_map import with_limits
 from qed.study.statistics import interval, pearson
 from qed.swarm.backend import chosen, described
 from qed.swarm.laws.scoring import FINE_CELL, fine_side
@@ -164,7 +164,11 @@ def _aligned(rows: list[dict[str, Any]]) -> str:
     limits = [interval(([row[name] for row in rows], 0)) for name in columns]
     lines.append(
         markdown_row(
-            ["mean", *(told(*found[:3], digits=2) for found in limits), *[""] * len(hbd.NAMES)]
+            [
+                "mean",
+                *(with_limits(*found[:3], digits=2) for found in limits),
+                *[""] * len(hbd.NAMES),
+            ]
         )
     )
     made = sorted({row["made"]["on"] for row in rows})

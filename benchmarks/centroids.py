@@ -37,7 +37,7 @@ from qed.compile import user_cache
 from qed.descriptors import spirit
 from qed.evolution import Run, run_side_by_side
 from qed.evolution.swarms import Swarms
-from qed.recovery.metrics import diversity
+from qed.study.work import diversity
 
 HERE = Path(__file__).parent
 CLUSTERS = 4096

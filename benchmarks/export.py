@@ -17,7 +17,7 @@ from typing import Any
 
 import qed
 from qed.errors import InputError
-from qed.programs import aseba, search
+from qed.programs import aseba, python
 from qed.programs.network import networks
 
 HERE = Path(__file__).parent
@@ -94,7 +94,7 @@ def best(task: str, trials: int, seconds: float) -> dict[str, Any]:
 def searches(task: str, count: int) -> dict[str, Any]:
     """Compare the search of a task's kit with the exported one."""
     kit = qed.Kit.load(f"example:{task}-kit")
-    found = search.compare(kit, search.text_of(kit), count, 1)
+    found = python.compare_search(kit, python.search_of(kit), count, 1)
     print(task, found, flush=True)
     return found
 

@@ -26,7 +26,7 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 
 import qed
 from qed import speed
-from qed.evolution import Run, run_side_by_side, swarms
+from qed.evolution import Run, early_stopping, run_side_by_side, swarms
 from qed.evolution.swarms import Swarms
 from qed.swarm.simulate import Outcome, Pending
 from qed.swarm.tasks import TASKS
@@ -39,13 +39,13 @@ LATE = 200_000  # evaluations: children are those of a run that has come so far
 @contextmanager
 def all_trials(wanted: bool) -> Iterator[None]:
     """Let no round end before the last trial, if so wanted."""
-    before = swarms.next_stop
+    before = early_stopping.next_stop
     if wanted:
-        swarms.next_stop = lambda *given: given[-1]
+        early_stopping.next_stop = lambda *given: given[-1]
     try:
         yield
     finally:
-        swarms.next_stop = before
+        early_stopping.next_stop = before
 
 
 @contextmanager

@@ -23,8 +23,7 @@ from recovery import one_sided, uniform
 import qed
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.play import NOTICED, Step, run_sessions, simulated
-from qed.recovery.racing import race
-from qed.recovery.trials import Trials, streams
+from qed.recovery.trials import Trials, race, streams
 
 HERE = Path(__file__).parent
 BUDGETS = (1, 3, 5, 10)

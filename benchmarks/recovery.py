@@ -36,10 +36,9 @@ import qed
 from qed import speed
 from qed.chance import fold
 from qed.recovery.kit.play import NOTICED, Step
-from qed.recovery.racing import race
 from qed.recovery.recover import trials_of
 from qed.recovery.search.strategies import LEARNED, STRATEGIES
-from qed.recovery.trials import Trials
+from qed.recovery.trials import Trials, race
 from qed.streams import stream
 from qed.study import beyond
 from qed.swarm.backend import chosen, described

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from qed.paper import PAPER
 from qed.study.blocks import listed, many, markdown_row, minus
-from qed.study.by_map import told
+from qed.study.by_map import with_limits
 from qed.study.statistics import interval
 
 ROOT = Path(__file__).parent.parent
@@ -76,7 +76,7 @@ def difference(row: dict[str, Any], name: str) -> str:
     """Return a difference from QED in words."""
     if row["arm"] == "qed" or not np.isfinite(row[f"{name} less"]):
         return ""
-    number = told(row[f"{name} less"], row[f"{name} low"], row[f"{name} high"])
+    number = with_limits(row[f"{name} less"], row[f"{name} low"], row[f"{name} high"])
     return f"{number}; {row[f'{name} ahead']}"
 
 
@@ -113,7 +113,7 @@ def verdict(found: dict[str, Any], table: pd.DataFrame) -> str:
     parts = []
     for name, words in JUDGED.items():
         row = {"arm": "niches", **frame.loc["niches"].to_dict()}
-        number = told(row[f"{name} less"], row[f"{name} low"], row[f"{name} high"])
+        number = with_limits(row[f"{name} less"], row[f"{name} low"], row[f"{name} high"])
         parts.append(f"{number} in {words} (above QED's in {row[f'{name} ahead']} tasks)")
     sure = (
         f"This is {replicates} of {found['replicates']} planned replicates"

@@ -23,7 +23,7 @@ settings.load_profile("untimed")
 HERE = Path(__file__).parent
 # Files that take longest (8 to 50 s on one core), the longest first.
 LONG = (
-    "test_other_robots.py",  # compiles what the next two of e-pucks need
+    "swarm/test_cuda.py",
     "study/test_study.py",
     "swarm/test_plain_world.py",
     "study/test_figures.py",
@@ -43,7 +43,7 @@ LONG = (
     "view/test_film.py",
     "recovery/test_by_fault.py",
     "study/test_browser.py",
-    "swarm/test_cuda.py",
+    "test_other_robots.py",
     "swarm/test_own.py",
     "study/test_markdown.py",
     "test_contract.py",
@@ -61,7 +61,8 @@ def pytest_xdist_setupnodes() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     collecting = _collecting()
-    subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)
+    if "QED_WARM" not in os.environ:  # `make test` has done so
+        subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)
     if collecting is not None:
         collecting.wait()
 

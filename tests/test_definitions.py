@@ -128,7 +128,7 @@ def test_processes_of_a_study_get_the_file_too(tmp_path: Path) -> None:
     tables = []
     for start, folder, more in (
         (commands.run, "here", []),
-        (commands.new, "there", ["--executor", "processes:2"]),
+        (commands.new, "there", ["--executor", "processes:1"]),
     ):
         done = start(*words, "--out", folder, *more, cwd=tmp_path, NO_COLOR="1")
         assert done.returncode == 0, done.stderr

@@ -45,7 +45,7 @@ INNER = {
     "Definition": {"described"},
     "Environment": {"described", "from_described"},
     "Environments": {"describe"},
-    "Fault": {"described"},
+    "Fault": {"described", "hit", "needs_general_path"},
     "Grid": {"describe"},
     "Kit": {"check", "search_teams"},
     "MapElites": {"resume_with", "statistics"},

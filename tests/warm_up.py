@@ -1,16 +1,30 @@
 """Make what all tests share and the user's cache keeps: machine code, and the cells of archives.
 
-Processes that test side by side would each make it for themselves.
+Processes that test side by side would each make it for themselves.  With the word ``robots`` it is
+machine code for robots other than the Thymio, which few tests need.
 """
 
 import gc
+import sys
 
 import qed
 from qed.study.plan import PRESETS
 from qed.study.study import prepare
+from qed.swarm.robot import ROBOTS, THYMIO
+
+
+def other_robots() -> None:
+    """Compile the simulator for all robots of QED but the first."""
+    for robot in ROBOTS.values():
+        if robot.key != THYMIO.key:
+            qed.trace(qed.Controller.random(seed=1, robot=robot), seconds=1.0)
+
 
 if __name__ == "__main__":
     gc.disable()  # the compiler leaves little garbage, and to look for it takes a tenth of its time
+    if sys.argv[1:] == ["robots"]:
+        other_robots()
+        sys.exit()
     prepare(PRESETS["quick"])
     # Variation, pruning and the descriptors are compiled too.
     for algorithm in ("hbd", "sdbc"):

@@ -25,8 +25,6 @@ Kit          what a swarm carries to recover by itself: ask and tell, no simulat
 InputError   an argument or a file is not valid
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -69,43 +67,36 @@ if TYPE_CHECKING:
     from qed.view.maps import draw_map as draw_map
     from qed.view.replay import replay as replay
 
-# Where each name lives; modules are imported when a name is first used.
-_HOMES = {
-    "Algorithm": "qed.evolution.algorithms",
-    "Archive": "qed.archive.archive",
-    "Attributes": "qed.swarm.environment",
-    "Centroids": "qed.archive.cvt",
-    "Controller": "qed.controller.network",
-    "EPUCK": "qed.swarm.robot",
-    "Effort": "qed.recovery.kit.prepare",
-    "Environment": "qed.swarm.environment",
-    "Fault": "qed.swarm.faults",
-    "Faults": "qed.swarm.faults",
-    "Grid": "qed.archive.grid",
-    "InputError": "qed.errors",
-    "Kit": "qed.recovery.kit.kit",
-    "Outcome": "qed.swarm.simulate",
-    "Recovery": "qed.recovery.recovery",
-    "Robot": "qed.swarm.robot",
-    "Start": "qed.swarm.start",
-    "THYMIO": "qed.swarm.robot",
-    "THYMIO_STOCK": "qed.swarm.robot",
-    "Task": "qed.swarm.tasks",
-    "Team": "qed.controller.team",
-    "Trace": "qed.swarm.trace",
-    "World": "qed.swarm.world",
-    "draw_map": "qed.view.maps",
-    "evolve": "qed.evolution.evolve",
-    "export": "qed.programs.export",
-    "law": "qed.swarm.user_defined",
-    "load_example": "qed.archive.stored",
-    "parallel_env": "qed.swarm.parallel_env",
-    "prepare": "qed.recovery.kit.prepare",
-    "recover": "qed.recovery.recover",
-    "replay": "qed.view.replay",
-    "simulate": "qed.swarm.simulate",
-    "trace": "qed.swarm.trace",
+# The names of each module, which is imported when one of them is first used.
+_MODULES = {
+    "archive.archive": "Archive",
+    "archive.cvt": "Centroids",
+    "archive.grid": "Grid",
+    "archive.stored": "load_example",
+    "controller.network": "Controller",
+    "controller.team": "Team",
+    "errors": "InputError",
+    "evolution.algorithms": "Algorithm",
+    "evolution.evolve": "evolve",
+    "programs.export": "export",
+    "recovery.kit.kit": "Kit",
+    "recovery.kit.prepare": "Effort prepare",
+    "recovery.recover": "recover",
+    "recovery.recovery": "Recovery",
+    "swarm.environment": "Attributes Environment",
+    "swarm.faults": "Fault Faults",
+    "swarm.parallel_env": "parallel_env",
+    "swarm.robot": "EPUCK Robot THYMIO THYMIO_STOCK",
+    "swarm.simulate": "Outcome simulate",
+    "swarm.start": "Start",
+    "swarm.tasks": "Task",
+    "swarm.trace": "Trace trace",
+    "swarm.user_defined": "law",
+    "swarm.world": "World",
+    "view.maps": "draw_map",
+    "view.replay": "replay",
 }
+_HOMES = {name: f"qed.{home}" for home, names in _MODULES.items() for name in names.split()}
 __all__ = sorted(_HOMES)
 
 

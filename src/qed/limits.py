@@ -43,3 +43,8 @@ def batch(value: Any) -> int:
 def replicates(value: Any) -> int:
     """Return how often a run is repeated with other seeds."""
     return integer("replicates", value, 1, 1000)
+
+
+def checkpoint(value: Any) -> float:
+    """Return the time between checkpoints (s)."""
+    return number("checkpoint", value, 0.0, 1e9)

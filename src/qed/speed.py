@@ -4,8 +4,6 @@ Speed is counted in robot-steps a second: robots x control cycles x trials x con
 divided by the seconds that ``simulate`` takes to score patrolling.
 """
 
-from __future__ import annotations
-
 import math
 import platform
 from collections.abc import Sequence
@@ -16,7 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -120,7 +118,7 @@ class Case:
         )
         return perf_counter() - begin
 
-    def lasting(self, wall: float, threads: int) -> Case:
+    def lasting(self, wall: float, threads: int) -> Self:
         """Return this case, with trials so short or long that it takes about ``wall`` s.
 
         A trial lasts no longer than the paper's 400 s of simulated time.

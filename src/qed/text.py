@@ -1,7 +1,5 @@
 """Text for people: durations, names and consoles on a terminal, and settings in TOML files."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -25,7 +23,7 @@ UNITS = (
 )
 
 
-def console(stderr: bool = False) -> Console:
+def console(stderr: bool = False) -> "Console":
     """Return a console; NO_COLOR keeps all escape codes away, not only those of colours."""
     from rich.console import Console
 

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qed.archive import cvt
-from qed.archive.cvt import (
-    Centroids,
-    broken_sticks,
-    sdbc_centroids,
-    spirit_centroids,
-)
+from qed.archive.cvt import Centroids, SpiritRecipe, broken_sticks, sdbc_centroids
+
+
+def spirit_centroids(
+    seed_points: int = 1_000_000, clusters: int = 4096, seed: int = 1, progress: Any = None
+) -> np.ndarray:
+    return SpiritRecipe(seed_points, clusters, seed).points(progress)
 
 
 def brute_force(points: np.ndarray, measures: np.ndarray) -> list[int]:

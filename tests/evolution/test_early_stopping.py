@@ -89,7 +89,7 @@ def test_archives_are_the_same_with_and_without(task: str, monkeypatch) -> None:
     algorithm = qed.Algorithm("few", cells=few)
     settings = {"task": task, "algorithm": algorithm, **SMALL}
     archive, simulated = evolved(settings)
-    monkeypatch.setattr(swarms, "next_stop", lambda *a: a[-1])
+    monkeypatch.setattr(swarms.early_stopping, "next_stop", lambda *a: a[-1])
     whole, every_trial = evolved(settings)
     assert archive.equal(whole)
     assert every_trial == 320 * 50

@@ -14,8 +14,7 @@ from qed.controller.inputs import FIRST_RAB, SENSED
 from qed.errors import InputError
 from qed.programs import aseba
 from qed.programs.contract import FULL_SCALE
-from qed.programs.fixed import ONE, fixed, step
-from qed.programs.network import networks
+from qed.programs.network import ONE, fixed, networks, step
 
 needs_aseba = pytest.mark.skipif(bool(aseba.lacks()), reason=f"{aseba.lacks()}")
 SPEED = 250  # what a Thymio's motors call 0.1 m/s

@@ -11,13 +11,13 @@ import pytest
 from kits import made
 
 import qed
-from qed.programs import search
+from qed.programs import python
 
 
 def loaded(kit: qed.Kit) -> dict[str, Any]:
     """Return the names of a kit's exported search."""
     names: dict[str, Any] = {}
-    exec(search.text_of(kit), names)
+    exec(python.search_of(kit), names)
     return names
 
 
@@ -27,18 +27,18 @@ def kit():
 
 
 def test_it_asks_for_the_same_and_believes_the_same(kit):
-    told = search.compare(kit, search.text_of(kit), faults=2, seed=7)
+    told = python.compare_search(kit, python.search_of(kit), faults=2, seed=7)
     assert told["same"] == told["searches"] == 2
     assert told["beliefs apart"] <= 1e-6
 
 
 def test_another_search_is_found_out(kit):
-    text = search.text_of(kit)
+    text = python.search_of(kit)
     other = text.replace("CAREFUL, VERIFY = (5, 2)", "CAREFUL, VERIFY = (0, 2)")
     assert other != text
-    assert search.compare(kit, other, 1, 1)["same"] == 0
+    assert python.compare_search(kit, other, 1, 1)["same"] == 0
     doubtful = text.replace("PECULIAR = 0.4", "PECULIAR = 0.5")
-    assert search.compare(kit, doubtful, 1, 1)["beliefs apart"] > 1e-6
+    assert python.compare_search(kit, doubtful, 1, 1)["beliefs apart"] > 1e-6
 
 
 @pytest.mark.parametrize("seed", range(4))

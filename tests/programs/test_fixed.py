@@ -14,8 +14,19 @@ import qed
 from qed.controller.inputs import SENSED
 from qed.errors import InputError
 from qed.programs import c
-from qed.programs.fixed import COARSE, LIMIT, ONE, TABLE, FixedNeuron, fits, fixed, step, tanh
-from qed.programs.network import Neuron, networks
+from qed.programs.network import (
+    COARSE,
+    LIMIT,
+    ONE,
+    TABLE,
+    FixedNeuron,
+    Neuron,
+    fits,
+    fixed,
+    networks,
+    step,
+    tanh,
+)
 
 INPUTS = len(SENSED)
 WEIGHTS = st.floats(-40.0, 40.0, width=32)

@@ -3,8 +3,8 @@ import pytest
 from test_recover import archive_of, twins
 
 import qed
-from qed.recovery.racing import heats, race, races
 from qed.recovery.recover import ArchiveSearch, trials_of
+from qed.recovery.trials import heats, race, races
 
 
 def table(controllers, trials, seed, noise=0.3):

@@ -1,3 +1,5 @@
+import math
+
 import behaviours
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from qed.descriptors import spirit
 from qed.errors import InputError
 from qed.recovery import trials as trials_module
 from qed.recovery.recover import trials_of
+from qed.recovery.recovery import change, standard_error
 from qed.recovery.trials import streams
 from qed.streams import evolution_trials
 from qed.swarm.simulate import Pending
@@ -285,3 +288,17 @@ def test_normal_tells_how_far_each_solution_is_from_the_best(archive):
     for k in range(len(KNOWN)):
         expected = spirit.distance(behaviour[normal.best], behaviour[k])
         assert normal.distances[k] == expected
+
+
+def test_impact_and_resilience_worked_by_hand():
+    # A swarm of fitness 0.8 falls to 0.6 and comes back to 0.72, or to more than before.
+    assert change(0.8, 0.6) == pytest.approx(-0.25)
+    assert change(0.8, 0.72) == pytest.approx(-0.10)
+    assert change(0.8, 0.88) == pytest.approx(0.10)
+    assert math.isnan(change(0.0, 0.1))
+
+
+def test_standard_error_worked_by_hand():
+    # Deviations of -1, 0 and 1: a variance of 1, over three trials.
+    assert standard_error(np.array([1.0, 2.0, 3.0])) == pytest.approx(1 / math.sqrt(3))
+    assert math.isnan(standard_error(np.array([1.0])))

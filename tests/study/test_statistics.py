@@ -194,8 +194,8 @@ def test_a_bootstrap_does_not_cover(maps, says):
     """Why there is none: of maps, and of recoveries within them, or of recoveries alone."""
     rng = np.random.default_rng(maps)
     found = recoveries_of(rng, 400, maps)
-    drawn = {name: np.empty((400, 300)) for name in ("maps", "hierarchical", "recoveries")}
-    for k in range(300):
+    drawn = {name: np.empty((400, 200)) for name in ("maps", "hierarchical", "recoveries")}
+    for k in range(200):
         few = rng.integers(maps, size=(400, maps))
         chosen = np.take_along_axis(found, few[:, :, None], 1)
         drawn["maps"][:, k] = np.median(chosen, axis=2).mean(1)
@@ -219,8 +219,8 @@ def test_intervals_over_tasks_cover_what_they_say(maps):
     rng = np.random.default_rng(maps)
     scale, shift = np.array([1, 1, 1, 2, 6.0]), np.array([0, 1, 2, 3, -6.0])
     strata = np.repeat(np.arange(5), maps)
-    medians = np.median(recoveries_of(rng, 5_000 * 5, maps), axis=2).reshape(5_000, 5, maps)
-    medians = (medians * scale[:, None] + shift[:, None]).reshape(5_000, -1)
+    medians = np.median(recoveries_of(rng, 2_000 * 5, maps), axis=2).reshape(2_000, 5, maps)
+    medians = (medians * scale[:, None] + shift[:, None]).reshape(2_000, -1)
     assert 0.93 <= covered([interval((row, strata)) for row in medians]) <= 0.97
 
 

@@ -403,7 +403,7 @@ def test_what_does_not_go_with_a_kit_is_refused_before_the_search(
         raise AssertionError("it searched")
 
     monkeypatch.setattr("qed.recovery.recover.recover", never)
-    monkeypatch.setattr("qed.recovery.kit.recover.recover", never)
+    monkeypatch.setattr("qed.recovery.kit.play.recover", never)
     good = tmp_path / "film.gif"
     for given, words in (
         ({"trials": 5}, "trials is for archives"),

@@ -288,16 +288,6 @@ class SpiritRecipe:
         return spirit_seed_points(count, chance), chance
 
 
-def spirit_centroids(
-    seed_points: int = 1_000_000,
-    clusters: int = 4096,
-    seed: int = 1,
-    progress: Progress | None = None,
-) -> np.ndarray:
-    """Return the points of SPIRIT's cells, float32 (clusters, 1024), from the cache if there."""
-    return SpiritRecipe(seed_points, clusters, seed).points(progress)
-
-
 def sdbc_centroids(
     seed_points: int = 100_000,
     clusters: int = 4096,

@@ -1,7 +1,5 @@
 """The command ``qed``: one file for each verb."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """``qed evolve``: an archive of controllers for a task, in a folder that can be resumed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -64,7 +62,6 @@ def evolve(
     from qed import limits
     from qed.controller.network import Controller
     from qed.definitions import defined
-    from qed.errors import number
     from qed.evolution.algorithms import Algorithm
     from qed.evolution.progress import watch
     from qed.evolution.run import Run
@@ -79,7 +76,7 @@ def evolve(
     if attributes is not None:
         chosen_algorithm = chosen_algorithm.with_attributes(attributes, chosen_robot)
     limits.replicates(replicates)
-    every = number("checkpoint", checkpoint, 0.0, 1e9)
+    every = limits.checkpoint(checkpoint)
     limits.threads(threads)
     engine = chosen(backend, [Environment(robot=chosen_robot)])
     controller = None if hidden is None else Controller.dense(hidden, chosen_robot)

@@ -1,7 +1,5 @@
 """``qed explore``: a page on this machine to see archives, break robots and recover them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

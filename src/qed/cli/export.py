@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qed.cli import options, show
+from qed.errors import InputError, integer
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
@@ -39,9 +40,8 @@ def export(
     """Write what robots run as a program for them, and compare it with the simulator's."""
     from qed.archive.stored import open_archive
     from qed.controller.team import Team
-    from qed.errors import InputError
     from qed.programs.export import export as write
-    from qed.programs.fixed import DoesNotFitError
+    from qed.programs.network import DoesNotFitError
     from qed.recovery.kit.kit import Kit
     from qed.recovery.kit.stored import is_kit
     from qed.swarm.environment import Environment
@@ -81,7 +81,6 @@ def export(
 def _chosen(archive: Archive, cell: str | None, best: bool) -> tuple[Controller | Team, str]:
     """Return the controller or the team that a user names, and what to call it."""
     from qed.controller.team import Team
-    from qed.errors import InputError, integer
 
     if (cell is None) == (not best):
         raise InputError("name a cell with --cell, or take the best controller with --best")

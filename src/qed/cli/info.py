@@ -49,8 +49,8 @@ def info(
 def _print_definition(kind: str, how: dict[str, Any]) -> None:
     """Print how a task or an algorithm of a user's own was defined, as the file tells it."""
     screen = show.console()
-    told = f"{kind} {how.get('name')}, defined as {how.get('digest')}: {how.get('meaning')}"
-    screen.print(show.printable(told), style="bold", markup=False)
+    words = f"{kind} {how.get('name')}, defined as {how.get('digest')}: {how.get('meaning')}"
+    screen.print(show.printable(words), style="bold", markup=False)
     laws = how.get("features")
     for law in laws if isinstance(laws, list) else [how]:
         source = law.get("source") if isinstance(law, dict) else None
@@ -67,12 +67,9 @@ def _read(header: dict[str, Any], name: str, kind: type) -> Any:
 
 def _cells(archive: Archive) -> str:
     """Return what a cell of a domain's archive is, as words."""
-    from qed.archive.grid import Environments
-
     space = archive.space.describe()
-    if isinstance(archive.space, Environments):
-        attributes = ", ".join(archive.space.options)
-        return f"an environment each: {attributes}"
+    if "options" in space:
+        return f"an environment each: {', '.join(space['options'])}"
     features = ", ".join(map(show.words, _read(archive.header, "features", list)))
     over = f" over {features}" if features else ""
     if space["kind"] == "centroids":

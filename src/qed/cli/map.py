@@ -1,7 +1,5 @@
 """``qed map``: a picture of an archive."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,11 +1,11 @@
 """Options that several verbs take, in the same words."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from qed.errors import InputError
 
 SOURCE = "Folder of a run, an archive file, or example:TASK, which comes with QED."
 KIT = "Or a kit; example:TASK-kit also comes with QED."
@@ -83,6 +83,16 @@ FRESH = typer.Option(help="Fresh trials per selected controller, not used for se
 PROTOCOL = typer.Option(
     help="Selection trials: independent (default), or authors (the trials of evolution)."
 )
+
+
+NEEDS_KIT = "--{} needs a kit; qed prepare makes one from an archive"
+
+
+def refuse(words: str, **given: Any) -> None:
+    """Raise InputError with these words about the first option that is given."""
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise InputError(words.format(name.replace("_", "-")))
 
 
 def _load(files: list[Path] | None) -> list[Path] | None:

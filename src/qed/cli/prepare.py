@@ -1,7 +1,5 @@
 """``qed prepare``: learn from simulated faults how a swarm recovers within ten trials."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

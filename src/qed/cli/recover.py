@@ -69,19 +69,15 @@ def recover(
     from qed.recovery.search.strategies import LEARNED
     from qed.recovery.trials import INDEPENDENT
 
-    option: str
-    given: Any
     if out is not None and out.suffix.lower() != ".csv":
         raise InputError(f"out: the file must end in .csv, got {out.name!r}")
     if out is not None:
         can_write(out)
     if is_kit(path):
-        for option, given in {
-            "trials": trials is not None, "protocol": protocol != INDEPENDENT, "full": full,
-            "without": without is not None,
-        }.items():  # fmt: skip
-            if given:
-                raise InputError(f"{option} is for an archive; a kit's search has a budget")
+        options.refuse(
+            "{} is for an archive; a kit's search has a budget", trials=trials,
+            protocol=protocol != INDEPENDENT, full=full, without=without,
+        )  # fmt: skip
         kit = Kit.load(path)
         combined = chosen(faults or ["10"], seed, among, broken, kit.environment.robots)
         with show.waiting("searching, trial by trial") as progress:
@@ -93,15 +89,10 @@ def recover(
             )  # fmt: skip
         _print(found, kit.task, out)
         return
-    if no_reset:
-        raise InputError("--no-reset needs a kit; qed prepare makes one from an archive")
-    for option, given in (
-        ("misdiagnosis-rate", misdiagnosis_rate),
-        ("budget", budget),
-        ("strategy", strategy),
-    ):
-        if given is not None:
-            raise InputError(f"--{option} needs a kit; qed prepare makes one from an archive")
+    options.refuse(
+        options.NEEDS_KIT, no_reset=no_reset, misdiagnosis_rate=misdiagnosis_rate, budget=budget,
+        strategy=strategy,
+    )  # fmt: skip
     archive, _, source = open_archive(path)
     if without is not None:
         archive = archive.without(without)

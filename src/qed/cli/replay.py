@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -96,17 +96,23 @@ def replay(
 
     # A request to stop ends like Ctrl-C: with nothing half-written left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    look: dict[str, Any] = {
+        "speed": speed,
+        "fps": fps,
+        "size": size,
+        "trails": trails,
+        "sensors": sensors,
+    }
+    how: dict[str, Any] = {"by": by, "seed": seed, "threads": threads, "backend": backend}
     if any(map(is_kit, paths)):
-        _refuse(paths, trials=trials, trial=trial)
-        _replay_kit(
-            paths[0], out, faults, task, budget=budget, by=by,
-            misdiagnosis_rate=misdiagnosis_rate, seconds=seconds, seed=seed, threads=threads,
-            backend=backend, speed=speed, fps=fps, size=size, trails=trails, sensors=sensors,
-        )  # fmt: skip
+        if len(paths) > 1:
+            raise InputError("a kit is shown alone; give no other file")
+        words = "{} is for archives; for a kit use --budget"
+        options.refuse(words, trials=trials, trial=trial)
+        how["misdiagnosis_rate"] = misdiagnosis_rate
+        _replay_kit(paths[0], out, faults, task, budget, seconds, how, look)
         return
-    for option, given in (("budget", budget), ("misdiagnosis-rate", misdiagnosis_rate)):
-        if given is not None:
-            raise InputError(f"--{option} needs a kit; qed prepare makes one from an archive")
+    options.refuse(options.NEEDS_KIT, budget=budget, misdiagnosis_rate=misdiagnosis_rate)
     if by is not None:
         choice("by", by, BY)
     # All that can be wrong is found before the search, which takes time.
@@ -117,18 +123,15 @@ def replay(
     chosen = faults_from(faults, Environment().robots)
     longest = max(archive.header["settings"].get("seconds", 400.0) for archive in archives)
     length = float(longest) if seconds is None else seconds
-    form = film.film_of(
-        ending, [length], speed, fps, size, trails=trails, sensors=sensors, archives=len(archives)
-    )
+    form = film.film_of(ending, [length], archives=len(archives), **look)
     can_write(out)
 
     entries = []
     for archive, name in zip(archives, names(archives, sources), strict=True):
         with show.waiting(f"{name}: trying {len(archive):,} controllers") as progress:
             found = recover(
-                archive, wanted, chosen, trials=trials, seconds=length, seed=seed,
-                threads=threads, progress=progress, backend=backend, by=cast(Any, by),
-            )  # fmt: skip
+                archive, wanted, chosen, trials=trials, seconds=length, progress=progress, **how
+            )
         entries.append(Entry(found, name, _origin(archive, found)))
     with show.waiting("simulating what is shown") as progress:
         shown = watch(entries, seconds=length, seed=seed, trial=trial, progress=progress)
@@ -214,31 +217,17 @@ def _print(out: Path, entries: Sequence[Entry], judged: str) -> None:
     typer.echo(f"{out}")
 
 
-def _refuse(paths: Sequence[Path], **given: Any) -> None:
-    """Raise InputError if more than one file, or what only archives take, goes with a kit."""
-    if len(paths) > 1:
-        raise InputError("a kit is shown alone; give no other file")
-    for name, value in given.items():
-        if value is not None:
-            raise InputError(f"{name} is for archives; for a kit use --budget")
-
-
 def _replay_kit(
     path: Path,
     out: Path,
     faults: str,
     task: str | None,
-    *,
     budget: int | None,
-    by: str | None,
-    misdiagnosis_rate: float | None,
     seconds: float | None,
-    seed: int,
-    threads: int | None,
-    backend: str,
-    **how: Any,
+    how: dict[str, Any],
+    look: dict[str, Any],
 ) -> None:
-    """Search in a world that goes on, and write the film of it; ``how`` is for the film."""
+    """Search in a world that goes on, and write the film of it; ``look`` is for the film."""
     from qed import limits
     from qed.files import can_write
     from qed.recovery.kit.kit import Kit
@@ -253,16 +242,17 @@ def _replay_kit(
     chosen = faults_from(faults, kit.environment.robots)
     most = integer("budget", 10 if budget is None else budget, 1, 1000)
     length = limits.seconds(kit.seconds if seconds is None else seconds)
-    form = film.film_of(ending, [length] * (most + 3), **how)
+    form = film.film_of(ending, [length] * (most + 3), **look)
     can_write(out)
 
     with show.waiting("searching, trial by trial") as progress:
         found = kit.recover(
-            chosen, budget=most, reset=False, by=cast(Any, by), misdiagnosis_rate=misdiagnosis_rate,
-            seconds=length, seed=seed, threads=threads, progress=progress, backend=backend,
-        )  # fmt: skip
+            chosen, budget=most, reset=False, seconds=length, progress=progress, **how
+        )
     with show.waiting("simulating what is shown") as progress:
-        shown = story(kit, found, seconds=length, seed=seed, speed=how["speed"], progress=progress)
+        shown = story(
+            kit, found, seconds=length, seed=how["seed"], speed=look["speed"], progress=progress
+        )
     with show.waiting("drawing") as progress:
         film.write(shown, out, form, progress)
     recoveries.print_diagnoses(found)

@@ -1,7 +1,5 @@
 """How the command line shows things: consoles, tables, durations."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def table(*left: str, right: Iterable[str] = ()) -> Table:
+def table(*left: str, right: Iterable[str] = ()) -> "Table":
     """Return an empty table with columns of words and columns of numbers."""
     from rich import box
     from rich.table import Table

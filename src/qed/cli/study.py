@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qed.cli import options, show
+from qed.errors import InputError, choice
 
 if TYPE_CHECKING:
     from qed.study.plan import Plan
@@ -89,7 +90,6 @@ def study(
     """Evolve archives, break robots, recover, and report how well that works."""
     from qed import limits
     from qed.definitions import defined
-    from qed.errors import choice
     from qed.study.plan import PRESETS
     from qed.study.study import Study, opener, prepare
     from qed.swarm.backend import BACKENDS, chosen
@@ -139,7 +139,6 @@ def study(
 
 def _print_plan(study: Study, backend: str) -> None:
     """Print what a study would do, and about how long the rest would take with an engine."""
-    from qed.errors import InputError
     from qed.study import workload
     from qed.swarm.backend import problem
 

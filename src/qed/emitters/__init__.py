@@ -1,14 +1,13 @@
 """Emitters: what proposes the children of a search.
 
-emitter     Emitter: ask and tell; Uniform: uniform parents, as in the paper, the default
-bandit      Bandit: parents whose children win cells get more of them
+emitter     Emitter: ask and tell; Uniform: uniform parents, as in the paper, the default;
+            Bandit: parents whose children win cells get more of them
 ribs        Ribs: the emitters of pyribs, among them CMA-ME
 """
 
 from typing import Any
 
-from qed.emitters.bandit import Bandit
-from qed.emitters.emitter import Emitter, Stream, Uniform
+from qed.emitters.emitter import Bandit, Emitter, Stream, Uniform
 from qed.emitters.ribs import Ribs
 from qed.errors import InputError, choice
 

@@ -86,10 +86,10 @@ class Ribs:
 
     def describe(self) -> dict[str, Any]:
         """Return its parameters."""
-        told = {"kind": self.kind, "emitters": self.emitters, "x0": self.x0, **self.settings}
+        parameters = {"kind": self.kind, "emitters": self.emitters, "x0": self.x0, **self.settings}
         return {
             name: json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
-            for name, value in told.items()
+            for name, value in parameters.items()
             if value is not None
         }
 

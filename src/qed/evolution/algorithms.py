@@ -168,11 +168,11 @@ class Algorithm(Definition):
         laws = tuple(user_defined.checked(one, f"{about}, features") for one in made["features"])
         limits = _ranges(about, ranges, laws)
         space = _space(about, cells, len(laws))
-        told = ", ".join(law.name for law in laws)
+        names = ", ".join(law.name for law in laws)
         return cls._new(
             name,
-            str(words) or f"a cell is a behaviour ({told})",
-            digest_of([law.key for law in laws], limits, _told(space)),
+            str(words) or f"a cell is a behaviour ({names})",
+            digest_of([law.key for law in laws], limits, _parts_of(space)),
             space=lambda evaluations, progress: space,
             sums=laws,
             describe=_behaviour(about, laws, limits),
@@ -313,7 +313,7 @@ def _space(about: str, cells: Any, dimensions: int) -> Any:
     return cells
 
 
-def _told(space: Any) -> Any:
+def _parts_of(space: Any) -> Any:
     """Return what makes cells."""
     arrays = space.arrays(np.empty(0, np.int64))
     return space.describe(), {name: array.tobytes() for name, array in arrays.items()}
@@ -422,5 +422,5 @@ def cells_in_words(algorithm: str, evaluations: int) -> str:
 
 
 def _seeds(points: int, papers: int) -> str:
-    told = "as in the paper" if points == papers else f"paper: {papers:,}"
-    return f"{points:,} seed points ({told})"
+    words = "as in the paper" if points == papers else f"paper: {papers:,}"
+    return f"{points:,} seed points ({words})"

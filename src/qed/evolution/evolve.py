@@ -9,7 +9,7 @@ from qed.archive.archive import Archive
 from qed.controller.dense import Dense
 from qed.definitions import defined
 from qed.emitters import Emitter
-from qed.errors import InputError, number
+from qed.errors import InputError
 from qed.evolution.algorithms import Algorithm
 from qed.evolution.run import Run, run_side_by_side
 from qed.evolution.swarms import Swarms
@@ -127,7 +127,7 @@ def evolve(
         algorithm = algorithm.with_attributes(attributes, robot)
     if resume and out is None:
         raise InputError("resume needs out=, the folder of the run to resume")
-    every = number("checkpoint", checkpoint, 0.0, 1e9)
+    every = limits.checkpoint(checkpoint)
     threads = limits.threads(threads)
     engine = chosen(backend, [Environment(robot=robot, floor=floor)])
     swarms = Swarms(

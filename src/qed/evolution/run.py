@@ -24,16 +24,9 @@ from qed.archive.archive import Archive
 from qed.archive.grid import Space
 from qed.emitters import Emitter, Uniform, checked
 from qed.errors import InputError, StoppedError
+from qed.evolution import domain as domains
 from qed.evolution import folder as files
-from qed.evolution.domain import (
-    Batch,
-    Domain,
-    Evaluated,
-    PendingEvaluation,
-    Record,
-    description,
-    record_of,
-)
+from qed.evolution.domain import Batch, Domain, Evaluated, PendingEvaluation, Record
 from qed.evolution.map_elites import MapElites
 from qed.files import Lock
 from qed.streams import STREAMS, search_stream
@@ -139,7 +132,7 @@ class Run:
                 f"race stops children early, but {sizes['emitter']} needs full evaluations; give "
                 "another emitter, or no race"
             )
-        record: Record = swarms.record(sizes) if swarms else record_of(domain, cells, sizes)
+        record: Record = swarms.record(sizes) if swarms else domains.record_of(domain, cells, sizes)
         if resume and folder is None:
             raise InputError("resume needs folder=, the folder of the run to resume")
         self.folder = None if folder is None else Path(folder)
@@ -211,7 +204,7 @@ class Run:
 def _described(emitter: Emitter) -> str:
     """Return an emitter with its parameters, as the settings of a run keep it."""
     name = type(emitter).__name__
-    parameters = description(name, emitter)
+    parameters = domains.description(name, emitter)
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})"
 
 

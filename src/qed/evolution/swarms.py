@@ -15,15 +15,9 @@ from qed.controller.genome import Genomes
 from qed.controller.networks import Networks
 from qed.definitions import defined, one_each
 from qed.errors import InputError
+from qed.evolution import early_stopping
 from qed.evolution.algorithms import Algorithm, Condition
 from qed.evolution.domain import Batch, Evaluated, Record
-from qed.evolution.early_stopping import (
-    FIRST_ROUND_OF_RACE,
-    IncumbentTrials,
-    lost_race,
-    next_stop,
-    upper_bounds,
-)
 from qed.streams import trials_stream
 from qed.swarm import backend as engines
 from qed.swarm.environment import Environment, other_robot
@@ -55,8 +49,8 @@ class Swarms:
     backend: str = field(default="cpu", compare=False)  # or "cuda"
     robot: Any = THYMIO  # a Robot, or its name
     floor: Any = None  # of all environments
-    incumbents: IncumbentTrials = field(
-        default_factory=IncumbentTrials, init=False, compare=False, repr=False
+    incumbents: early_stopping.IncumbentTrials = field(
+        default_factory=early_stopping.IncumbentTrials, init=False, compare=False, repr=False
     )
 
     def __post_init__(self) -> None:
@@ -195,7 +189,7 @@ class Swarms:
             first = domains[group[0]]
             size = len(group)
             if first.backend == "cuda":
-                trials = FIRST_ROUND_OF_RACE if first.race else first.trials
+                trials = early_stopping.FIRST_ROUND_OF_RACE if first.race else first.trials
                 size = max(-(-TRIALS_IN_ONE_GO // (trials * batch)), 1)
             found += [group[k : k + size] for k in range(0, len(group), size)]
         return found
@@ -308,7 +302,7 @@ class Evaluation:
 
     def _begin_round(self) -> None:
         active = self.active
-        self.stop = next_stop(
+        self.stop = early_stopping.next_stop(
             self.fitness[active].sum(1), self.most[active], self.incumbents[active], self.race,
             self.done, self.trials,
         )  # fmt: skip
@@ -356,10 +350,12 @@ class Evaluation:
         if self.done < self.trials:
             active = self.active
             sums = self.fitness[active].sum(1)
-            self.bounds[active] = upper_bounds(sums, self.most[active], self.done, self.trials)
+            self.bounds[active] = early_stopping.upper_bounds(
+                sums, self.most[active], self.done, self.trials
+            )
             may_win = self.bounds[active] >= self.incumbents[active]
             if self.race:
-                lost = lost_race(
+                lost = early_stopping.lost_race(
                     self.fitness[active, : self.done],
                     self.incumbents_by_trial[active, : self.done],
                 )

@@ -1,7 +1,5 @@
 """The explorer behind addresses: a page and its parts, maps, swarms, searches, films."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re
@@ -111,7 +109,7 @@ class Explorer:
         ]
 
     @cached_property
-    def searcher(self) -> Searcher:
+    def searcher(self) -> "Searcher":
         """What searches, and remembers."""
         from qed.explore.searches import Searcher
 

@@ -1,7 +1,5 @@
 """What is seen, as the lines of Python that reproduce it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from qed.archive.stored import EXAMPLE

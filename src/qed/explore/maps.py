@@ -4,8 +4,6 @@ Whatever the archive's cells are, the page gets places, blocks behind them, labe
 to filter by.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import cycle

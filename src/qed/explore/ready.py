@@ -5,8 +5,6 @@ run for seconds.  The other process leaves machine code in the user's cache, and
 is; where the cache cannot be written, it is compiled here after all.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

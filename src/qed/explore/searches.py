@@ -1,7 +1,5 @@
 """Recoveries for a page, reported step by step while they go on; small kits for them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace

@@ -5,8 +5,6 @@ know the token in the address, its Origin is another one, and a name that it poi
 (DNS rebinding) is not one of our hosts.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

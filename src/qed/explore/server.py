@@ -1,7 +1,5 @@
 """The explorer on a port of this machine, until Ctrl-C."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import secrets

@@ -1,7 +1,5 @@
 """What the command line names, opened: archives, runs, studies, kits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What is seen, as a link holds it: checked before anything is simulated; where robots begin."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

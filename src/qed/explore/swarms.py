@@ -4,8 +4,6 @@ A message is the length of a header (4 bytes), the header (JSON, filled up to a 
 the arrays that it lists, one after the other.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Sequence

@@ -136,12 +136,12 @@ def _row(results: Results, x: str, y: str, window: Window, slope: str = "") -> F
 def _slope(own: pd.DataFrame, column: str, metric: str, algorithm: str) -> list[str]:
     """Return the slope of a column on impact, with its interval, and the paper's."""
     ours = slopes(column)(own)
-    told = ["slope unknown" if math.isnan(ours) else f"slope {ours:.2f}"]
+    lines = ["slope unknown" if math.isnan(ours) else f"slope {ours:.2f}"]
     found = over_replicates(own, slopes(column))
-    told[0] += f" [{found.low:.2f}, {found.high:.2f}]" if found.known else ""
+    lines[0] += f" [{found.low:.2f}, {found.high:.2f}]" if found.known else ""
     theirs = paper.value(metric, algorithm=algorithm)
-    told += [f"(paper {theirs[0]:.2f})"] if theirs else []
-    return [line.replace("-", "\N{MINUS SIGN}") for line in told]
+    lines += [f"(paper {theirs[0]:.2f})"] if theirs else []
+    return [line.replace("-", "\N{MINUS SIGN}") for line in lines]
 
 
 def _panel(

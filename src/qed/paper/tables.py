@@ -7,6 +7,7 @@ that selected them.  Brackets are 95% intervals over replicates, of the number o
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import pandas as pd
 
@@ -14,7 +15,7 @@ from qed import paper
 from qed.paper import QED
 from qed.paper.measures import STRONGEST, comparisons
 from qed.study import blocks
-from qed.study.blocks import Column, Key, Part, Row, Table, counted, known, plain, rounded, spread
+from qed.study.blocks import Column, Key, Part, Row, Table, counted, described, known, rounded
 from qed.study.by_map import limits, means, medians, over_replicates, slopes
 from qed.study.results import Results
 from qed.study.statistics import LARGE, fit, interval, mean_sd, median_iqr
@@ -25,10 +26,6 @@ ON = {
     CLAIMED: "Measured on the selection trials, as in the paper; this overestimates the selected "
     "solutions.",
 }
-BRACKETS = (
-    "In brackets: 95% interval of Student's t over replicates, each alone; none for one replicate. "
-)
-PART = "Performance is a fraction of the task's empirical maximum, the best fitness in this study."
 
 
 def beside(
@@ -100,16 +97,12 @@ def maps_table(results: Results) -> Table:
                 )
                 row |= limits(stem, interval((values, 0)))
             rows.append(row)
-    return Table(
+    return described(
         "table-s1",
-        "Table S1: maps in the normal environment",
-        f"Mean ± SD over {counted('replicate', rows)} (paper: 5). {BRACKETS}{PART} Best is the "
-        "normal "
-        "best's performance on fresh trials, average the mean over a map's solutions, coverage the "
-        "fraction of its cells that are filled.",
         pd.DataFrame(rows),
         (blocks.TASK, blocks.ALGORITHM),
-        tuple(spread(heading, stem, "sd") for stem, heading in shown.items()),
+        tuple(blocks.spread(heading, stem, "sd") for stem, heading in shown.items()),
+        replicates=counted("replicate", rows),
     )
 
 
@@ -122,12 +115,13 @@ def recovery_tables(results: Results, trials: str) -> list[Table]:
     ]
 
 
-def _named(number: str, title: str, trials: str) -> tuple[str, str]:
-    """Return the name and the title of one of the paper's tables."""
-    if trials == CLAIMED:
-        title += ", on selection trials"
-        return f"table-{number}-claimed", f"Table {number.capitalize()}: {title}"
-    return f"table-{number}", f"Table {number.capitalize()}: {title}"
+def _named(table: Table, number: str, trials: str) -> Table:
+    """Return one of the paper's tables under its name, which says on which trials it is."""
+    if trials == FRESH:
+        return replace(table, name=f"table-{number}")
+    return replace(
+        table, name=f"table-{number}-claimed", title=f"{table.title}, on selection trials"
+    )
 
 
 def _recovery(results: Results, trials: str) -> Table:
@@ -145,16 +139,15 @@ def _recovery(results: Results, trials: str) -> Table:
             row |= beside(stem, "iqr", median_iqr(recoveries[trials + stem]), found)
             row |= limits(stem, over_replicates(recoveries, medians(trials + stem)))
         rows.append(row)
-    return Table(
-        *_named("s2", "impact of faults, and recovery", trials),
-        f"Median ± IQR over all tasks and faults: {counted('recovery', rows)} per algorithm "
-        f"(paper: 1250). {BRACKETS}Impact and resilience are relative changes of performance, "
-        "before and "
-        f"after recovery. {PART} {ON[trials]}",
+    table = described(
+        "table-s2",
         pd.DataFrame(rows),
         (blocks.ALGORITHM,),
-        tuple(spread(heading, stem, "iqr") for stem, heading in shown.items()),
+        tuple(blocks.spread(heading, stem, "iqr") for stem, heading in shown.items()),
+        recoveries=counted("recovery", rows),
+        trials=ON[trials],
     )
+    return _named(table, "s2", trials)
 
 
 def _comparison(results: Results, number: str, metric: str, stem: str, trials: str) -> Table:
@@ -162,15 +155,8 @@ def _comparison(results: Results, number: str, metric: str, stem: str, trials: s
     found = comparisons(results, trials + stem).to_dict("records")
     made = sum(known(one["p"]) for one in found)
     sizes = [{"n": one[column]} for one in found for column in ("n_qed", "n")]
-    return Table(
-        *_named(number, f"{metric}, QED against the others", trials),
-        f"Median ± IQR over {counted('recovery', sizes)} per task and algorithm (paper: 250). "
-        f"{BRACKETS}Significance as published: Wilcoxon rank-sum test, which takes the recoveries "
-        f"of a map for independent, though they are not; * and ** mark p below 0.05/{made} and "
-        f"0.001/{made}, Bonferroni's correction for all comparisons (paper: 15). The table of QED "
-        "less the other algorithms has tests by map. The effect is Cliff's δ, positive where QED "
-        "is better, bold where large. "
-        f"{PART + ' ' if stem == 'relative_performance' else ''}{ON[trials]}",
+    table = described(
+        "table-s3",
         pd.DataFrame(
             [
                 _beside_paper(one, metric, stem) | _limits(results, one, stem, trials + stem)
@@ -179,12 +165,19 @@ def _comparison(results: Results, number: str, metric: str, stem: str, trials: s
         ),
         (blocks.TASK, Key("Against", "baseline", str.upper)),
         (
-            spread(f"QED's {metric}", f"qed_{stem}", "iqr", printed=1),
-            spread("The other's", stem, "iqr", printed=1),
+            blocks.spread(f"QED's {metric}", f"qed_{stem}", "iqr", printed=1),
+            blocks.spread("The other's", stem, "iqr", printed=1),
             significance("Significance"),
             effects("Effect"),
         ),
+        number=number.capitalize(),
+        metric=metric,
+        recoveries=counted("recovery", sizes),
+        made=made,
+        performance=f"{blocks.PART} " if stem == "relative_performance" else "",
+        trials=ON[trials],
     )
+    return _named(table, number, trials)
 
 
 def _limits(results: Results, one: Row, stem: str, column: str) -> Row:
@@ -241,25 +234,20 @@ def coverage_table(results: Results) -> Table:
             if stem == "solution_diversity":
                 row[f"paper_{stem}_low"], row[f"paper_{stem}_high"] = min(ends), max(ends)
         rows.append(row)
-    return Table(
+    return described(
         "maps",
-        "Coverage and diversity of the maps",
-        f"Mean ± SD over the maps of all tasks: {counted('map', rows)} per algorithm (paper: 25). "
-        f"{BRACKETS}Coverage is the number of filled cells of a map; projected coverage the number "
-        "of "
-        "SPIRIT's cells that its solutions fill. Diversity is the mean distance, 0 to 1, between "
-        "the centroids of these cells, and between the best solutions in them.",
         pd.DataFrame(rows),
         (blocks.ALGORITHM,),
         (
-            *(spread(heading, stem, "sd", digits=0) for stem, heading in shown.items()),
+            *(blocks.spread(heading, stem, "sd", digits=0) for stem, heading in shown.items()),
             *(
-                spread(heading, stem, "sd")._replace(
+                blocks.spread(heading, stem, "sd")._replace(
                     paper=span(stem) if stem == "solution_diversity" else None
                 )
                 for stem, heading in diverse.items()
             ),
         ),
+        maps=counted("map", rows),
     )
 
 
@@ -284,21 +272,16 @@ def slopes_table(results: Results) -> Table:
                     "r": line.r,
                 }
             )
-    return Table(
+    return described(
         "slopes",
-        "Slopes of resilience and diversity on impact",
-        f"Least-squares lines over the recoveries of all tasks, {counted('point', rows)} each "
-        f"(paper: about 1000). {BRACKETS}r is the Pearson correlation. Faults that cost more than "
-        "half the "
-        "performance are left out, as in the paper. Diversity is the distance between the "
-        "behaviours before and after recovery, 0 to 1.",
         pd.DataFrame(rows),
         (Key("Slope of", "of", str.capitalize), blocks.ALGORITHM),
         (
-            plain("Slope", "slope", paper=True),
-            plain("Intercept", "intercept"),
-            plain("r", "r"),
-            plain("n", "n", 0),
-            plain("Left out", "left_out", 0),
+            blocks.plain("Slope", "slope", paper=True),
+            blocks.plain("Intercept", "intercept"),
+            blocks.plain("r", "r"),
+            blocks.plain("n", "n", 0),
+            blocks.plain("Left out", "left_out", 0),
         ),
+        points=counted("point", rows),
     )

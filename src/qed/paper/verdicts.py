@@ -6,16 +6,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from qed.paper.statements import (
-    DIFFERS,
-    HOLDS,
-    IN_TABLES,
-    IN_WORDS,
-    UNCHECKED,
-    Judged,
-    by_chance,
-    count,
-)
+from qed.paper import statements
+from qed.paper.statements import DIFFERS, HOLDS, UNCHECKED, Judged
 from qed.study.blocks import Block, Folded, Heading, Text, many, markdown_row, minus
 from qed.study.plan import PRESETS
 from qed.study.results import Results
@@ -23,7 +15,7 @@ from qed.study.results import Results
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SHUFFLES = 5  # of the names of algorithms, to tell what chance scores
 COLUMNS = ("Statement", "This study", "Paper", "Verdict")
-KINDS = {"in words": IN_WORDS, "numbers and tests of its tables": IN_TABLES}
+KINDS = {"in words": statements.IN_WORDS, "numbers and tests of its tables": statements.IN_TABLES}
 CLASSES = {HOLDS: "same", DIFFERS: "differs", UNCHECKED: "unchecked"}
 
 
@@ -54,7 +46,7 @@ def frame(judged: list[Judged]) -> pd.DataFrame:
 def counts(judged: list[Judged]) -> dict[str, dict[str, int]]:
     """Return how many statements hold, differ and are not checkable: in words, and in tables."""
     return {
-        kind: count([each for each in judged if each.statement.group in groups])
+        kind: statements.count([each for each in judged if each.statement.group in groups])
         for kind, groups in KINDS.items()
     }
 
@@ -76,7 +68,7 @@ def _counted(found: dict[str, int]) -> str:
 
 def notes(results: Results, chance: dict[str, float]) -> list[str]:
     """Return how to read the verdicts; ``chance`` is what `statements.by_chance` found."""
-    told = [
+    paragraphs = [
         "Verdicts are based on fresh trials. Where the selection trials, which the paper uses, "
         "give other numbers, these are shown as well. A reason for a difference is given only if a "
         "measurement of this study supports it: the statement holds on the selection trials; the "
@@ -85,7 +77,7 @@ def notes(results: Results, chance: dict[str, float]) -> list[str]:
         "differ; or most of the replicates agree with the paper."
     ]
     if chance:
-        told.append(
+        paragraphs.append(
             "Many statements say only who is ahead, or allow a wide range. Where the maps of a "
             "task and replicate exchange the names of their algorithms at random, "
             f"{chance['words']:.0f} of those in words and {chance['tables']:.0f} of the numbers "
@@ -93,17 +85,17 @@ def notes(results: Results, chance: dict[str, float]) -> list[str]:
         )
     tasks = PRESETS["paper"].tasks
     if len(results.tasks) < len(tasks):
-        told.append(
+        paragraphs.append(
             f"This study has {len(results.tasks)} of the paper's {len(tasks)} tasks. Statements "
             "about all tasks are checked on these. Numbers that the paper gives over all five "
             "tasks cannot be checked."
         )
-    return told
+    return paragraphs
 
 
 def blocks(judged: list[Judged], results: Results) -> list[Block]:
     """Return the verdicts, group by group, for a report."""
-    chance = by_chance(results, SHUFFLES) if len(results.algorithms) > 1 else {}
+    chance = statements.by_chance(results, SHUFFLES) if len(results.algorithms) > 1 else {}
     found: list[Block] = [Text(sentence(judged)), *map(Text, notes(results, chance)), _Filter()]
     for groups in KINDS.values():
         for name, title in groups.items():
@@ -112,7 +104,7 @@ def blocks(judged: list[Judged], results: Results) -> list[Block]:
             checked = [each for each in own if each.verdict != UNCHECKED]
             if checked:
                 rows = _Rows(title, checked)
-                found.append(Folded("Show them", rows) if groups is IN_TABLES else rows)
+                found.append(Folded("Show them", rows) if groups is statements.IN_TABLES else rows)
             left = [each for each in own if each.verdict == UNCHECKED]
             if left:
                 words = f"{many(len(left), 'statement')} not checkable here"
@@ -207,7 +199,7 @@ def _html_row(each: Judged) -> str:
         f"{escape(said.why_tolerance)}.</small></details>"
     )
     ours = _numbers(each.ours) + "".join(
-        f"<small>on selection trials: {_numbers(told)}</small>" for told in _beside(each)
+        f"<small>on selection trials: {_numbers(words)}</small>" for words in _beside(each)
     )
     why = "".join(f"<small>{_numbers(reason)}</small>" for reason in each.reasons)
     verdict = f'<span class="{CLASSES[each.verdict]}">{escape(each.verdict)}</span>{why}'
@@ -241,7 +233,7 @@ def _verdict_of(holds: bool | None) -> str:
 
 
 def _summed(judged: list[Judged]) -> str:
-    found = count(judged)
+    found = statements.count(judged)
     return ", ".join(
         f"{number} {_several(word, number)}" for word, number in found.items() if number
     )

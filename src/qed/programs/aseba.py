@@ -1,10 +1,8 @@
 """Programs for Aseba, the language of a Thymio II: 16-bit numbers, byte-code of 1,534 words.
 
 A neuron's inputs and weights are laid side by side for ``math.dot``, whose sums have 32 bits;
-``fixed`` says why nothing overflows.  All else is one routine for all neurons.
+``network`` says why nothing overflows.  All else is one routine for all neurons.
 """
-
-from __future__ import annotations
 
 import json
 import os
@@ -18,18 +16,8 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from qed.errors import InputError, StoppedError
+from qed.programs import network
 from qed.programs.contract import FULL_SCALE, plain
-from qed.programs.fixed import (
-    COARSE,
-    LIMIT,
-    ONE,
-    STEP_BITS,
-    TABLE,
-    DoesNotFitError,
-    FixedNeuron,
-    fixed,
-)
-from qed.programs.network import Network
 from qed.programs.running import SOURCES, Running, listed
 from qed.swarm.made_for import made_for
 from qed.swarm.robot import THYMIO, THYMIO_STOCK, Robot
@@ -77,7 +65,7 @@ def name_of(number: int, several: bool) -> str:
     return f"controller-{number}.aesl" if several else "controller.aesl"
 
 
-def files(nets: Sequence[Network], contract: Mapping[str, Any]) -> dict[str, str]:
+def files(nets: Sequence[network.Network], contract: Mapping[str, Any]) -> dict[str, str]:
     """Return a program for each network; DoesNotFitError if one does not fit the robot."""
     if contract["robot"] not in THYMIOS:
         raise InputError(
@@ -91,17 +79,19 @@ def files(nets: Sequence[Network], contract: Mapping[str, Any]) -> dict[str, str
             f"{contract['top speed']:g}"
         )
     found = {}
-    for k, net in enumerate(fixed(nets)):
+    for k, net in enumerate(network.fixed(nets)):
         code, size = program(
             net, speed, contract["controllers"]["names"][k], THYMIOS[contract["robot"]]
         )
         if not size.fits:
-            raise DoesNotFitError(too_large(size, nets[k], contract["controllers"]["names"][k]))
+            raise network.DoesNotFitError(
+                too_large(size, nets[k], contract["controllers"]["names"][k])
+            )
         found[name_of(k, len(nets) > 1)] = _file(code)
     return found
 
 
-def too_large(size: Size, net: Network, name: str) -> str:
+def too_large(size: Size, net: network.Network, name: str) -> str:
     """Return what is too large, and by how much."""
     links = sum(len(neuron.links) for neuron in net)
     more = max(size.words - WORDS, 0) // 5 + 1
@@ -112,13 +102,13 @@ def too_large(size: Size, net: Network, name: str) -> str:
     )
 
 
-def size_of(net: Network) -> Size:
+def size_of(net: network.Network) -> Size:
     """Return what a network takes of a Thymio II; DoesNotFitError if its weights are too large."""
-    return program(fixed([net])[0], FULL_TARGET, "")[1]
+    return program(network.fixed([net])[0], FULL_TARGET, "")[1]
 
 
 def program(
-    net: Sequence[FixedNeuron], speed: int, name: str, robot: Robot = THYMIO
+    net: Sequence[network.FixedNeuron], speed: int, name: str, robot: Robot = THYMIO
 ) -> tuple[str, Size]:
     """Return the code of a network, and its size as Aseba's compiler finds it."""
     nodes = made_for(robot, "qed.controller.inputs")
@@ -130,41 +120,41 @@ def program(
     sees = any(source < first for source in reads)
     lines = [
         f"# {plain(name)}",
-        f"# Numbers are in units of 1 / {ONE}; nothing overflows, whatever is read.",
+        f"# Numbers are in units of 1 / {network.ONE}; nothing overflows, whatever is read.",
         "var going = 0",
         f"var x[{inputs}]  # inputs",
         f"var v[{room}]  # what a neuron reads, after a constant 1",
         f"var w[{room}]  # and its weights, after its bias",
-        f"var t[{len(TABLE)}] = [{', '.join(map(str, TABLE))}]  # tanh",
+        f"var t[{len(network.TABLE)}] = [{', '.join(map(str, network.TABLE))}]  # tanh",
         *([f"var h[{hidden}]  # hidden neurons", f"var n[{hidden}]"] if hidden else []),
         *([f"var rab[{heard}]  # {_heard_as(robot)}"] if hears else []),
         "var left", "var right", "var leftrest", "var rightrest",
         "var shift", "var coarse", "var a", "var y", "var d", "var k",
         "",
-        f"v[0] = {ONE}",
-        *([f"call math.fill(rab, {0 if robot.messages else ONE})"] if hears else []),
+        f"v[0] = {network.ONE}",
+        *([f"call math.fill(rab, {0 if robot.messages else network.ONE})"] if hears else []),
         *(["call prox.comm.enable(1)"] if robot.messages else []),
         "timer.period[0] = 200",
         "",
         "sub neuron  # y = tanh of v times w",
-        f"coarse = shift + {COARSE}",
+        f"coarse = shift + {network.COARSE}",
         "call math.dot(y, v, w, coarse)",
         "if y > 63 then",
-        f"\ta = {LIMIT}",
+        f"\ta = {network.LIMIT}",
         "elseif y < -64 then",
-        f"\ta = -{LIMIT}",
+        f"\ta = -{network.LIMIT}",
         "else",
         "\tcall math.dot(a, v, w, shift)",
         "end",
-        f"if a < -{LIMIT} then",
-        f"\ta = -{LIMIT}",
+        f"if a < -{network.LIMIT} then",
+        f"\ta = -{network.LIMIT}",
         "end",
         "d = abs(a)",
-        f"k = d >> {STEP_BITS}",
-        f"coarse = d & {(1 << STEP_BITS) - 1}",
+        f"k = d >> {network.STEP_BITS}",
+        f"coarse = d & {(1 << network.STEP_BITS) - 1}",
         "y = t[k]",
         "d = t[k + 1] - y",
-        f"call math.muldiv(d, d, coarse, {1 << STEP_BITS})",
+        f"call math.muldiv(d, d, coarse, {1 << network.STEP_BITS})",
         "y = y + d",
         "if a < 0 then",
         "\ty = -y",
@@ -207,7 +197,7 @@ def program(
     words += (RECEIVING if robot.messages else HEARING) * hears
     words += 6 + 2 * hidden if hidden else 0
     words -= 2 if PARTS * speed < 2048 else 0
-    variables = 1 + inputs + 2 * room + len(TABLE) + 2 * hidden + heard * hears + 10
+    variables = 1 + inputs + 2 * room + len(network.TABLE) + 2 * hidden + heard * hears + 10
     return "\n".join([*lines, ""]), Size(words, variables)
 
 
@@ -217,8 +207,8 @@ def _see(first: int) -> list[str]:
         f"for k in 0:{first - 1} do",
         "\ty = prox.horizontal[k]",
         f"\tcall math.clamp(y, y, 0, {FULL_SCALE})",
-        f"\tcall math.muldiv(y, y, {2 * ONE}, {FULL_SCALE})",
-        f"\tx[k] = {ONE} - y",
+        f"\tcall math.muldiv(y, y, {2 * network.ONE}, {FULL_SCALE})",
+        f"\tx[k] = {network.ONE} - y",
         "end",
     ]
 
@@ -228,8 +218,8 @@ def _hear(first: int, heard: int) -> list[str]:
     return [
         f"for k in 0:{heard - 1} do",
         "\ty = rab[k]",
-        f"\tcall math.clamp(y, y, 0, {ONE})",
-        f"\tx[{first} + k] = y + y - {ONE}",
+        f"\tcall math.clamp(y, y, 0, {network.ONE})",
+        f"\tx[{first} + k] = y + y - {network.ONE}",
         "end",
     ]
 
@@ -238,7 +228,7 @@ def _heard_as(robot: Robot) -> str:
     """Return what is kept of what is heard."""
     if robot.messages:
         return "the strongest messages since the last cycle, as sensors receive them"
-    return f"distances, {ONE}: nobody"
+    return f"distances, {network.ONE}: nobody"
 
 
 def _listen(robot: Robot) -> list[str]:
@@ -254,7 +244,7 @@ def _receive(first: int, heard: int) -> list[str]:
         f"for k in 0:{heard - 1} do",
         "\ty = rab[k]",
         f"\tcall math.clamp(y, y, 0, {FULL_SCALE})",
-        f"\tcall math.muldiv(y, y, {ONE}, {FULL_SCALE})",
+        f"\tcall math.muldiv(y, y, {network.ONE}, {FULL_SCALE})",
         f"\tx[{first} + k] = y",
         "end",
         "call math.fill(rab, 0)",
@@ -264,15 +254,15 @@ def _receive(first: int, heard: int) -> list[str]:
 def _drive(side: str, speed: int) -> list[str]:
     """Set a wheel; what a whole target drops is kept for the next cycle, so that none gets lost."""
     return [
-        f"y = {side} + {ONE}",
-        f"call math.muldiv(y, y, {PARTS * speed}, {ONE})",
+        f"y = {side} + {network.ONE}",
+        f"call math.muldiv(y, y, {PARTS * speed}, {network.ONE})",
         f"y = y + {side}rest",
         f"motor.{side}.target = y / {PARTS} - {speed}",
         f"{side}rest = y % {PARTS}",
     ]
 
 
-def _neuron(neuron: FixedNeuron, number: int, inputs: int) -> list[str]:
+def _neuron(neuron: network.FixedNeuron, number: int, inputs: int) -> list[str]:
     def place(source: int) -> str:
         return f"x[{source}]" if source < inputs else f"h[{source - inputs}]"
 
@@ -288,7 +278,7 @@ def _neuron(neuron: FixedNeuron, number: int, inputs: int) -> list[str]:
     ]
 
 
-def _words(neuron: FixedNeuron) -> int:
+def _words(neuron: network.FixedNeuron) -> int:
     """Return the byte-code of ``_neuron``: a constant of 12 bits is in the word that loads it."""
     weights = [neuron.bias, *(weight for _, weight in neuron.links)]
     stored = sum(2 if -2048 <= weight < 2048 else 3 for weight in weights)

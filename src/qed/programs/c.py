@@ -1,7 +1,5 @@
 """Programs in C99: single precision, and whole numbers."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile
@@ -10,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from qed.errors import StoppedError
-from qed.programs.fixed import TABLE, fixed
-from qed.programs.network import Network
+from qed.programs.network import TABLE, Network, fixed
 from qed.programs.running import SOURCES, Running, listed
 
 COPIED = ("controller.h", "controller.c", "fixed.c")

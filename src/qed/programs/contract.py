@@ -1,7 +1,5 @@
 """What an exported program expects of the robot: contract.json, and README.md for people."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

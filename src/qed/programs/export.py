@@ -15,10 +15,9 @@ from qed.controller.team import Team
 from qed.definitions import defined
 from qed.errors import InputError, choice, integer
 from qed.files import disk, write_text
-from qed.programs import aseba, c, python, running, search
+from qed.programs import aseba, c, python, running
 from qed.programs.contract import contract_of, plain, readme, text_of
-from qed.programs.fixed import DoesNotFitError
-from qed.programs.network import Network, networks
+from qed.programs.network import DoesNotFitError, Network, networks
 from qed.programs.parity import compare, record
 from qed.recovery.kit.kit import Kit
 from qed.swarm import robot
@@ -193,7 +192,7 @@ def export(
         "README.md": readme(contract, language.how_to, language.program),
     }
     if kit is not None:
-        files[search.FILE] = search.text_of(kit)
+        files[python.SEARCH] = python.search_of(kit)
     with disk(folder, "make room and export again"):
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():
@@ -202,7 +201,7 @@ def export(
     here = {key: one.lacks() for key, one in language.variants.items()}
     total = cycles * (1 + 2 * sum(lacks is None for lacks in here.values()))
     tick = _ticker(progress, total)
-    told = record(
+    recorded = record(
         nets, parts, environment, scored, trials=count, seconds=length,
         seed=limits.seed(seed), tick=tick,
     )  # fmt: skip
@@ -211,12 +210,12 @@ def export(
         lacks = here[key]
         start = partial(variant.start, folder)
         parity[key] = (
-            compare(start, nets, told, variant.tolerance, tick)
+            compare(start, nets, recorded, variant.tolerance, tick)
             if lacks is None
             else f"not compared here: it needs {lacks}"
         )
     if kit is not None:
-        parity["search"] = search.compare(kit, files[search.FILE], SEARCHES, seed)
+        parity["search"] = python.compare_search(kit, files[python.SEARCH], SEARCHES, seed)
     with disk(folder, "make room and export again"):
         write_text(folder / "parity.json", json.dumps(parity, indent=1) + "\n")
     return Export(folder, contract, parity)

@@ -1,7 +1,5 @@
 """An exported program beside the simulator's controller: output by output, and in the world."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -49,22 +47,22 @@ def record(
 ) -> Recorded:
     """Let the simulator's arithmetic drive some trials; ``parts`` are the robots' networks."""
     numbers = list(parts) * trials
-    mind = Reference(nets, numbers)
+    reference = Reference(nets, numbers)
     rows: list[tuple[np.ndarray, ...]] = []
 
     def step(inputs: np.ndarray) -> np.ndarray:
-        before = mind.hidden
-        wheels = mind.step(inputs)
+        before = reference.hidden
+        wheels = reference.step(inputs)
         rows.append((inputs, before, wheels))
         return wheels
 
     cycles = round(seconds / robot.CYCLE)
-    fitness = drive(step, environment, task, trials, cycles, seed, tick)
+    fitness = driven_fitness(step, environment, task, trials, cycles, seed, tick)
     inputs, hidden, wheels = (np.array(column) for column in zip(*rows, strict=True))
     return Recorded(environment, task, seed, numbers, inputs, hidden, wheels, fitness)
 
 
-def drive(
+def driven_fitness(
     step: Callable[[np.ndarray], np.ndarray],
     environment: Environment,
     task: str | Task,
@@ -89,16 +87,16 @@ def drive(
 def compare(
     start: Start,
     nets: Sequence[Network],
-    told: Recorded,
+    recorded: Recorded,
     tolerance: float,
     tick: Callable[[], None],
 ) -> dict[str, Any]:
     """Return how far a program's wheels are from the simulator's, as parts of the top speed."""
-    same, free = np.zeros_like(told.wheels[..., 0]), np.zeros_like(told.wheels[..., 0])
-    width = told.hidden.shape[-1]
-    with start(width, told.numbers) as given, start(0, told.numbers) as own:
+    same, free = np.zeros_like(recorded.wheels[..., 0]), np.zeros_like(recorded.wheels[..., 0])
+    width = recorded.hidden.shape[-1]
+    with start(width, recorded.numbers) as given, start(0, recorded.numbers) as own:
         for c, (inputs, hidden, wheels) in enumerate(
-            zip(told.inputs, told.hidden, told.wheels, strict=True)
+            zip(recorded.inputs, recorded.hidden, recorded.wheels, strict=True)
         ):
             free[c] = _apart(own.step(inputs), wheels)
             set_too = np.concatenate([inputs, hidden], axis=1)
@@ -107,9 +105,9 @@ def compare(
     return {
         "tolerance": tolerance,
         "recorded, from the same state": _shares(same, tolerance),
-        "recorded, free-running": _shares(free, tolerance) | _exceptions(free, tolerance, told),
-        "random, free-running": _shares(_random(start, nets, told), tolerance),
-        "closed loop": _closed(start, told, tick),
+        "recorded, free-running": _shares(free, tolerance) | _exceptions(free, tolerance, recorded),
+        "random, free-running": _shares(_random(start, nets, recorded), tolerance),
+        "closed loop": _closed(start, recorded, tick),
     }
 
 
@@ -127,43 +125,45 @@ def _shares(apart: np.ndarray, tolerance: float) -> dict[str, Any]:
     }
 
 
-def _exceptions(apart: np.ndarray, tolerance: float, told: Recorded) -> dict[str, Any]:
+def _exceptions(apart: np.ndarray, tolerance: float, recorded: Recorded) -> dict[str, Any]:
     """Return the first cycles beyond the tolerance: (trial, robot, cycle, difference)."""
-    robots = told.environment.robots
+    robots = recorded.environment.robots
     places = np.argwhere(apart > tolerance)[:LISTED].tolist()
     listed = [[lane // robots, lane % robots, c, float(apart[c, lane])] for c, lane in places]
     return {"beyond": listed}
 
 
-def _random(start: Start, nets: Sequence[Network], told: Recorded) -> np.ndarray:
+def _random(start: Start, nets: Sequence[Network], recorded: Recorded) -> np.ndarray:
     """Return differences for random inputs, a quarter of them at an end, for each network."""
-    rng = np.random.default_rng(told.seed)
+    rng = np.random.default_rng(recorded.seed)
     numbers = list(range(len(nets))) * -(-RANDOM_ROBOTS // len(nets))
-    mind = Reference(nets, numbers)
-    inputs = rng.uniform(-1.0, 1.0, (RANDOM_CYCLES, len(numbers), told.inputs.shape[-1]))
+    reference = Reference(nets, numbers)
+    inputs = rng.uniform(-1.0, 1.0, (RANDOM_CYCLES, len(numbers), recorded.inputs.shape[-1]))
     ends = rng.uniform(size=inputs.shape) < 0.25
     inputs = np.where(ends, np.sign(inputs), inputs).astype(np.float32)
-    of = told.environment.robot
+    of = recorded.environment.robot
     for some, begin in ((of.messages, len(of.proximity)), (of.ground, -len(of.ground))):
         if some:  # from 0 on
             np.abs(inputs[..., begin:], out=inputs[..., begin:])
     with start(0, numbers) as own:
-        return np.array([_apart(own.step(one), mind.step(one)) for one in inputs])
+        return np.array([_apart(own.step(one), reference.step(one)) for one in inputs])
 
 
-def _closed(start: Start, told: Recorded, tick: Callable[[], None]) -> dict[str, Any]:
+def _closed(start: Start, recorded: Recorded, tick: Callable[[], None]) -> dict[str, Any]:
     """Return the fitness of trials that the program drives beside that of the original."""
-    trials, cycles = len(told.fitness), len(told.wheels)
-    with start(0, told.numbers) as own:
-        fitness = drive(own.step, told.environment, told.task, trials, cycles, told.seed, tick)
-    apart = fitness - told.fitness
+    trials, cycles = len(recorded.fitness), len(recorded.wheels)
+    with start(0, recorded.numbers) as own:
+        fitness = driven_fitness(
+            own.step, recorded.environment, recorded.task, trials, cycles, recorded.seed, tick
+        )
+    apart = fitness - recorded.fitness
     error = float(apart.std(ddof=1) / math.sqrt(trials)) if trials > 1 else 0.0
     return {
         "trials": trials,
         "seconds": cycles * robot.CYCLE,
-        "task": str(told.task),
+        "task": str(recorded.task),
         "fitness": float(fitness.mean()),
-        "original": float(told.fitness.mean()),
+        "original": float(recorded.fitness.mean()),
         "difference": float(apart.mean()),
         "error": error,
         "alike": bool(abs(apart.mean()) <= max(2.0 * error, ALIKE)),

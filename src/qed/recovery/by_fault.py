@@ -14,8 +14,7 @@ import numpy as np
 
 from qed.archive.archive import Archive
 from qed.controller.team import Team
-from qed.recovery.metrics import standard_error
-from qed.recovery.recovery import Recovery, Report
+from qed.recovery.recovery import Recovery, Report, standard_error
 from qed.recovery.trials import Trials
 from qed.streams import stream
 from qed.swarm.faults import Fault, Faults

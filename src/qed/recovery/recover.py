@@ -9,8 +9,9 @@ import numpy as np
 from qed.archive.archive import Archive
 from qed.definitions import defined, same_as_stored
 from qed.errors import InputError, choice, former
-from qed.recovery import by_fault, metrics, racing
-from qed.recovery.recovery import ArchiveOptions, OnEvent, Recovery, Report, watcher
+from qed.recovery import by_fault
+from qed.recovery import trials as racing
+from qed.recovery.recovery import ArchiveOptions, OnEvent, Recovery, Report, standard_error, watcher
 from qed.recovery.trials import INDEPENDENT, Normal, Progress, Swarm, Trials, streams
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
@@ -270,7 +271,7 @@ class ArchiveSearch:
                 normal=normal.fresh,
                 broken=float(kept.mean()),
                 performance=float(changed.mean()),
-                error=metrics.standard_error(changed),
+                error=standard_error(changed),
                 claimed_normal=float(normal.fitness[before]),
                 claimed_broken=float(values[before]),
                 claimed=float(values[after]),

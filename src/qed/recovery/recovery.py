@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 
 import numpy as np
-
-from qed.recovery import metrics
 
 if TYPE_CHECKING:
     from qed.controller.network import Controller
@@ -20,6 +19,18 @@ if TYPE_CHECKING:
     from qed.swarm.faults import Faults
 
 FORMER = {"luck": "selection_bias", "lived": "session", "wrong": "misdiagnosis_rate"}
+
+
+def change(before: float, after: float) -> float:
+    """Return (after - before) / before: impact and resilience; NaN if there was nothing to lose."""
+    return (after - before) / before if before else math.nan
+
+
+def standard_error(values: np.ndarray) -> float:
+    """Return the standard error of the mean of trials (n,), NaN below two."""
+    if len(values) < 2:
+        return math.nan
+    return float(values.std(ddof=1)) / math.sqrt(len(values))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +153,7 @@ class Recovery:
     @property
     def impact(self) -> float:
         """Relative change of fitness when the fault strikes; -0.25: a quarter is lost."""
-        return metrics.impact(self.normal, self.broken)
+        return change(self.normal, self.broken)
 
     @property
     def resilience(self) -> float:
@@ -151,17 +162,17 @@ class Recovery:
         It may be below the impact: on fresh trials the chosen controller can do worse than the
         normal best does with the fault.
         """
-        return metrics.resilience(self.normal, self.performance)
+        return change(self.normal, self.performance)
 
     @property
     def claimed_impact(self) -> float:
         """The impact on the trials that chose."""
-        return metrics.impact(self.claimed_normal, self.claimed_broken)
+        return change(self.claimed_normal, self.claimed_broken)
 
     @property
     def claimed_resilience(self) -> float:
         """The resilience on the trials that chose, never below the impact there."""
-        return metrics.resilience(self.claimed_normal, self.claimed)
+        return change(self.claimed_normal, self.claimed)
 
     @property
     def selection_bias(self) -> float:
@@ -172,7 +183,7 @@ class Recovery:
     def one_for_all_resilience(self) -> float:
         """The resilience with one controller for all robots; NaN unless by fault of an archive."""
         best = self.one_for_all
-        return float("nan") if best is None else metrics.change(self.normal, best)
+        return math.nan if best is None else change(self.normal, best)
 
     @property
     def plays(self) -> dict[str, int]:

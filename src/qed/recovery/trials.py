@@ -1,9 +1,13 @@
-"""Try networks of a table in swarms, healthy and broken, on trials that are kept apart.
+"""Try networks of a table in swarms, healthy and broken, on trials that are kept apart; race them.
 
 Whoever did best on some trials was in part lucky there, so a fitness that chose a controller says
 too much of it.  Three kinds of trials are kept apart: those that choose the normal best, those
 that choose the recovery, and fresh ones, which only the chosen meet.  Within each kind all
 controllers meet the same start poses and the same noise.
+
+In a race all meet few trials, and only the better ones meet more.  All meet the same trials in the
+same order, so who goes on to the end has there exactly the fitness that a search without a race
+gives.
 """
 
 from collections import deque
@@ -36,6 +40,11 @@ AT_ONCE = 512  # swarms simulated in one go; bounds memory, and how often progre
 FILLS_GPU = 20_480  # swarms x trials; a launch of fewer leaves part of a GPU idle
 UNDER_WAY = 3  # simulations begun: a GPU has work while the host prepares and gathers
 WATCHED_BLOCKS = 2  # of lanes that each core simulates in one go while somebody watches
+# Parts of all trials after which controllers are compared, and the part that goes on.
+HEATS = ((0.1, 1 / 6.5), (0.3, 1 / 21))
+FEWEST = (96, 32)  # controllers that go on in any case
+# From controllers and a number of trials to their mean fitness over these trials.
+Try = Callable[[np.ndarray, int], np.ndarray]
 # Rows of the networks that drive a swarm (one for all robots, or one each), and what is broken.
 Swarm = tuple[Sequence[int], Faults | None]
 Progress = Callable[[int, int], Any]  # called with what is done, and with all there is to do
@@ -253,3 +262,54 @@ class Trials:
         )
         threads = self.threads or cores()
         return Pending(job, [self.task], descriptors, threads, None, self.backend)
+
+
+@dataclass(frozen=True)
+class RaceResult:
+    """The end of a race; fitness is minus infinity for those that were given up."""
+
+    fitness: np.ndarray  # (n,) mean over all trials of those that came to the end
+    trials: int  # simulated in all
+
+    @property
+    def winner(self) -> int:
+        """The best at the end, the first of equals."""
+        return int(np.argmax(self.fitness))
+
+
+def heats(controllers: int, trials: int) -> Iterator[tuple[int, int]]:
+    """Yield how many controllers meet how many trials, heat by heat."""
+    going = controllers
+    for (part, share), fewest in zip(HEATS, FEWEST, strict=True):
+        met = max(round(part * trials), 1)
+        after = min(going, max(round(share * controllers), fewest))
+        if met < trials and after < going:
+            yield going, met
+            going = after
+    yield going, trials
+
+
+def race(controllers: int, trials: int, attempt: Try, always: Sequence[int] = ()) -> RaceResult:
+    """Race so many controllers; those named in ``always`` come to the end whatever they do."""
+    going = np.arange(controllers)
+    means = np.zeros(0)
+    simulated = 0
+    for count, met in heats(controllers, trials):
+        if count < len(going):
+            ahead = np.argsort(-means, kind="stable")[:count]
+            going = np.union1d(going[ahead], np.asarray(always, np.int64))
+        means = attempt(going, met)
+        simulated += len(going) * met
+    fitness = np.full(controllers, -np.inf)
+    fitness[going] = means
+    return RaceResult(fitness, simulated)
+
+
+def races(controllers: int, trials: int) -> bool:
+    """True if any of so many would be given up in a race."""
+    return len(list(heats(controllers, trials))) > 1
+
+
+def race_trials(controllers: int, trials: int) -> int:
+    """Return how many trials a race of so many takes."""
+    return sum(count * met for count, met in heats(controllers, trials))

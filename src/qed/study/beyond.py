@@ -21,8 +21,8 @@ from qed.files import disk, write_text
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.play import NOTICED, Step, simulated
 from qed.recovery.kit.prepare import Effort, prepare
-from qed.recovery.metrics import resilience
 from qed.recovery.recover import recover
+from qed.recovery.recovery import change
 from qed.recovery.search.strategies import STRATEGIES
 from qed.recovery.trials import Trials
 from qed.streams import stream
@@ -58,10 +58,10 @@ def search(worker: work.Worker, name: Name) -> None:
     for k, (fault, row) in enumerate(zip(faults, known.to_dict("records"), strict=True)):
         found = {(way, n): answer(steps[way][k], n) for way in STRATEGIES for n in BUDGETS}
         values = tried(kit, fault, how, found, team_by_fault(archive, fault, how, seed))
-        best = resilience(row["normal"], row["recovered"])
+        best = change(row["normal"], row["recovered"])
         values[BEST, 0] = row["recovered"]
         for (way, trials), fitness in values.items():
-            left = resilience(row["normal"], fitness)
+            left = change(row["normal"], fitness)
             rows.append((k, ",".join(fault), way, trials, fitness, left, best - left))
         worker.tell(PREPARED + (1.0 - PREPARED) * (k + 1) / len(faults))
     with disk(here):

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from qed.recovery.search.strategies import EXHAUSTIVE, LEARNED, MAP, PORTFOLIO, RANDOM
 from qed.study.beyond import BEST, BUDGETS, KEEP, PLAYBOOK, TEAM
-from qed.study.blocks import ALGORITHM, ALL, TASK, Row, Table, counted, many, plain
+from qed.study.blocks import ALGORITHM, ALL, TASK, Row, Table, counted, described, many, plain
 from qed.study.charts import LABEL, PART, TICK
 from qed.study.results import Results
 
@@ -69,30 +69,23 @@ def table(results: Results) -> Table | None:
         if _has_teams(results)
         else ""
     )
-    return Table(
+    return described(
         TABLE,
-        "Recovery with few trials, by playbook and by team",
-        "Mean resilience on the same fresh trials; nearer to 0 is better. Kept: the normal best "
-        "is kept. Search: a kit's search, which does not know the fault, after 1, 3 or 10 trials. "
-        "Exhaustive: every solution of the map is simulated with the fault, as in the paper. "
-        "Playbook: each robot knows its own fault and looks up its controller, without search; if "
-        f"validation did not favour the playbook, the normal best is kept.{teams} "
-        f"{counted('fault', frame.to_dict('records'))} per row, none used to prepare a kit.",
         frame,
         (TASK, ALGORITHM),
         tuple(
-            plain(heading, column, 3)
-            for column, (_, _, heading) in WAYS.items()
-            if column in frame
+            plain(heading, column, 3) for column, (_, _, heading) in WAYS.items() if column in frame
         ),
-    )  # fmt: skip
+        teams=teams,
+        faults=counted("fault", frame.to_dict("records")),
+    )
 
 
 def sentences(results: Results) -> list[str]:
     """Tell what few trials, playbooks and teams recover, algorithm by algorithm."""
     if not measured(results):
         return []
-    told = [
+    lines = [
         "The paper evaluates every solution of a map in simulations of the fault. A deployed swarm "
         "does not know its fault and has time for a few trials. A kit, learned beforehand from "
         "other simulated faults, selects what to try. Regret is the loss against the exhaustive "
@@ -112,13 +105,13 @@ def sentences(results: Results) -> list[str]:
         for way, words in ((PLAYBOOK, "with the playbook"), (TEAM, "with a team")):
             there = own[own["way"] == way]["regret"]
             line += f", {_mean(there):z.3f} {words}" if len(there) else ""
-        told.append(f"{line}.")
+        lines.append(f"{line}.")
     trials = many(results.settings["retrials"], "trial")
     maps = len(results.beyond.drop_duplicates(["task", "algorithm", "replicate"]))
     if maps < len(results.runs):
-        told.append(f"This was done for {maps} of the study's {len(results.runs)} maps.")
+        lines.append(f"This was done for {maps} of the study's {len(results.runs)} maps.")
     return [
-        *told,
+        *lines,
         "Regret below 0 means better than the exhaustive search, which selects on "
         f"{trials} and so with selection bias.",
     ]

@@ -3,9 +3,11 @@
 import base64
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
+from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -326,8 +328,8 @@ class Table:
                     names[0] = ""
                 cells = [_markdown_cell(column, row) for column in self.columns]
                 lines.append(markdown_row([*names, *cells]))
-        told = [f"### {self.title}", self.note.replace("*", r"\*")] if self.note else []
-        return paragraphs(*told, "\n".join(lines), markdown_links(self.files))
+        heading = [f"### {self.title}", self.note.replace("*", r"\*")] if self.note else []
+        return paragraphs(*heading, "\n".join(lines), markdown_links(self.files))
 
     @property
     def _headings(self) -> tuple[Key | Column, ...]:
@@ -347,6 +349,22 @@ class Table:
         if len(names) > 1:
             cells[:1] = [f'<th scope="rowgroup" rowspan="{span}">{names[0]}</th>'] if span else []
         return cells
+
+
+_SAID = tomllib.loads(files("qed.study").joinpath("tables.toml").read_text("utf-8"))
+PART = _SAID["shared"]["part"]
+
+
+def described(
+    name: str,
+    frame: pd.DataFrame,
+    keys: tuple[Key, ...],
+    columns: tuple[Column, ...],
+    **numbers: Any,
+) -> Table:
+    """Return a table with the title and the note of tables.toml, in which numbers are filled in."""
+    filled = {part: said.format(**_SAID["shared"], **numbers) for part, said in _SAID[name].items()}
+    return Table(name, filled["title"], filled["note"], frame, keys, columns)
 
 
 def markdown_row(cells: Iterable[str]) -> str:

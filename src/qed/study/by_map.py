@@ -14,8 +14,8 @@ import pandas as pd
 
 from qed.paper import QED
 from qed.paper.measures import SEVERE, in_signatures, remembered
-from qed.study import statistics
-from qed.study.blocks import ALGORITHM, ALL, TASK, Key, Row, Table, counted, listed, many, plain
+from qed.study import blocks, statistics
+from qed.study.blocks import ALGORITHM, ALL, TASK, Key, Row, Table, listed, many
 from qed.study.results import Results
 from qed.study.statistics import Interval, interval, permutation_p
 from qed.swarm.environment import PAPER, Environment
@@ -240,76 +240,52 @@ def tables(results: Results) -> Iterator[Table]:
     if results.recoveries.empty:
         return
     frame = outcomes(results)
-    yield Table(
+    yield blocks.described(
         "by-map",
-        "Fitness and recovery by map",
-        "Mean over maps of the mean over combined faults, on fresh trials, with the 95% interval "
-        "of Student's t over maps; over all tasks, tasks count alike. Normal best and recovered "
-        "fitness are fitness (0 to 1); recovered performance is a fraction of the task's empirical "
-        f"maximum. {counted('map', frame.to_dict('records'))} per row.",
         frame,
         (TASK, ALGORITHM),
-        tuple(plain(heading, name, 3) for name, heading in OUTCOMES.items()),
+        tuple(blocks.plain(heading, name, 3) for name, heading in OUTCOMES.items()),
+        maps=blocks.counted("map", frame.to_dict("records")),
     )
     frame = differences(results)
     if len(frame):
-        yield _differences_table(frame)
-    yield Table(
+        yield blocks.described(
+            "qed-by-map",
+            frame,
+            (TASK, Key("Against", "against", str.upper)),
+            (
+                blocks.plain("Recovered performance", "relative_performance", 3),
+                blocks.plain("p", "relative_performance_p", 3),
+                blocks.plain("Without one task", "relative_performance_p_without", 3),
+                blocks.plain("Close", "close_p", 3),
+                blocks.plain("Resilience", "resilience", 3),
+                blocks.plain("p ", "resilience_p", 3),
+                blocks.plain("Without one task ", "resilience_p_without", 3),
+            ),
+            margin=MARGIN,
+        )
+    yield blocks.described(
         "mechanism",
-        "The paper's mechanism, by map",
-        "Slopes are of least-squares lines within each map, over faults that cost at most half of "
-        f"the performance; severe faults are those of them that cost more than {-SEVERE:.0%}. "
-        f"Maps with fewer than {FEWEST} such faults are left out. Mean over maps, tasks alike, "
-        "with 95% intervals; differences are over the tasks that both algorithms have maps of, "
-        "means over those of each. p: permutation of maps within tasks.",
         mechanism(results),
         (Key("Measure", "measure", lambda words: words[:1].upper() + words[1:]), ALGORITHM),
         (
-            plain("Mean", "mean"),
-            plain("QED less it", "difference"),
-            plain("p", "p", 3),
-            plain("Maps", "n", 0),
+            blocks.plain("Mean", "mean"),
+            blocks.plain("QED less it", "difference"),
+            blocks.plain("p", "p", 3),
+            blocks.plain("Maps", "n", 0),
         ),
+        severe=-SEVERE,
+        fewest=FEWEST,
     )
     frame = recovery_cells(results)
     if len(frame):
-        yield Table(
-            "recovery-cells",
-            "Where QED's recovery solutions evolved",
-            "Fraction of recoveries whose solution evolved in an environment with more of an "
-            "attribute than the normal one, with the 95% interval over maps. Chance: the fraction "
-            "of the cells.",
-            frame,
-            (Key("Task", "task", str.capitalize),),
-            tuple(plain(heading, name) for name, heading in ABOVE.items()),
+        columns = tuple(blocks.plain(heading, name) for name, heading in ABOVE.items())
+        yield blocks.described(
+            "recovery-cells", frame, (Key("Task", "task", str.capitalize),), columns
         )
 
 
-def _differences_table(frame: pd.DataFrame) -> Table:
-    return Table(
-        "qed-by-map",
-        "QED less the other algorithms, by map",
-        "Difference in the same combined fault, mean over faults and maps, with the 95% interval "
-        "of Student's t over pairs of maps. p: permutation of maps within tasks, not corrected for "
-        "several comparisons; of one task with three maps on each side it is at least 0.10. "
-        "Without one task: the largest p where one of the tasks is left out. Close: p of two "
-        f"one-sided tests that performance differs by less than {MARGIN}; below 0.05 it is shown "
-        "to be close.",
-        frame,
-        (TASK, Key("Against", "against", str.upper)),
-        (
-            plain("Recovered performance", "relative_performance", 3),
-            plain("p", "relative_performance_p", 3),
-            plain("Without one task", "relative_performance_p_without", 3),
-            plain("Close", "close_p", 3),
-            plain("Resilience", "resilience", 3),
-            plain("p ", "resilience_p", 3),
-            plain("Without one task ", "resilience_p_without", 3),
-        ),
-    )
-
-
-def told(value: float, low: float, high: float, digits: int = 3) -> str:
+def with_limits(value: float, low: float, high: float, digits: int = 3) -> str:
     """Return a number with its limits, if there are any."""
     number = partial("{:z.{digits}f}".format, digits=digits)
     if not math.isfinite(low):
@@ -365,7 +341,7 @@ def _shown(rows: list[Row], name: str) -> str:
 
 
 def _difference(row: Row, name: str) -> str:
-    words = told(row[name], row[f"{name}_low"], row[f"{name}_high"])
+    words = with_limits(row[name], row[f"{name}_low"], row[f"{name}_high"])
     p = row[f"{name}_p"]
     number = "p<0.001" if p < 0.001 else f"p={p:.3f}"
     sure = f", {number}" if math.isfinite(p) and math.isfinite(row[f"{name}_low"]) else ""

@@ -12,17 +12,9 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from scipy.stats import t
 
 from qed import paper
+from qed.study import by_map as maps
 from qed.study import statistics
 from qed.study.blocks import ALL
-from qed.study.by_map import (
-    ENDPOINTS,
-    OUTCOMES,
-    differences,
-    means,
-    medians,
-    over_replicates,
-    paired,
-)
 from qed.study.results import Results
 from qed.study.selection_bias import gains, measured
 from qed.study.work import KINDS
@@ -139,7 +131,9 @@ def best_performance(results: Results) -> Figure:
         own = results.runs[results.runs["algorithm"] == name]
         values = own["best_relative_performance"].dropna()
         _box(axes, values, place, 0.55, COLOURS[name], dots=True)
-        _limits(axes, over_replicates(own, means("best_relative_performance")), place + 0.36)
+        _limits(
+            axes, maps.over_replicates(own, maps.means("best_relative_performance")), place + 0.36
+        )
         for task, marker in zip(results.tasks, _markers(results.tasks), strict=True):
             dots = own.loc[own["task"] == task, "best_relative_performance"]
             axes.scatter(
@@ -194,16 +188,16 @@ def evolution(results: Results) -> Figure:
 
 def by_map(results: Results) -> Figure:
     """Draw how QED differs from each other algorithm in the same faults, map by map."""
-    frame, there = differences(results), [ALL, *results.tasks]
+    frame, there = maps.differences(results), [ALL, *results.tasks]
     figure = Figure(figsize=(9.2, 1.0 + 0.75 * len(there)), layout="constrained")
     grid = figure.subplots(1, 2, sharey=True)
     others = list(dict.fromkeys(frame["against"]))
-    for axes, name in zip(grid, ENDPOINTS, strict=True):
+    for axes, name in zip(grid, maps.ENDPOINTS, strict=True):
         for row in frame.to_dict("records"):
             shift = 0.24 * (others.index(row["against"]) - (len(others) - 1) / 2)
             place, colour = there.index(row["task"]) + shift, COLOURS[row["against"]]
             if row["task"] != ALL:
-                pairs = paired(results, row["against"], name)
+                pairs = maps.paired(results, row["against"], name)
                 dots = pairs.loc[pairs["task"] == row["task"], "difference"]
                 axes.plot(dots, [place] * len(dots), "o", ms=4, mec=colour, mfc="white", zorder=3)
             axes.plot(row[name], place, "|", ms=9, mew=2, color=colour)
@@ -211,7 +205,7 @@ def by_map(results: Results) -> Figure:
                 axes.plot([row[f"{name}_low"], row[f"{name}_high"]], [place] * 2, lw=1.8,
                           color=colour)  # fmt: skip
         axes.axvline(0, color="0.6", lw=0.8, zorder=0)
-        _dress(axes, OUTCOMES[name].lower() + ",\nQED less the other", "")
+        _dress(axes, maps.OUTCOMES[name].lower() + ",\nQED less the other", "")
     grid[0].set_yticks(range(len(there)), ["all tasks", *there[1:]], fontsize=LABEL)
     grid[0].invert_yaxis()
     handles = [Patch(color=COLOURS[name], label=f"against {name.upper()}") for name in others]
@@ -230,7 +224,7 @@ def faults(results: Results) -> Figure:
             for count, own in data[data["algorithm"] == name].groupby(column):
                 place = float(count) + 0.17 * (k - (len(names) - 1) / 2)
                 axes.plot(place, own["impact"].median(), "o", ms=5.5, color=COLOURS[name])
-                found = over_replicates(own, medians("impact"))
+                found = maps.over_replicates(own, maps.medians("impact"))
                 if found.known:
                     axes.plot([place] * 2, found[1:3], color=COLOURS[name], lw=1.8)
         axes.axhline(0, color="0.6", lw=0.8, zorder=0)
@@ -248,8 +242,8 @@ def faults(results: Results) -> Figure:
 
 def _relation(x: pd.Series, y: pd.Series) -> str:
     found = statistics.pearson(x, y)
-    told = "unknown" if np.isnan(found) else f"{found:.2f}"
-    return f"correlation {told}".replace("-", "\N{MINUS SIGN}")
+    words = "unknown" if np.isnan(found) else f"{found:.2f}"
+    return f"correlation {words}".replace("-", "\N{MINUS SIGN}")
 
 
 def tasks(results: Results) -> Figure:
@@ -275,7 +269,7 @@ def tasks(results: Results) -> Figure:
                     axes.scatter(place + rng.uniform(-0.3, 0.3, len(values)) * width, values,
                                  s=12, color=COLOURS[name], alpha=0.7, lw=0, zorder=3)  # fmt: skip
                 rows = data[(data["task"] == task) & (data["algorithm"] == name)]
-                _limits(axes, over_replicates(rows, medians(metric)), place + 0.7 * width)
+                _limits(axes, maps.over_replicates(rows, maps.medians(metric)), place + 0.7 * width)
                 theirs = paper.value("resilience", task, name) if metric == "resilience" else None
                 if theirs:
                     axes.plot(place, theirs[0], marker="D", ms=6, mfc="white", mec="black",
@@ -305,7 +299,9 @@ def selection_bias(results: Results) -> Figure:
             if len(own):
                 place = column + width * (k - (len(names) - 1) / 2)
                 _box(axes, own["fresh"].dropna(), place, 0.7 * width, COLOURS[name], dots=False)
-                _limits(axes, over_replicates(own, medians("fresh")), place + 0.45 * width)
+                _limits(
+                    axes, maps.over_replicates(own, maps.medians("fresh")), place + 0.45 * width
+                )
                 axes.plot(place, own["claimed"].median(), marker="D", ms=6, mfc="white",
                           mec="black", zorder=4)  # fmt: skip
     axes.axhline(0, color="0.6", lw=0.8, zorder=0)

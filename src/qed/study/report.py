@@ -2,6 +2,7 @@
 
 import platform
 import shutil
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
@@ -17,52 +18,16 @@ from qed.files import write_text
 from qed.paper import tables as paper_tables
 from qed.paper import verdicts
 from qed.paper.statements import Judged, judged
-from qed.study import (
-    beyond_report,
-    blocks,
-    by_map,
-    paths,
-    selection_bias,
-    statistics,
-    summary,
-    work,
-)
+from qed.study import beyond_report, blocks, by_map, paths, selection_bias, statistics, summary
 from qed.study.blocks import Block, Key, Link, Picture, Row, Table, Text, many, plain
 from qed.study.figures import DPI, draw
 from qed.study.plan import Name
 from qed.study.results import TABLES, Results
+from qed.study.work import KINDS_AND_ANY
 from qed.text import toml
 
 STUDY = "study"  # name of a published page, and of the folder beside it
-DEFINITIONS = {
-    "Map": "What a run evolves: an archive of solutions, at most one for each cell. A solution is "
-    "a controller, which all robots of a swarm run.",
-    "Normal best": "The solution of a map with the highest fitness when all solutions are "
-    "re-evaluated in the normal environment: ten healthy robots.",
-    "Empirical maximum": "The highest fitness of a normal best in the normal environment, over all "
-    "maps of a task. Performance is fitness as a fraction of it.",
-    "Combined fault": "Each of the ten robots draws one of eight faults; one of the eight is no "
-    "fault. All tasks and algorithms of a replicate have the same combined faults.",
-    "Selection trials": "Trials by which a solution is selected: the normal best without a fault, "
-    "the recovery solution with it. The paper reports fitness on these trials.",
-    "Fresh trials": "Trials that were not used for selection. N, F and R below, and the empirical "
-    "maximum, are means over fresh trials.",
-    "Impact": "(F - N) / N, where N is the normal best's fitness without the fault and F its "
-    "fitness with it. -0.25 means that a quarter is lost.",
-    "Recovered performance": "R as a fraction of the empirical maximum. R is the fitness, with the "
-    "fault, of the solution selected for that fault.",
-    "Resilience": "(R - N) / N: the relative loss that remains after recovery.",
-    "Selection bias": "The fraction of the gain on selection trials that "
-    "fresh trials do not confirm.",
-    "Distance": "How much the recovery solution's behaviour differs from the normal best's, both "
-    "in the normal environment: total variation distance between their action distributions, "
-    "averaged over 64 sensory states. 0 is identical, 1 as different as possible.",
-    "Projected coverage": "The number of SPIRIT's 4,096 cells that the solutions of a map fill, "
-    "when SPIRIT describes them in the normal environment.",
-    "Diversity of a map": "The mean distance over all pairs of those cells, between the best "
-    "solutions in them. It is compared with the paper's number. The paper's text uses the "
-    "distance between the cells' centroids, which is given as well.",
-}
+DEFINITIONS = tomllib.loads(files("qed.study").joinpath("definitions.toml").read_text("utf-8"))
 
 
 class Section(NamedTuple):
@@ -99,14 +64,11 @@ def _fault_kinds(results: Results) -> Table:
             "impact",
             by_map.over_replicates(recoveries[recoveries[column] == robots], impact),
         )
-        for kind, column in work.KINDS_AND_ANY.items()
+        for kind, column in KINDS_AND_ANY.items()
         for robots, n, median, iqr in statistics.by_count(recoveries[column], recoveries["impact"])
     ]
-    return Table(
+    return blocks.described(
         "fault-kinds",
-        "Impact by number of robots with each kind of fault",
-        f"Median ± IQR over all tasks and algorithms. {paper_tables.BRACKETS}The paper finds no "
-        "direct relation.",
         pd.DataFrame(rows),
         (Key("Fault", "kind", str.capitalize), Key("Robots", "robots")),
         (blocks.spread("Impact", "impact", "iqr")._replace(paper=None), plain("n", "n", 0)),
@@ -121,19 +83,16 @@ def _fault_correlations(results: Results) -> Table:
         if recoveries.empty:
             continue
         row: Row = {"algorithm": algorithm, "n": len(recoveries)}
-        for kind, column in work.KINDS_AND_ANY.items():
+        for kind, column in KINDS_AND_ANY.items():
             number = by_map.correlations(column, "impact")
             row |= {kind: number(recoveries)}
             row |= by_map.limits(kind, by_map.over_replicates(recoveries, number))
         rows.append(row)
-    return Table(
+    return blocks.described(
         "fault-correlations",
-        "Correlation of impact with the number of robots with each kind of fault",
-        f"Pearson correlation over all tasks. {paper_tables.BRACKETS}Below 0, more such faults "
-        "cost more performance.",
         pd.DataFrame(rows),
         (blocks.ALGORITHM,),
-        (*(plain(kind.capitalize(), kind) for kind in work.KINDS_AND_ANY), plain("n", "n", 0)),
+        (*(plain(kind.capitalize(), kind) for kind in KINDS_AND_ANY), plain("n", "n", 0)),
     )
 
 
@@ -152,8 +111,8 @@ def write(folder: Path, results: Results | None = None) -> Path:
         Section("maps", "Maps", maps),
         Section("methods", "Definitions and files", _methods(results)),
     ]
-    told = summary.sentences(results, {table.name: table.frame for table in made})
-    write_text(folder / paths.REPORT, _page(results, sections, told, found))
+    sentences = summary.sentences(results, {table.name: table.frame for table in made})
+    write_text(folder / paths.REPORT, _page(results, sections, sentences, found))
     return folder / paths.REPORT
 
 
@@ -177,9 +136,9 @@ def publish(study: Path, target: Path, results: Results | None = None, name: str
         png = Path(shutil.move(each.path, beside / each.path.name))
         figures.append(each._replace(path=png, files=(Link("PNG", f"{name}/{png.name}"),)))
     (beside / paths.FIGURES).rmdir()
-    told = summary.sentences(results, {table.name: table.frame for table in made})
+    sentences = summary.sentences(results, {table.name: table.frame for table in made})
     title = f"# A study: {len(results.runs)} maps, {len(results.recoveries):,} recoveries"
-    parts = [title, *map(blocks.minus, told)]
+    parts = [title, *map(blocks.minus, sentences)]
     files_used = Section("files", "Files", _files(results, name))
     for section in [*_sections(results, shown, found, figures, name), files_used]:
         if section.blocks:
@@ -287,18 +246,20 @@ def _files(results: Results, beside: str) -> list[Block]:
     there = _raw(results)
     links = tuple(Link(f"{name}.csv", f"{beside}/{name}.csv") for name in (*there, "statements"))
     lost = [f"{name}.csv" for name in TABLES if name not in there]
-    told = (
+    words = (
         f"All numbers are computed from {', '.join(f'{name}.csv' for name in there)} and "
         "study.toml, the settings, by `benchmarks/publish_study.py`, which reads what it wrote as "
         "well as a study's folder. statements.csv has, for each statement, how it was measured, "
         "both numbers, the tolerance and the verdict."
     )
     if lost:
-        told += f" Of this study {', '.join(lost)} was not kept; what needs it is left out."
-    return [Text(f"{told} Files:", (Link("study.toml", f"{beside}/study.toml"), *links))]
+        words += f" Of this study {', '.join(lost)} was not kept; what needs it is left out."
+    return [Text(f"{words} Files:", (Link("study.toml", f"{beside}/study.toml"), *links))]
 
 
-def _page(results: Results, sections: list[Section], told: list[str], found: list[Judged]) -> str:
+def _page(
+    results: Results, sections: list[Section], sentences: list[str], found: list[Judged]
+) -> str:
     """Return the page."""
     style = files("qed.study").joinpath("report.css").read_text(encoding="utf-8")
     preset = escape(str(results.settings.get("preset", "custom")))
@@ -328,7 +289,7 @@ recovers the swarm.</p>
 <nav aria-label="Contents"><ul>{links}</ul></nav>
 </header>
 <div class="summary">
-{"".join(Text(words).html() for words in told)}{verdicts.strip(found) if found else ""}</div>
+{"".join(Text(words).html() for words in sentences)}{verdicts.strip(found) if found else ""}</div>
 {_failures(results.failures)}{body}<footer>Made by qed {escape(qed.__version__)}.</footer>
 </main>
 </body>

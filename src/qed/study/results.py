@@ -11,13 +11,11 @@ beyond.csv        one row a run, a fault, a way to recover and a number of trial
 Every table, figure and page of the report is made from these alone.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 
@@ -118,7 +116,7 @@ class Results:
     beyond: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(BEYOND)))
 
     @classmethod
-    def load(cls, folder: Path) -> Results:
+    def load(cls, folder: Path) -> Self:
         """Return the results of a study's folder, or of one that it was published in."""
         try:
             settings = tomllib.loads((folder / paths.SETTINGS).read_text(encoding="utf-8"))["study"]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from qed.study.blocks import ALGORITHM, ALL, TASK, Row, Table, counted, plain
+from qed.study.blocks import ALGORITHM, ALL, TASK, Row, Table, counted, described, plain
 from qed.study.results import Results
 
 COLUMNS = ("task", "algorithm", "n", "claimed_gain", "gain", "selection_bias")
@@ -63,15 +63,8 @@ def _summed(gains: pd.DataFrame) -> tuple[float, float, float]:
 def bias_table(results: Results) -> Table:
     """Return the selection bias of the recoveries, as a table."""
     frame = bias(results)
-    return Table(
+    return described(
         "table-selection-bias",
-        "Selection bias in the gain of recovery",
-        "Gain is the recovery solution's fitness minus the normal best's, both with the fault, as "
-        "a fraction of the task's empirical maximum. Columns are medians on the selection trials "
-        "(claimed) and on fresh trials. Selection bias is the fraction of the summed "
-        "claimed gains that fresh trials do not confirm: 0 is none, 1 is all, above 1 "
-        "recovery did harm. "
-        f"{counted('recovery', frame.to_dict('records'))} per row.",
         frame,
         (TASK, ALGORITHM),
         (
@@ -79,6 +72,7 @@ def bias_table(results: Results) -> Table:
             plain("Fresh gain", "gain", 3),
             plain("Selection bias", "selection_bias"),
         ),
+        recoveries=counted("recovery", frame.to_dict("records")),
     )
 
 
@@ -87,27 +81,27 @@ def sentences(results: Results) -> list[str]:
     if not measured(results):
         return []
     frame = bias(results)
-    told = []
+    text = []
     for row in frame[frame["task"] == ALL].to_dict("records"):
         by_task = frame[(frame["algorithm"] == row["algorithm"]) & (frame["task"] != ALL)]
-        told.append(_sentence(row, by_task))
-    return told
+        text.append(_sentence(row, by_task))
+    return text
 
 
 def _sentence(row: Row, by_task: pd.DataFrame) -> str:
-    told = (
+    text = (
         f"{row['algorithm'].upper()}: recovery gains a median of {row['claimed_gain']:.1%} of the "
         f"task's empirical maximum on the selection trials, and {row['gain']:.1%} on fresh trials"
     )
     if not math.isfinite(row[BIAS]):
-        return f"{told}."
-    told += f". Of the summed claimed gains, {part(row[BIAS])} is selection bias"
+        return f"{text}."
+    text += f". Of the summed claimed gains, {part(row[BIAS])} is selection bias"
     known = by_task[np.isfinite(by_task[BIAS].to_numpy(float))]
     if len(known) > 1:
         most, least = known.loc[known[BIAS].idxmax()], known.loc[known[BIAS].idxmin()]
-        told += f": most in {most['task']} ({part(most[BIAS])}), least in {least['task']} "
-        told += f"({part(least[BIAS])})"
-    return f"{told}."
+        text += f": most in {most['task']} ({part(most[BIAS])}), least in {least['task']} "
+        text += f"({part(least[BIAS])})"
+    return f"{text}."
 
 
 def part(bias: float) -> str:
@@ -127,9 +121,9 @@ def sentence(results: Results) -> list[str]:
         return []
     shares = {str(row["algorithm"]): float(row[BIAS]) for row in frame.to_dict("records")}
     low, high = (pick(shares, key=lambda name: shares[name]) for pick in (min, max))
-    told = f"{part(shares[low])} ({low.upper()})"
-    told += f" to {part(shares[high])} ({high.upper()})" if low != high else ""
+    text = f"{part(shares[low])} ({low.upper()})"
+    text += f" to {part(shares[high])} ({high.upper()})" if low != high else ""
     return [
         "Selected solutions are measured on fresh trials. On the selection trials, as in the "
-        f"paper, recovery seems to gain more: {told} of that gain is selection bias."
+        f"paper, recovery seems to gain more: {text} of that gain is selection bias."
     ]

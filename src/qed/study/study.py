@@ -6,15 +6,7 @@ import os
 import signal
 import tomllib
 from collections.abc import Callable, Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    wait,
-)
+from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
@@ -139,7 +131,7 @@ class Study:
 
     def work(
         self,
-        open_executor: Callable[[], Executor] | None = None,
+        open_executor: Callable[[], futures.Executor] | None = None,
         threads: int | None = None,
         watch: Watch | None = None,
         backend: str = "cpu",
@@ -156,7 +148,7 @@ class Study:
         waiting = [Part(EVOLVE, names) for names in groups]
         executor = Inline(load.tell) if open_executor is None else open_executor()
         at_once = 1 if open_executor is None else MANY
-        pending: dict[Future[None], Part] = {}
+        pending: dict[futures.Future[None], Part] = {}
         replaced = 0
         try:
             while waiting or pending:
@@ -165,8 +157,8 @@ class Study:
                     load.now = part
                     given = (self.folder, self.plan, part, threads, backend)
                     pending[executor.submit(do, *given)] = part
-                ready, _ = wait(pending, LOOK, FIRST_COMPLETED)
-                broken = [f for f in ready if isinstance(f.exception(), BrokenExecutor)]
+                ready, _ = futures.wait(pending, LOOK, futures.FIRST_COMPLETED)
+                broken = [f for f in ready if isinstance(f.exception(), futures.BrokenExecutor)]
                 if broken and open_executor is not None and replaced < REPLACED:
                     waiting[:0] = pending.values()
                     pending.clear()
@@ -271,7 +263,7 @@ def prepare(
 ) -> None:
     """Make what all runs share, once: compiled code, and the cells of their archives."""
     # The compiler and the arithmetic of the cells keep a core busy each.
-    with ThreadPoolExecutor(1) as beside:
+    with futures.ThreadPoolExecutor(1) as beside:
         compiled = beside.submit(_compile, plan, backend)
         # SPIRIT's cells are needed by all: maps are compared in its space.
         for algorithm in dict.fromkeys((*plan.algorithms, "spirit")):
@@ -318,7 +310,7 @@ def _words(error: BaseException) -> str:
     return text if known else f"{type(error).__name__}: {text}"
 
 
-def opener(spec: str | None) -> Callable[[], Executor] | None:
+def opener(spec: str | None) -> Callable[[], futures.Executor] | None:
     """Return how to open the executor that ``spec`` names; None stands for this process."""
     if spec is None:
         return None
@@ -330,15 +322,15 @@ def opener(spec: str | None) -> Callable[[], Executor] | None:
     raise InputError(f"executor must be {EXECUTORS}; got {spec!r}")
 
 
-class Inline(Executor):
+class Inline(futures.Executor):
     """Does what is submitted at once, here, and lets it tell how far it is."""
 
     def __init__(self, tell: Callable[[float], Any]) -> None:
         self.tell = tell
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future[Any]:
         """Do it, and return a future that is done."""
-        future: Future[Any] = Future()
+        future: futures.Future[Any] = futures.Future()
         try:
             future.set_result(fn(*args, **kwargs, tell=self.tell))
         except Exception as error:
@@ -346,15 +338,15 @@ class Inline(Executor):
         return future
 
 
-def _processes(detail: str) -> Executor:
+def _processes(detail: str) -> futures.Executor:
     if detail and not (detail.isdecimal() and 1 <= int(detail) <= 1024):
         raise InputError(f"executor: the number of processes must be 1 to 1024, got {detail!r}")
     # A fresh interpreter each: forked threads and compiled code do not go together.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(int(detail) if detail else cores(), mp_context=context)
+    return futures.ProcessPoolExecutor(int(detail) if detail else cores(), mp_context=context)
 
 
-def _dask(address: str) -> Executor:
+def _dask(address: str) -> futures.Executor:
     try:
         distributed = import_module("distributed")
     except ImportError as error:
@@ -368,14 +360,14 @@ def _dask(address: str) -> Executor:
     return _Dask(client)
 
 
-class _Dask(Executor):
+class _Dask(futures.Executor):
     """The workers of a Dask cluster; a part whose worker dies is given to another."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self.inner: Executor = client.get_executor(retries=3, pure=False)
+        self.inner: futures.Executor = client.get_executor(retries=3, pure=False)
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future[Any]:
         """Give it to a worker."""
         return self.inner.submit(fn, *args, **kwargs)
 

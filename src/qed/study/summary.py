@@ -35,7 +35,7 @@ def sentences(results: Results, frames: Mapping[str, pd.DataFrame]) -> list[str]
     if results.runs.empty:
         return ["No run of this study has finished, so there is nothing to report yet."]
     maps, recoveries = many(len(results.runs), "map"), len(results.recoveries)
-    told = [
+    opening = [
         f"{maps} {'was' if len(results.runs) == 1 else 'were'} evolved, on "
         f"{many(len(results.tasks), 'task')} ({listed(results.tasks)}) with "
         f"{many(len(results.algorithms), 'algorithm')} "
@@ -44,7 +44,7 @@ def sentences(results: Results, frames: Mapping[str, pd.DataFrame]) -> list[str]
         "robots break, and the solution of the map that does best with the fault is selected."
     ]
     return [
-        *told,
+        *opening,
         scale_sentence(results.settings),
         *_losses(results),
         *by_map.sentences(results),
@@ -64,16 +64,16 @@ def _losses(results: Results) -> list[str]:
     ranked = sorted(after, key=lambda name: -after[name])
     best, worst = ranked[0], ranked[-1]
     if max(after.values()) > 0 or impact.median() > 0:  # odd, so plain numbers with signs
-        told = (
+        text = (
             f"Faults change performance by a median of {impact.median():+z.0%}; after "
             f"recovery the median change is {after[best]:+z.0%} ({best.upper()})"
         )
         return [
-            f"{told} to {after[worst]:+z.0%} ({worst.upper()})." if best != worst else f"{told}."
+            f"{text} to {after[worst]:+z.0%} ({worst.upper()})." if best != worst else f"{text}."
         ]
-    told = f"Faults reduce performance by a median of {-impact.median():z.0%}; after recovery the "
-    told += f"median loss is {-after[best]:z.0%} ({best.upper()})"
-    return [f"{told} to {-after[worst]:z.0%} ({worst.upper()})." if best != worst else f"{told}."]
+    text = f"Faults reduce performance by a median of {-impact.median():z.0%}; after recovery the "
+    text += f"median loss is {-after[best]:z.0%} ({best.upper()})"
+    return [f"{text} to {-after[worst]:z.0%} ({worst.upper()})." if best != worst else f"{text}."]
 
 
 def _significance(frame: pd.DataFrame | None) -> list[str]:
@@ -106,12 +106,12 @@ def _coverage(results: Results) -> list[str]:
 def scale(results: Results) -> list[Block]:
     """Return how large a study is beside the paper's, and how it was made."""
     settings = results.settings
-    told = (
+    parts = (
         protocol_sentence(settings),
         race_sentence(settings),
         cells_sentence(results),
     )
-    return [*(Text(words) for words in told if words), scale_table(settings)]
+    return [*(Text(words) for words in parts if words), scale_table(settings)]
 
 
 def scale_table(settings: Mapping[str, Any]) -> Table:
@@ -152,14 +152,14 @@ def protocol_sentence(settings: Mapping[str, Any]) -> str:
         if settings.get("protocol") == "authors"
         else "independent of those of evolution"
     )
-    told = (
+    text = (
         "After evolution, all solutions of a map were re-evaluated, healthy and with each fault, "
         f"on trials {own}."
     )
     if "fresh" not in settings:
-        return told
+        return text
     fresh = many(settings["fresh"], "fresh trial")
-    return f"{told} The selected solution was measured on {fresh}, not used for selection."
+    return f"{text} The selected solution was measured on {fresh}, not used for selection."
 
 
 def race_sentence(settings: Mapping[str, Any]) -> str:
@@ -181,10 +181,10 @@ def cells_sentence(results: Results) -> str:
 
 def _cells(results: Results, algorithm: str) -> str:
     """Tell which cells a map has, unless it has another number of them than the words say."""
-    told = cells_in_words(algorithm, results.settings["evaluations"])
+    text = cells_in_words(algorithm, results.settings["evaluations"])
     there = results.runs.loc[results.runs["algorithm"] == algorithm, "cells"]
     count = f"{int(there.iloc[0]):,} cells"
-    return told if told.startswith(count) else f"{count}, user-defined"
+    return text if text.startswith(count) else f"{count}, user-defined"
 
 
 def times_smaller(settings: Mapping[str, Any]) -> tuple[float, float]:

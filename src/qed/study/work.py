@@ -22,14 +22,15 @@ import pandas as pd
 
 from qed import files
 from qed.archive.archive import Archive
+from qed.archive.cvt import Centroids
+from qed.descriptors.spirit import distance
 from qed.errors import StoppedError
 from qed.evolution import Run, run_side_by_side
 from qed.evolution.algorithms import ALGORITHMS
 from qed.evolution.folder import ARCHIVE, CONFIG
 from qed.files import disk, write_text
-from qed.recovery import metrics
-from qed.recovery.metrics import project
 from qed.recovery.recover import ArchiveSearch
+from qed.recovery.recovery import change
 from qed.recovery.trials import Normal, Swarm, Trials, streams
 from qed.study import paths
 from qed.study.plan import Name, Plan
@@ -210,8 +211,7 @@ def _opened(path: Path, _changed: int) -> Archive:
 
 def _five(normal: float, broken: float, recovered: float) -> tuple[float, ...]:
     """Return three fitnesses, and the impact and the resilience that follow from them."""
-    impact, resilience = metrics.impact(normal, broken), metrics.resilience(normal, recovered)
-    return normal, broken, recovered, impact, resilience
+    return normal, broken, recovered, change(normal, broken), change(normal, recovered)
 
 
 def _json(value: float) -> float | None:
@@ -225,3 +225,40 @@ def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     table.writerow(columns)
     table.writerows([repr(v) if isinstance(v, float) else v for v in row] for row in rows)
     return text.getvalue()
+
+
+def diversity(behaviours: np.ndarray) -> float:
+    """Return the mean distance over all pairs of SPIRIT behaviours (n, 1024), NaN below two."""
+    count = len(behaviours)
+    if count < 2:
+        return float("nan")
+    total = sum(float(distance(behaviours[k], behaviours[k + 1 :]).sum()) for k in range(count - 1))
+    return total / (count * (count - 1) / 2)
+
+
+@dataclass(frozen=True)
+class Projection:
+    """A map in SPIRIT space, one elite a centroid, where maps of all algorithms can be compared."""
+
+    cells: np.ndarray  # centroids that are nearest to some solution, ascending
+    elites: np.ndarray  # for each of them the solution with the highest fitness
+    diversity: float  # mean distance between these centroids, 0 to 1
+    solution_diversity: float  # and between the elites themselves
+
+    @property
+    def coverage(self) -> int:
+        """Number of centroids taken."""
+        return len(self.cells)
+
+
+def project(behaviours: np.ndarray, fitness: np.ndarray, space: Centroids) -> Projection:
+    """Return the projection of solutions with these SPIRIT behaviours (n, 1024) and fitness (n,).
+
+    The first of equally fit solutions is kept.
+    """
+    nearest = space.find(behaviours)
+    order = np.lexsort((np.arange(len(nearest)), -fitness, nearest))
+    first = np.diff(nearest[order], prepend=-1) > 0
+    elites = order[first]
+    cells = nearest[elites]
+    return Projection(cells, elites, diversity(space.points[cells]), diversity(behaviours[elites]))

@@ -4,13 +4,11 @@ Work is counted in robot-steps: robots x control cycles x trials x controllers. 
 takes follows from the robot-steps done in this session; before it, from the speed of the simulator.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from qed import speed
 from qed.definitions import defined
@@ -54,7 +52,7 @@ class Part(NamedTuple):
         return f"{DOING[self.stage]} {who}"
 
     @property
-    def each(self) -> list[Part]:
+    def each(self) -> list[Self]:
         """The parts of its runs, one by one."""
         return [self._replace(names=(name,)) for name in self.names]
 

@@ -1,7 +1,5 @@
 """Draws one pane of a film: a swarm in its arena at a moment."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

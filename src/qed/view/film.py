@@ -1,7 +1,5 @@
 """Writes a film: mp4 that browsers play, or gif; and how fast it goes."""
 
-from __future__ import annotations
-
 import errno
 import math
 import os
@@ -229,7 +227,7 @@ def default_size(ending: str, archives: int) -> int:
 
 
 def write(
-    shown: Replay | Story, out: str | Path, film: Film, progress: Progress | None = None
+    shown: "Replay | Story", out: str | Path, film: Film, progress: Progress | None = None
 ) -> Path:
     """Write a replay or a story as a film or a page; return the file."""
     how = {"trails": film.trails, "sensors": film.sensors}

@@ -1,7 +1,5 @@
 """Small things to draw with: colours, fonts, badges and their places in a crowd."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 

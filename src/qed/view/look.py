@@ -1,7 +1,5 @@
 """How a replay looks, the same in films and in the browser: colours, badges, words, outlines."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

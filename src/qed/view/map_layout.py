@@ -4,8 +4,6 @@ Lengths are in cells, x to the right and y upwards.  A picture has no room betwe
 places are the indices of an image; the explorer's map is ``spaced``.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Sequence

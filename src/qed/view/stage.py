@@ -4,8 +4,6 @@ A replay of one archive has its panes side by side, one of several has a column 
 after the fault above and after recovery below.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

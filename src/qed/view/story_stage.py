@@ -1,7 +1,5 @@
 """Draws a frame of a story: the arena, what goes on, the scores, and what the search believes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Archives, environments and behaviours in words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 RUN_FILES = ("archive", "checkpoint")  # their folder's name says more than theirs
 
 
-def names(archives: Sequence[Archive], sources: Sequence[Path]) -> list[str]:
+def names(archives: Sequence["Archive"], sources: Sequence[Path]) -> list[str]:
     """Return a name for each archive: its algorithm, with its file where that is not enough."""
     found = [str(archive.header.get("settings", {}).get("algorithm", "")) for archive in archives]
     named = [
@@ -37,7 +35,7 @@ def _stem(source: Path) -> str:
     return source.parent.name if in_run else source.stem
 
 
-def origin(archive: Archive, cell: int) -> str:
+def origin(archive: "Archive", cell: int) -> str:
     """Return where the controller of a cell was evolved, or what it did there; '' if unsayable."""
     from qed.descriptors import hbd  # which loads the compiler: a name needs none
 

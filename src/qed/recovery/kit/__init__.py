@@ -7,5 +7,5 @@ library       the faults that are simulated
 cached_trials controllers, teams and faults, simulated batch by batch and kept
 fitting       the short list and the prior, from the library's fitness
 validation    a kit on faults that took no part, and what is said of it
-recover       what Kit.recover does     play    the search against the simulator
+play          what Kit.recover does: the search against the simulator
 """

@@ -15,8 +15,7 @@ import numpy as np
 
 from qed import files
 from qed.errors import InputError
-from qed.recovery import racing
-from qed.recovery.trials import Progress, Swarm, Trials
+from qed.recovery.trials import Progress, RaceResult, Swarm, Trials, race
 from qed.streams import stream
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
@@ -124,7 +123,7 @@ class CachedTrials:
         fault: Faults | None,
         trials: int,
         always: Sequence[int] = (),
-    ) -> racing.RaceResult:
+    ) -> RaceResult:
         """Race some controllers in a fault; the result counts them from 0."""
 
         def attempt(going: np.ndarray, met: int) -> np.ndarray:
@@ -132,7 +131,7 @@ class CachedTrials:
             found: np.ndarray = self._fitness([batch], met)[0].mean(1)
             return found
 
-        return racing.race(len(rows), trials, attempt, always)
+        return race(len(rows), trials, attempt, always)
 
     def teams(self, purpose: str, teams: np.ndarray, fault: Faults, trials: int) -> np.ndarray:
         """Return the fitness of teams (n, robots) of controllers in a fault, (n, trials).

@@ -271,7 +271,7 @@ class Kit:
         >>> found.trials <= 3, found.trace[0].free
         (True, True)
         """
-        from qed.recovery.kit.recover import recover
+        from qed.recovery.kit.play import recover
         from qed.recovery.recovery import watcher
 
         found = recover(

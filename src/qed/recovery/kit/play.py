@@ -1,4 +1,4 @@
-"""Play a kit's search against the simulator, which alone knows the fault.
+"""Kit.recover: play a kit's search, which does not know the fault, against the simulator.
 
 Each trial begins anew, or a swarm goes through a session in a world that goes on: nothing is reset,
 and the fault strikes meanwhile.
@@ -6,18 +6,24 @@ and the fault strikes meanwhile.
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from qed.controller.network import Controller
 from qed.controller.team import Team
+from qed.errors import InputError, choice, integer, number
+from qed.recovery.by_fault import BY
 from qed.recovery.kit.kit import Kit
-from qed.recovery.recovery import Event, OnEvent
+from qed.recovery.kit.library import diagnosed
+from qed.recovery.recovery import Event, OnEvent, Recovery, standard_error
 from qed.recovery.search.search import Belief, Search
-from qed.recovery.trials import Swarm, Trials
+from qed.recovery.search.strategies import LEARNED
+from qed.recovery.search.teams import TeamSearch
+from qed.recovery.trials import Swarm, Trials, listed, streams
 from qed.streams import stream
+from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.simulate import cores
@@ -109,19 +115,19 @@ def play(
     ends before its budget when further trials are not expected to pay.
     """
     steps: list[list[Step]] = [[] for _ in searches]
-    for number in range(noticed + budget):
-        free = number < noticed
+    for trial in range(noticed + budget):
+        free = trial < noticed
         going = [k for k, one in enumerate(searches) if free or not (stop and one.done)]
         if not going:
             break
         asked = [searches[k].present if free else searches[k].ask() for k in going]
         rows = [searches[k].row(one) for k, one in zip(going, asked, strict=True)]
-        given = attempt(number, going, rows).tolist()
+        given = attempt(trial, going, rows).tolist()
         for k, row, controller, fitness in zip(going, rows, asked, given, strict=True):
             searches[k].tell(fitness, controller if free else None)
             steps[k].append(_step(kit, searches[k], STRUCK if free else TRIAL, row, fitness))
             if watch is not None:
-                watch(_event(steps[k][-1], faults[k], len(searches[k].controllers), number, budget))
+                watch(_event(steps[k][-1], faults[k], len(searches[k].controllers), trial, budget))
     return steps
 
 
@@ -231,3 +237,123 @@ def replay_session(
         if step.moment == STRUCK:
             world.faults = faults
         yield world.trace(step.controller, seconds)
+
+
+def recover(
+    kit: Kit,
+    task: str | Task | None,
+    faults: Faults | Sequence[Faults],
+    *,
+    budget: int,
+    strategy: str,
+    by: str | None,
+    misdiagnosis_rate: float | None,
+    reset: bool,
+    seconds: float | None,
+    seed: int,
+    environment: Environment | None,
+    backend: str,
+    watch: OnEvent | None,
+    **how: Any,
+) -> list[Recovery]:
+    """Play a kit's search against the simulator, in each combined fault."""
+    most = integer("budget", budget, 1, 100_000)
+    trials = Trials(
+        kit.networks,
+        kit.task if task is None else task,  # one of a user's own comes with the call, or by --with
+        seconds=kit.seconds if seconds is None else seconds,
+        streams=streams(seed),
+        environment=environment or kit.environment,
+        robot=kit.environment.robot,
+        **how,
+    )
+    combined = listed(faults)
+    for fault in combined:
+        kit.check(task, len(fault) if environment is None else None)
+    trials.checked(combined)
+    backend = chosen(backend, [trials.environment], max(trials.trials, trials.fresh))
+    trials = replace(trials, backend=backend)
+    searches = _searches(kit, combined, strategy, by, misdiagnosis_rate, seed)
+    played = simulated if reset else run_sessions
+    steps = played(kit, searches, combined, trials, seed, most, watch)
+    return _measured(kit, searches, combined, steps, trials)
+
+
+def _searches(
+    kit: Kit,
+    faults: Sequence[Faults],
+    strategy: str,
+    by: str | None,
+    misdiagnosis_rate: float | None,
+    seed: int,
+) -> list[Search[Any]]:
+    """Return a search for each fault, over teams if robots diagnose themselves."""
+    if by is None:
+        if misdiagnosis_rate is not None:
+            raise InputError('misdiagnosis_rate needs a search over teams; give by="fault" too')
+        known = (kit.controllers, kit.known, kit.present, kit.digest)
+        return [Search(*known, strategy, seed) for _ in faults]
+    choice("by", by, BY)
+    if strategy != LEARNED:
+        raise InputError(f"strategy must be {LEARNED} by fault, got {strategy!r}")
+    rate = number("misdiagnosis_rate", misdiagnosis_rate or 0.0, 0.0, 1.0)
+    names = list(kit.playbook.plays)
+    diagnoses = [
+        diagnosed(fault, rate, names, stream("diagnosis", seed, k))
+        for k, fault in enumerate(faults)
+    ]
+    return [kit.search_teams(one, rate) for one in diagnoses]
+
+
+def _measured(
+    kit: Kit,
+    searches: Sequence[Search[Any]],
+    faults: Sequence[Faults],
+    steps: Sequence[list[Step]],
+    how: Trials,
+) -> list[Recovery]:
+    """Try what was found, and what the swarm ran before, on fresh trials."""
+    teams = [search.members(search.best_row) for search in searches]
+    distances = how.distances(kit.present, [row for team in teams for row in team])
+    swarms: list[Swarm] = [([kit.present], fault) for fault in (None, *faults)]
+    fresh = how.evaluate_fresh([*swarms, *zip(teams, faults, strict=True)])
+    healthy, kept, changed = fresh[0], fresh[1 : len(swarms)], fresh[len(swarms) :]
+    found = []
+    for fault, search, team, each, before, after in zip(
+        faults, searches, teams, steps, kept, changed, strict=True
+    ):
+        row = max(team, key=team.count)
+        one = Recovery(
+            task=how.task,
+            faults=fault,
+            normal=float(healthy.mean()),
+            broken=float(before.mean()),
+            performance=float(after.mean()),
+            error=standard_error(after),
+            claimed_normal=float(kit.known.normal[kit.present]),
+            claimed_broken=search.belief(search.present).mean,
+            claimed=search.belief().mean,
+            distance=float(np.mean([distances[one] for one in team])),
+            normal_cell=int(kit.cells[kit.present]),
+            cell=int(kit.cells[row]),
+            normal_controller=kit.normal_best,
+            controller=kit.controllers[row],
+            fresh_seed=how.streams.fresh,
+            gain=search.gain,
+            strategy=search.strategy,
+            trace=tuple(step for step in each if step.moment in (STRUCK, TRIAL)),
+            session=tuple(each) if each[0].moment == NORMAL else (),
+            gain_belief=search.gain_belief,
+            worthwhile=search.worthwhile,
+            row=row,
+        )
+        if isinstance(search, TeamSearch):
+            one = replace(
+                one,
+                team=search.best,
+                cells=tuple(kit.cells[team].tolist()),
+                diagnoses=Faults(search.diagnoses),
+                misdiagnosis_rate=search.misdiagnosis_rate,
+            )
+        found.append(one)
+    return found

@@ -1,10 +1,8 @@
 """A playbook: for each fault the controller that a robot with it should run, without a search."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 from qed.controller.network import Controller
 from qed.controller.team import Team
@@ -159,9 +157,7 @@ class Playbook:
         return {"plays": plays, "mixed": None if self.mixed is None else list(self.mixed)}
 
     @classmethod
-    def from_described(
-        cls, stored: Any, controllers: Sequence[Controller], present: int
-    ) -> Playbook:
+    def from_described(cls, stored: Any, controllers: Sequence[Controller], present: int) -> Self:
         """Return the playbook of a file, or raise ValueError that says what is wrong with it."""
         if not isinstance(stored, dict) or not isinstance(stored.get("plays"), list):
             raise ValueError("its playbook is not a list of plays")

@@ -10,14 +10,13 @@ import numpy as np
 
 from qed.archive.archive import Archive
 from qed.errors import InputError, integer
-from qed.recovery import racing
 from qed.recovery.kit import fitting, library, validation
 from qed.recovery.kit.cached_trials import CachedTrials, Condition, TrialCache
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.playbook import Play, Playbook
 from qed.recovery.recover import trials_of
 from qed.recovery.search.strategies import Known
-from qed.recovery.trials import Progress
+from qed.recovery.trials import Progress, race_trials
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
@@ -332,7 +331,7 @@ def _planned(effort: Effort, controllers: int, home: Environment, extra: Sequenc
     cases = _conditions(effort, home, extra)
     others = cases - effort.faults - extremes
     plays = (alike + 1) * (2 * PLAY_FRESH + min(PLAYS, few) * PLAY_TRIALS)
-    raced = sum(count * met for count, met in racing.heats(controllers, NORMAL_TRIALS))
+    raced = race_trials(controllers, NORMAL_TRIALS)
     surveyed = controllers * max(effort.surveyed, 1)
     screened = some * (min(effort.screened, effort.faults) + extremes + others // 2)
     learned = (few * effort.trials + PRESENT_TRIALS) * cases + 3 * few

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from qed.recovery import racing
 from qed.recovery.by_fault import Plan, Round, Sizes, rows_of
 from qed.recovery.kit import library
 from qed.recovery.kit.cached_trials import CachedTrials
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.play import play
-from qed.recovery.metrics import standard_error
-from qed.recovery.trials import Swarm
+from qed.recovery.recovery import standard_error
+from qed.recovery.trials import Swarm, race_trials
 from qed.streams import stream
 from qed.swarm.faults import Faults
 
@@ -30,16 +29,11 @@ SIZES = Sizes(candidates=64, trials=6, finalists=8, new=40)  # of the teams, les
 
 def planned(controllers: int, faults: int, by_fault: int, robots: int) -> int:
     """Return how many trials a validation takes at most."""
-    raced = _race_trials(controllers) + CHOOSE
+    raced = race_trials(controllers, CHOOSE) + CHOOSE
     most = Faults([name for _, name in zip(range(robots), library.kinds_of(), strict=False)])
     team = SIZES.all_trials(most, controllers) + 3 * FRESH
     each = raced + 1 + BUDGETS[-1] + FRESH * (3 + len(BUDGETS))
     return faults * each + min(by_fault, faults) * team
-
-
-def _race_trials(controllers: int) -> int:
-    """Return how many trials it takes to find the best of a short list."""
-    return sum(count * met for count, met in racing.heats(controllers, CHOOSE))
 
 
 @dataclass(frozen=True)
@@ -99,7 +93,7 @@ def validated(
     uniform = [case for case in cases[::EVERY] if case.mixed][:by_fault]
     healthy = cached.fitness("healthy-again", rows[[kit.present]], [None], FRESH)
     findings = {
-        **_means(fresh, _race_trials(len(rows))),
+        **_means(fresh, race_trials(len(rows), CHOOSE)),
         "healthy": float(healthy.mean()),
         "mixed": mixed,
         "teams": _teams(kit, cached, rows, uniform),

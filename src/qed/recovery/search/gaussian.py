@@ -15,12 +15,10 @@ which the simulated faults had, and uses the one under which its trials are most
 with it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -37,7 +35,7 @@ class Observations:
     squares: np.ndarray  # float64 (t,): sum of squares of what they gave, each less the mean
 
     @classmethod
-    def of(cls, trials: Sequence[tuple[int, float]]) -> Observations:
+    def of(cls, trials: Sequence[tuple[int, float]]) -> Self:
         """Gather trials (row, fitness); sums are exact, so that their order does not matter."""
         given: dict[int, list[float]] = {}
         for row, fitness in trials:

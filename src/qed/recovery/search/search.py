@@ -3,13 +3,11 @@
 The swarm tries what ``ask`` returns and tells what it gave.  Nothing is simulated.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -54,7 +52,7 @@ class Belief:
     trials: int = 0
 
     @classmethod
-    def of(cls, mean: float, deviation: float, trials: int = 0) -> Belief:
+    def of(cls, mean: float, deviation: float, trials: int = 0) -> Self:
         """Return the belief of a Gaussian.
 
         Parameters

@@ -6,22 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qed.archive.cvt import Centroids
-from qed.recovery import metrics
-from qed.recovery.metrics import project
-
-
-def test_impact_and_resilience_worked_by_hand():
-    # A swarm of fitness 0.8 falls to 0.6 and comes back to 0.72.
-    assert metrics.impact(0.8, 0.6) == pytest.approx(-0.25)
-    assert metrics.resilience(0.8, 0.72) == pytest.approx(-0.10)
-    assert metrics.resilience(0.8, 0.88) == pytest.approx(0.10)
-    assert math.isnan(metrics.impact(0.0, 0.1))
-
-
-def test_standard_error_worked_by_hand():
-    # Deviations of -1, 0 and 1: a variance of 1, over three trials.
-    assert metrics.standard_error(np.array([1.0, 2.0, 3.0])) == pytest.approx(1 / math.sqrt(3))
-    assert math.isnan(metrics.standard_error(np.array([1.0])))
+from qed.study.work import diversity, project
 
 
 def test_diversity_worked_by_hand():
@@ -31,12 +16,12 @@ def test_diversity_worked_by_hand():
     behaviours[:, 5] = 0
     behaviours[0, 5, 0] = behaviours[1, 5, 1] = 1
     behaviours[2, 5, :2] = 0.5
-    assert metrics.diversity(behaviours.reshape(3, -1)) == pytest.approx(2 / 3 / 64)
+    assert diversity(behaviours.reshape(3, -1)) == pytest.approx(2 / 3 / 64)
 
 
 def test_one_behaviour_has_no_diversity():
-    assert math.isnan(metrics.diversity(np.zeros((1, 1024))))
-    assert math.isnan(metrics.diversity(np.zeros((0, 1024))))
+    assert math.isnan(diversity(np.zeros((1, 1024))))
+    assert math.isnan(diversity(np.zeros((0, 1024))))
 
 
 def brute_force(behaviours, fitness, points):
@@ -68,6 +53,6 @@ def test_projection_keeps_the_best_of_each_centroid(seed, count):
     if apart:
         assert found.diversity == pytest.approx(np.mean(apart))
         elites = behaviours[[wanted[cell] for cell in cells]]
-        assert found.solution_diversity == pytest.approx(metrics.diversity(elites))
+        assert found.solution_diversity == pytest.approx(diversity(elites))
     else:
         assert math.isnan(found.diversity)
