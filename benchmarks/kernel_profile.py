@@ -130,7 +130,7 @@ def main() -> None:
             f"{found['instructions']:.0f} instructions a warp and cycle",
             flush=True,
         )
-    TARGET.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+        TARGET.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
