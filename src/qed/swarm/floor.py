@@ -1,6 +1,6 @@
 """The floor of an arena: a picture of greys, which ground sensors read."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ def rows_of(floor: Picture) -> list[list[float]]:
     return [list(row) for row in floor]
 
 
-def laid_out(floors: Iterable[Picture | None]) -> tuple[np.ndarray, np.ndarray]:
+def laid_out(floors: Sequence[Picture | None]) -> tuple[np.ndarray, np.ndarray]:
     """Return the cells of all floors, each once, as engines read them.
 
     Then, for each floor, (first cell, rows, columns).

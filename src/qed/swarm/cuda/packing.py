@@ -142,7 +142,7 @@ def packed(job: Job, some: slice, starts: StartTables, all_inputs: bool, room: i
     warps, kept, statics = _warps(swarms, job.trials, at_once, order)
     warps[:, L.W_NETWORK] = first_network[warps[:, L.W_LIMITS]]
     looks = bool(ROBOT.ground)
-    floors, floor_of = laid_out(env.floor if looks else None for env, *_ in kinds)
+    floors, floor_of = laid_out([env.floor if looks else None for env, *_ in kinds])
     if looks:
         warps[:, L.W_FLOOR : L.W_FLOOR_COLUMNS + 1] = floor_of[kind[warps[:, L.W_LIMITS]]]
     cells = limits[:, E.FINE].astype(np.int32) ** 2
