@@ -111,17 +111,18 @@ def compare(name, environment, networks, sums=ALL, seconds=0.6, trials=2, faults
     print(f"{name}: {worst:.3g}", flush=True)
 
 
-def alike(name, environment, one, other, seconds=0.4, trials=2, room=0):
+def alike(name, environment, one, other, seconds=0.4, trials=2, room=0, parts=1):
     """Print how far two swarms are apart that shall be the same, both on the GPU engine.
 
-    For the second one it has room for so many warps.
+    For the second one it has room for so many warps, and trials take turns in so many parts.
     """
     both = []
     gpu = backend.on_gpu(
         environment[0].robot if isinstance(environment, list) else environment.robot
     )
-    for swarm, warps in ((one, 0), (other, room)):
+    for swarm, warps, turns in ((one, 0, 1), (other, room, parts)):
         gpu.room = lambda warps=warps: warps
+        gpu.parts_of = lambda blocks, places, turns=turns: turns
         job = checked(
             swarm, environment, trials=trials, seconds=seconds, seed=1, faults=None, start=None,
             noise=0.05,
@@ -255,6 +256,7 @@ def main() -> None:
         alike(f"a team of equals {seed}", small, lone, qed.Team([lone] * small.robots))
     pair = [small, qed.Environment(robots=5, arena=2.0, obstacles=2)]
     alike("trials in warps of their own", pair, NETWORKS[1:], NETWORKS[1:], trials=3, room=6)
+    alike("trials in parts", pair, NETWORKS[1:], NETWORKS[1:], seconds=0.6, parts=3)
     other_robots()
 
 

@@ -39,7 +39,12 @@ CASES = (
     "floors",
     "a team on a floor",
 )
-EQUALS = ("a team of equals 1", "a team of equals 5", "trials in warps of their own")
+EQUALS = (
+    "a team of equals 1",
+    "a team of equals 5",
+    "trials in warps of their own",
+    "trials in parts",
+)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +65,7 @@ def test_whole_worlds_agree_with_the_cpu_engine(simulated, case):
 
 
 @pytest.mark.parametrize("case", EQUALS)
-def test_a_team_of_equals_is_one_controller_and_a_warp_of_its_own_changes_nothing(simulated, case):
+def test_a_team_of_equals_is_one_controller_and_warps_or_parts_change_nothing(simulated, case):
     assert float(simulated[case]) == 0.0
 
 

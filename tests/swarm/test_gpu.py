@@ -56,7 +56,7 @@ def test_every_kind_of_kernel_agrees_with_the_cpu(worlds, case):
 
 
 @pytest.mark.parametrize("case", EQUALS)
-def test_a_team_of_equals_is_one_controller_and_a_warp_of_its_own_changes_nothing(worlds, case):
+def test_a_team_of_equals_is_one_controller_and_warps_or_parts_change_nothing(worlds, case):
     assert float(worlds[case]) == 0.0
 
 
