@@ -19,7 +19,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from qed.study.blocks import listed, many, markdown_row, minus
-from qed.study.by_map import told
+from qed.study.by_map import with_limits
 from qed.study.statistics import interval
 
 ROOT = Path(__file__).parent.parent
@@ -70,7 +70,7 @@ def spoken(values: pd.Series) -> str:
     tasks = values.index.get_level_values("task")
     found = interval((values.to_numpy(), tasks.to_numpy()))
     mean = values.groupby("task").mean().mean()
-    return told(float(mean), found.low, found.high)
+    return with_limits(float(mean), found.low, found.high)
 
 
 def mean(values: pd.Series) -> str:
