@@ -209,6 +209,7 @@ def launch(
     trials, controllers = tables.trials, len(tables.limits)
     cells = trials * tables.fine if wants & measures.VISITS else 0
     counts = controllers * L.SITUATION_COUNTS if wants & measures.SITUATIONS else 0
+    visits = workspace.room("visits", (cells,), np.int32)
     needed = (
         workspace.send("warps", tables.warps),
         workspace.send("limits", tables.limits),
@@ -226,7 +227,7 @@ def launch(
         workspace.room("kept", (tables.kept,), np.float32),
         workspace.room("statics", (tables.statics,), np.float32),
         workspace.room(_sums(wanted), (trials, L.SUMS + len(wanted.laws)), np.float64),
-        workspace.room("visits", (cells,), np.int32),
+        visits,
         workspace.send("situations", np.zeros(counts, np.int32)),
         workspace.send("turns", np.zeros(blocks + 1, np.int32)),
         workspace.room("state", (kept * held,), np.float64),
@@ -238,7 +239,7 @@ def launch(
     if wants & measures.VISITS:
         # All that is sent is sent before the kernel: a copy might wait for it.
         visited = (
-            needed[11],
+            visits,
             workspace.send("cells", np.repeat(tables.cells, trials // controllers)),
             np.int32(tables.fine),
             workspace.room("spread", (trials, measures.SPREAD), np.int32),
