@@ -69,9 +69,9 @@ def test_a_page_while_the_simulator_is_compiled(
         assert "It will run as soon as" in value(browser, "cell")
         for selector in ("#recover", "#random", "#play"):
             click(browser, selector)
-        browser.press(" ", "Space")
         browser.click(*cell_at(browser, 9))
         assert value(browser, "cell").startswith("Cell 9:")
+        browser.press(" ", "Space")  # the last: a narrow page scrolls by it for a while
         # Requests that would simulate are refused in words: they would have to wait.
         line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)
         line.request(
