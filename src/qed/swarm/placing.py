@@ -48,11 +48,13 @@ def place(
     return poses, centres, noise_keys(robots, arena, obstacles, trials, seed)
 
 
+@lru_cache(maxsize=256)
 def noise_keys(robots: int, arena: float, obstacles: int, trials: int, seed: int) -> np.ndarray:
-    """Return the keys (trials, robots) of the robots' streams of random numbers."""
+    """Return the keys (trials, robots) of the robots' streams of random numbers: read only."""
     numbers = np.arange(trials)[:, None]
     room = robots, round(1e6 * arena), obstacles
     keys: np.ndarray = fold(seed, NOISE, *room, numbers, np.arange(robots))
+    keys.flags.writeable = False
     return keys
 
 

@@ -12,7 +12,7 @@ from qed.compile import code_cache, robot_folder
 from qed.controller.inputs import FIRST_GROUND, GROUND, PROXIMITY, RAB
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.layout import Block
-from qed.swarm.cpu.packing import Segment, build, packed, results, run, trials_at_once
+from qed.swarm.cpu.packing import Segment, build, packed, release, results, run, trials_at_once
 from qed.swarm.environment import Environment
 from qed.swarm.job import Job
 from qed.swarm.measures import MEASURES, wanted
@@ -66,7 +66,9 @@ def simulate(
     def work(some: list[Segment]) -> list[dict[str, np.ndarray]]:
         block = build(some, wants)
         run(block, 1, job.cycles + 1, 0)
-        return results(block, some, job.cycles, wants.laws)
+        found = results(block, some, job.cycles, wants.laws)
+        release(block)
+        return found
 
     found: list[list[dict[str, np.ndarray]]] = [[] for _ in range(job.swarms)]
     with ThreadPoolExecutor(threads) as pool:
@@ -151,6 +153,7 @@ def ready(block: Block) -> None:
     """Compile or load the machine code, before threads ask for it all at once."""
     run(block, 1, 1, 0)
     results(block, [], 0)
+    release(block)
 
 
 def compiled() -> bool:

@@ -36,8 +36,7 @@ TX, TY, LEFT, RIGHT, OLD_X, OLD_Y, OLD_HEADING, OLD_COS, OLD_SIN, SQUARE = (
 # proximity sensors that a fault hits, the input from which on a robot with a weak radio hears
 # nobody; environment,
 WHEEL_LEFT, WHEEL_RIGHT, GAIN, AMPLITUDE, OFFSET, HEARS_WITHIN = (STRIDE * n for n in range(21, 27))
-WEAR = STRIDE * 27
-SIDE, MARGIN = (STRIDE * n for n in range(29, 31))
+WEAR, SIDE, MARGIN = (STRIDE * n for n in range(27, 30))
 # what tasks and descriptors add up,
 AGGREGATION, DISPERSION, FLOCKING, CENTRE, NEAREST, DISTANCES, SPEED = (
     STRIDE * n for n in range(31, 38)
@@ -119,6 +118,11 @@ S_DX, S_DY, S_DISTANCE, S_PER_SQUARE, S_NEXT_X, S_NEXT_Y, S_OFF = (
     PAIR_STRIDE * n for n in range(8, 15)
 )
 D_OFF = S_NEXT_X  # of all lanes of a crowd, before they are listed
+# bodies that may stand between them: the line of sight and its length, who looks, the body's pose,
+# the way to it,
+(V_DX, V_DY, V_DISTANCE, V_EYE_X, V_EYE_Y, V_X, V_Y, V_COS, V_SIN, V_WAY) = (
+    PAIR_STRIDE * n for n in range(15, 25)
+)
 # robots or obstacles near a robot's sensors.
 R_DX, R_DY, R_COS, R_SIN, R_OTHER_X, R_OTHER_Y, R_OTHER_COS, R_OTHER_SIN = (
     PAIR_STRIDE * n for n in range(8)
@@ -133,6 +137,7 @@ S_I, S_K, S_CONE_I, S_CONE_K, S_ONE, S_WAY = (PAIR_STRIDE * n for n in range(3, 
 S_DOUBTS, S_MORE_DOUBTS, S_PLACE = (PAIR_STRIDE * n for n in (9, 10, 12))
 S_TWO = S_PLACE
 D_DOUBTS, D_MORE_DOUBTS = S_CONE_I, S_CONE_K  # of all lanes of a crowd
+V_LANE, V_PAIR = S_ONE, S_WAY
 C_I, C_K, C_PAIR, T_I, T_K, T_AT, T_FX, T_FY = (PAIR_STRIDE * n for n in range(3, 11))
 R_LANE, R_ENTRY, R_READS = (PAIR_STRIDE * n for n in range(3, 6))
 # What never changes: the place of an entry in its row, and the lanes of wide rows.

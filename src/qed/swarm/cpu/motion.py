@@ -74,7 +74,7 @@ def move(b: Any, lanes: int, near: int, cycle: int) -> None:
             statics.touch_obstacles(b, obstacles)
         statics.touch_walls(f, P_WALL_X, X_AXES, ONE, 0, x_stop)
         statics.touch_walls(f, P_WALL_Y, Y_AXES, -ONE, both, y_stop)
-        for _ in range(ITERATIONS):
+        for iteration in range(ITERATIONS):
             if touching > 0:
                 pushing.lay_out(f, P_VELOCITIES, P_VX, P_VY, at_x, at_y)
                 pushing.lay_out(f, P_VELOCITIES, P_VX, P_VY, y_stop, robots)
@@ -86,7 +86,10 @@ def move(b: Any, lanes: int, near: int, cycle: int) -> None:
             statics.solve_x_walls_and_drives(f, 0, both)
             statics.solve_x_walls(f, both, x_stop)
             statics.solve_y_walls_and_drives(f, both, y_stop)
-            statics.solve_drives(f, y_stop, robots)
+            if iteration == 0 or obstacles > 0:
+                statics.solve_drives(f, y_stop, robots)
+            else:
+                statics.solve_free_drives(f, y_stop, robots)
         pushing.store_pairs(b.p, b.m, touching)
     pushing.keep_pairs(b, touching, cycle)
     unpack(b, obstacles, robots, cycle)

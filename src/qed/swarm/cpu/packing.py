@@ -6,7 +6,9 @@ segment to segment.  A block's size is a compromise: long loops, and memory that
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -40,6 +42,7 @@ from qed.swarm.robot import ROBOT
 from qed.swarm.user_defined import Law
 
 CACHE_LINE = 64  # bytes
+_spare: list[tuple[np.ndarray, np.ndarray]] = []  # memory of lists of pairs that no block uses
 # Measures that are a row's sum over robots.
 TOTALS = (
     ("centre_distance", AGGREGATION, L.AGGREGATION),
@@ -129,6 +132,7 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
     reads = np.full(len(rows), ALL_BITS) if every else table.reads[rows]
     reads = reads.astype(np.int32)  # of 32 inputs the last one's bit is the sign
     neurons, sources = _neurons(networks, hidden)
+    pair_floats, pair_wholes = _lists()
     looks = bool(ROBOT.ground)
     floors, floor_of = laid_out([one.environment.floor if looks else None for one in segments])
     block = Block(
@@ -144,8 +148,8 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
         biases=networks.biases,
         sources=sources,
         weights=networks.weights,
-        p=_aligned(L.PAIR_FLOATS * L.PAIR_STRIDE, np.float32),
-        m=_aligned(L.PAIR_WHOLES * L.PAIR_STRIDE, np.int32),
+        p=pair_floats,
+        m=pair_wholes,
         sums=np.zeros(L.STRIDE, np.int64),
         pair_impulse=np.zeros((max(shifts, 1) * L.STRIDE, 4), np.float32),
         pair_step=np.full(max(shifts, 1) * L.STRIDE, -1, np.int32),
@@ -169,7 +173,7 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
     _rest(block)
     first = trial = neuron = network = 0
     for s, segment in enumerate(segments):
-        env, size = segment.environment, len(segment.rows)
+        env, size, broken = segment.environment, len(segment.rows), segment.effects
         block.segments[s] = SegmentFields(
             first=first,
             robots=env.robots,
@@ -180,10 +184,10 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
             network_count=size,
             obstacles=env.obstacles,
             first_trial=trial,
-            rab_offset=int(segment.effects.some_misheard),
+            rab_offset=int(broken.some_misheard),
             fine_side=fine_side(env.arena),
             size=env.robots * segment.size,
-            wears=int(segment.effects.wear.any()),
+            wears=int(broken.wear.any()),
             floor=floor_of[s, 0],
             floor_rows=floor_of[s, 1],
             floor_columns=floor_of[s, 2],
@@ -204,6 +208,23 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
     return block
 
 
+def _lists() -> tuple[np.ndarray, np.ndarray]:
+    """Return memory for the lists of pairs, if possible that of a block that is done.
+
+    What is in it does not matter, but for the places: lists are written before they are read.
+    """
+    with suppress(IndexError):
+        return _spare.pop()
+    wholes = _aligned(L.PAIR_WHOLES * L.PAIR_STRIDE, np.int32)
+    wholes[L.PLACE : L.PLACE + L.PAIR_STRIDE] = np.arange(L.PAIR_STRIDE)
+    return _aligned(L.PAIR_FLOATS * L.PAIR_STRIDE, np.float32), wholes
+
+
+def release(block: Block) -> None:
+    """Let another block have the memory of this one's lists: fresh memory takes long to clear."""
+    _spare.append((block.p, block.m))
+
+
 def _aligned(size: int, kind: type[np.float32] | type[np.int32]) -> np.ndarray:
     """Return zeros that begin with a line of the cache, so that no vector lies in two."""
     memory = np.zeros(4 * size + CACHE_LINE, np.uint8)
@@ -217,13 +238,16 @@ def _neurons(networks: Networks, hidden: int) -> tuple[np.ndarray, np.ndarray]:
     There are rows of activations for so many hidden neurons, for even and for odd cycles.
     """
     links = networks.links
-    targets = LEFT + each_of(np.zeros_like(networks.neurons), networks.neurons)
-    neurons = np.stack([targets, np.cumsum(links) - links, links], -1).astype(np.int32)
-    sources = networks.sources
-    sensed = sources < CONSTANT
-    rows = np.where(sensed, sources, L.HIDDEN + sources - FIRST_HIDDEN)
-    turns = np.stack([rows, rows + np.where(sensed, 0, hidden)])
-    return neurons, (L.STRIDE * turns).astype(np.int32)
+    neurons = np.empty((len(links), 3), np.int32)
+    neurons[:, 0] = LEFT + each_of(np.zeros_like(networks.neurons), networks.neurons)
+    neurons[:, 1] = np.cumsum(links) - links
+    neurons[:, 2] = links
+    rows = np.empty((2, len(networks.sources)), np.int32)
+    felt = networks.sources >= CONSTANT  # by hidden neurons
+    rows[:] = networks.sources + np.int32(L.HIDDEN - FIRST_HIDDEN) * felt
+    rows[1] += np.int32(hidden) * felt
+    rows *= L.STRIDE
+    return neurons, rows
 
 
 def _rest(block: Block) -> None:
@@ -233,47 +257,59 @@ def _rest(block: Block) -> None:
         f[row : row + L.STRIDE] = value
     for row in (L.WALLED_X, L.WALLED_Y, L.CELL, L.FINE):
         n[row : row + L.STRIDE] = -1
-    n[L.OWN : L.OWN + L.STRIDE] = np.arange(L.STRIDE)
-    block.m[L.PLACE : L.PLACE + L.PAIR_STRIDE] = np.arange(L.PAIR_STRIDE)
+    n[L.OWN : L.OWN + L.STRIDE] = block.m[L.PLACE : L.PLACE + L.STRIDE]
+
+
+@lru_cache(maxsize=1024)
+def _constants(env: Environment, faults: Faults | None, noise: float) -> tuple[np.ndarray, ...]:
+    """Return what stays for a trial, for each robot: float rows, radios, and sensors that are hit.
+
+    The float rows are those of ``layout.py`` from that of the left wheel on.
+    """
+    broken = effects(faults, env.robots, ROBOT.front)
+    rows = {
+        L.WHEEL_LEFT: env.max_speed * broken.wheels[:, 0],
+        L.WHEEL_RIGHT: env.max_speed * broken.wheels[:, 1],
+        L.GAIN: broken.gain,
+        L.AMPLITUDE: np.where(np.isnan(broken.noise), noise, broken.noise),
+        L.OFFSET: broken.offset,
+        L.HEARS_WITHIN: broken.hears_within,
+        L.WEAR: broken.wear,
+        L.SIDE: env.arena,
+        L.MARGIN: margin(env.max_speed),
+    }
+    floats = np.zeros((len(rows), env.robots, 1), np.float32)
+    for row, values in rows.items():
+        floats[(row - L.WHEEL_LEFT) // L.STRIDE, :, 0] = values
+    radios = L.MISHEARS * broken.rab_offset | L.SILENT * broken.dead
+    return floats, radios[:, None], broken.hit[:, None]
 
 
 def _settle(block: Block, segment: Segment, first: int) -> None:
     """Put the robots of a segment at their places."""
     env = segment.environment
     size = env.robots * segment.size
-    here = slice(first, first + size)
 
-    def lay(row: int, values: np.ndarray) -> None:
-        """Fill a float row with values (trials, robots), or (robots,) for all trials."""
-        lanes = block.f[row + first : row + first + size]
-        lanes.reshape(env.robots, segment.size).T[...] = values
+    def lanes(rows: np.ndarray, begin: int, count: int = 1) -> np.ndarray:
+        """Return the segment's part of some rows, (rows, robots, trials)."""
+        whole = rows[begin : begin + count * L.STRIDE].reshape(count, L.STRIDE)
+        return whole[:, first : first + size].reshape(count, env.robots, segment.size)
 
-    heading = (segment.poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
-    lay(L.X, segment.poses[..., 0])
-    lay(L.Y, segment.poses[..., 1])
-    lay(L.HEADING, heading)
-    lay(L.COS, np.cos(heading))
-    lay(L.SIN, np.sin(heading))
-    broken = segment.effects
-    lay(L.WHEEL_LEFT, env.max_speed * broken.wheels[:, 0])
-    lay(L.WHEEL_RIGHT, env.max_speed * broken.wheels[:, 1])
-    lay(L.WEAR, broken.wear)
-    lay(L.GAIN, broken.gain)
-    lay(L.AMPLITUDE, np.where(np.isnan(broken.noise), segment.noise, broken.noise))
-    lay(L.OFFSET, broken.offset)
-    lay(L.SIDE, np.array(env.arena))
-    lay(L.MARGIN, np.array(margin(env.max_speed)))
-    lay(L.HEARS_WITHIN, broken.hears_within)
-    radios = L.MISHEARS * broken.rab_offset | L.SILENT * broken.dead
-    for row, values in ((L.RAB_FAULT, radios), (L.HIT, broken.hit)):
-        block.n[row + first : row + first + size] = np.repeat(values, segment.size)
-    rows = [block.f[row + first : row + first + size] for row in (L.X, L.Y, L.COS, L.SIN)]
-    block.f[L.POSES + 4 * first : L.POSES + 4 * (first + size)] = np.stack(rows, -1).ravel()
-    trial = np.tile(first + np.arange(segment.size), env.robots)
-    block.n[L.TRIAL + first : L.TRIAL + first + size] = trial
-    block.keys[here] = segment.keys.T.ravel()
+    heading = (segment.poses[..., 2].T.astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
+    state = lanes(block.f, L.X, 5)
+    state[:2] = segment.poses[..., :2].T
+    state[2:] = np.cos(heading), np.sin(heading), heading
+    floats, radios, hit = _constants(env, segment.faults, segment.noise)
+    lanes(block.f, L.WHEEL_LEFT, len(floats))[...] = floats
+    lanes(block.n, L.RAB_FAULT)[...] = radios
+    lanes(block.n, L.HIT)[...] = hit
+    poses = block.f[L.POSES + 4 * first : L.POSES + 4 * (first + size)]
+    poses.reshape(*state.shape[1:], 4)[...] = np.moveaxis(state[:4], 0, -1)
+    own = block.n[L.OWN + first : L.OWN + first + size]
+    lanes(block.n, L.TRIAL)[...] = own[: segment.size]
+    lanes(block.keys, 0)[...] = segment.keys.T
     twice = L.WIDE_LANE + 2 * first
-    block.m[twice : twice + 2 * size] = np.tile(first + np.arange(size), 2)
+    block.m[twice : twice + 2 * size].reshape(2, size)[...] = own
     centres = segment.obstacles
     radius = centres[..., 2] if centres.shape[-1] > 2 else np.full(centres.shape[:2], RADIUS)
     for o in range(env.obstacles):
@@ -325,4 +361,4 @@ def results(
     return found
 
 
-__all__ = ["Segment", "build", "packed", "results", "run", "trials_at_once"]
+__all__ = ["Segment", "build", "packed", "release", "results", "run", "trials_at_once"]

@@ -16,8 +16,9 @@ from qed.controller.inputs import FIRST_RAB
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import below, index, lowest, ones, round_up, span, squeeze
-from qed.swarm.cpu.gather import gather_four, pad
+from qed.swarm.cpu.gather import gather_four, gather_two, pad
 from qed.swarm.cpu.occlusion import INNER2, OUTER2, blocker, crowded, list_crowd, occlude, way
+from qed.swarm.environment import MAX_ROBOTS
 from qed.swarm.laws.bodies import ahead
 from qed.swarm.laws.geometry import FAR, PI, cos_sin, one_over
 from qed.swarm.laws.outline import ray_body
@@ -88,8 +89,7 @@ def hear_all(b: Any, s: int, seen: int, cycle: int) -> None:
     """Let the pairs in sight hear each other: first the clear ones, then those in doubt."""
     for h in range(listed(b, seen, OUTER2, FARTHER)):
         hear(b, s, index(b.m[L.S_PLACE + h]), cycle)
-    for h in range(listed(b, seen, INNER2, OUTER2)):
-        settle(b, s, index(b.m[L.S_PLACE + h]), cycle)
+    settle(b, s, listed(b, seen, INNER2, OUTER2), cycle)
 
 
 @loop
@@ -211,33 +211,89 @@ def hear_wrong(b: Any, me: int, other: int, dx: Any, dy: Any, cycle: int) -> Non
 
 
 @loop
-def settle(b: Any, s: int, e: int, cycle: int) -> None:
-    """Test a doubtful pair against the exact bodies, if it matters, and hear it if clear."""
-    f, a, p, m = b.f, b.a, b.p, b.m
+def settle(b: Any, s: int, doubts: int, cycle: int) -> None:
+    """Test pairs in doubt against the exact bodies, if it matters, and hear those in sight.
+
+    They are taken by so many as have room in the list of bodies.
+    """
+    m, p = b.m, b.p
+    pairs = doubts if b.segments[s, L.RAB_OFFSET] else that_win(b, doubts)
+    first = 0
+    while first < pairs:
+        bodies = 0
+        stop = first
+        while stop < pairs and bodies <= L.PAIRS - MAX_ROBOTS:
+            bodies = between(b, s, index(m[L.S_PLACE + stop]), bodies)
+            stop += 1
+        look_past(b, bodies)
+        for v in range(bodies):
+            if p[L.V_WAY + v] < p[L.V_DISTANCE + v] - INNER:
+                p[L.S_OFF + index(m[L.V_PAIR + v])] = ZERO
+        for h in range(first, stop):
+            e = index(m[L.S_PLACE + h])
+            if p[L.S_OFF + e] > ZERO:
+                hear(b, s, e, cycle)
+        first = stop
+
+
+@loop
+def that_win(b: Any, doubts: int) -> int:
+    """Keep the listed pairs that would be the nearest of a cone so far; return their number."""
+    a, p, m = b.a, b.p, b.m
+    found = 0
+    for h in range(doubts):
+        e = index(m[L.S_PLACE + h])
+        distance = p[L.S_DISTANCE + e]
+        one = a[index(L.RAB + m[L.S_CONE_I + e] * L.STRIDE + m[L.S_I + e])]
+        other = a[index(L.RAB + m[L.S_CONE_K + e] * L.STRIDE + m[L.S_K + e])]
+        # Every second one wins, more or less: no branch, which would be guessed wrong as often.
+        m[L.S_PLACE + found] = e
+        found += 1 if distance < max(one, other) else 0
+    return found
+
+
+@loop
+def between(b: Any, s: int, e: int, bodies: int) -> int:
+    """List the bodies that may hide a pair; return how many are listed now."""
+    m = b.m
     first, _, trials, size, _ = span(b.segments, s)
-    i, k = m[L.S_I + e], m[L.S_K + e]
-    distance = p[L.S_DISTANCE + e]
-    wins = (
-        distance < a[L.RAB + m[L.S_CONE_I + e] * L.STRIDE + i]
-        or distance < a[L.RAB + m[L.S_CONE_K + e] * L.STRIDE + k]
-    )
-    if not (wins or b.segments[s, L.RAB_OFFSET]):
-        return
-    aim_x, aim_y = p[L.S_DX + e] / distance, p[L.S_DY + e] / distance
-    # Who looks at whom does not depend on robots' numbers: bodies may overlap.
-    eye = i
-    if not ahead(aim_x, aim_y):
-        eye, aim_x, aim_y = k, -aim_x, -aim_y
+    i, k = index(m[L.S_I + e]), index(m[L.S_K + e])
+    there = way(i, k, size)
     word = index(m[L.S_DOUBTS + e]) | (index(m[L.S_MORE_DOUBTS + e]) << 32)
     while word != 0:
-        at = index(i) + blocker(lowest(word), way(i, k, size), trials)
-        at -= size if at >= first + size else 0
+        at = i + blocker(lowest(word), there, trials)
+        m[L.V_LANE + bodies] = at - size if at >= first + size else at
+        m[L.V_PAIR + bodies] = e
+        bodies += 1
         word &= word - 1
-        c, s_ = f[L.COS + at], f[L.SIN + at]
-        dx, dy = f[L.X + eye] - f[L.X + at], f[L.Y + eye] - f[L.Y + at]
-        hit = ray_body(
-            c * dx + s_ * dy, c * dy - s_ * dx, c * aim_x + s_ * aim_y, c * aim_y - s_ * aim_x
+    return bodies
+
+
+@loop
+def look_past(b: Any, bodies: int) -> None:
+    """Find where the lines of sight of pairs meet the listed bodies."""
+    f, p, m = b.f, b.p, b.m
+    pad(m, L.V_LANE, bodies, L.NOWHERE)
+    for at in range(0, bodies, L.VECTOR):
+        gather_four(f, L.POSES, m, L.V_LANE + at, p, L.V_X + at, L.PAIR_STRIDE)
+    for v in range(bodies):
+        e = index(m[L.V_PAIR + v])
+        dx, dy, distance = p[L.S_DX + e], p[L.S_DY + e], p[L.S_DISTANCE + e]
+        p[L.V_DX + v] = dx
+        p[L.V_DY + v] = dy
+        p[L.V_DISTANCE + v] = distance
+        # Who looks at whom does not depend on robots' numbers: bodies may overlap.
+        m[L.V_LANE + v] = m[(L.S_I if ahead(dx / distance, dy / distance) else L.S_K) + e]
+    for at in range(0, bodies, L.VECTOR):
+        gather_two(f, L.POSES, 4, m, L.V_LANE + at, p, L.V_EYE_X + at, L.V_EYE_Y + at)
+    for v in range(round_up(bodies)):
+        aim_x, aim_y = p[L.V_DX + v] / p[L.V_DISTANCE + v], p[L.V_DY + v] / p[L.V_DISTANCE + v]
+        forth = ahead(aim_x, aim_y)
+        aim_x = aim_x if forth else -aim_x
+        aim_y = aim_y if forth else -aim_y
+        dx = p[L.V_EYE_X + v] - p[L.V_X + v]
+        dy = p[L.V_EYE_Y + v] - p[L.V_Y + v]
+        c, s = p[L.V_COS + v], p[L.V_SIN + v]
+        p[L.V_WAY + v] = ray_body(
+            c * dx + s * dy, c * dy - s * dx, c * aim_x + s * aim_y, c * aim_y - s * aim_x
         )
-        if hit < distance - INNER:
-            return
-    hear(b, s, e, cycle)

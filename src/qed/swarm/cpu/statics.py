@@ -185,6 +185,24 @@ def solve_drives(f: Any, first: int, stop: int) -> None:
 
 
 @loop
+def solve_free_drives(f: Any, first: int, stop: int) -> None:
+    """Solve the drives of robots that nothing has turned since the last iteration.
+
+    Their angular drives are solved already.
+    """
+    begin = index(first)
+    for k in range(round_up(stop - first)):
+        e = begin + k
+        vx, vy = f[L.P_VX + e], f[L.P_VY + e]
+        jx, jy = f[L.P_JX + e], f[L.P_JY + e]
+        new_x, new_y = contact.limit_drive(jx, jy, f[L.P_TX + e] - vx, f[L.P_TY + e] - vy)
+        f[L.P_VX + e] = vx + (new_x - jx)
+        f[L.P_VY + e] = vy + (new_y - jy)
+        f[L.P_JX + e] = new_x
+        f[L.P_JY + e] = new_y
+
+
+@loop
 def solve_drive(f: Any, vx: Any, vy: Any, spin: Any, e: int) -> None:
     """Solve a robot's drive and angular drive, which end an iteration."""
     turn = f[L.P_TURN + e]
