@@ -12,7 +12,7 @@ from qed.compile import code_cache, robot_folder
 from qed.controller.inputs import FIRST_GROUND, GROUND, PROXIMITY, RAB
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.layout import Block
-from qed.swarm.cpu.packing import Segment, build, packed, release, results, run, trials_at_once
+from qed.swarm.cpu.packing import Segment, build, packed, release, results, rows_of, run, trials_at_once
 from qed.swarm.environment import Environment
 from qed.swarm.job import Job
 from qed.swarm.measures import MEASURES, wanted
@@ -30,27 +30,31 @@ def segments_of(job: Job, most: int = L.LANES) -> list[Segment]:
     table, members = job.controllers, job.members
     ends = np.cumsum(members)
     segments = []
+    known: dict[tuple[Any, ...], tuple[np.ndarray, ...]] = {}  # places that controllers share
     for c, (env, faults, seed) in enumerate(
         zip(job.environments, job.faults, job.seeds, strict=True)
     ):
         rows = np.arange(ends[c] - members[c], ends[c])
-        poses, obstacles, keys = places_of(job, env, seed)
+        room = env.robots, env.arena, env.obstacles, seed
+        if room not in known:
+            known[room] = places_of(job, env, seed)
         step = min(trials_at_once(env.robots), most)
         for begin in range(0, job.trials, step):
             some = slice(begin, min(begin + step, job.trials))
-            here = poses[some], obstacles[some], keys[some]
+            here = (array[some] for array in known[room])
             segments.append(Segment(c, some, table, rows, env, faults, *here, job.noise))
     return segments
 
 
-def places_of(job: Job, env: Environment, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return start poses, obstacles and noise keys of all trials in an environment."""
+def places_of(job: Job, env: Environment, seed: int) -> tuple[np.ndarray, ...]:
+    """Return start poses, as rows too, obstacles and noise keys of all trials in an environment."""
     if job.start is None:
         whole = place(env.robots, env.arena, env.obstacles, job.skipped + job.trials, seed)
         poses, obstacles, keys = (array[job.skipped :] for array in whole)
-        return poses, obstacles, keys
-    keys = noise_keys(env.robots, env.arena, env.obstacles, job.trials, seed)
-    return job.start.poses, job.start.obstacles, keys
+    else:
+        poses, obstacles = job.start.poses, job.start.obstacles
+        keys = noise_keys(env.robots, env.arena, env.obstacles, job.trials, seed)
+    return poses, rows_of(poses), obstacles, keys
 
 
 def simulate(
@@ -89,9 +93,8 @@ def watch(job: Job, trial: int, scored: Task) -> Trace:
     """Return what happens in one trial of a job of one controller, cycle by cycle."""
     [whole] = [w for w in segments_of(job) if w.trials.start <= trial < w.trials.stop]
     here = slice(trial - whole.trials.start, trial - whole.trials.start + 1)
-    segment = replace(
-        whole, poses=whole.poses[here], obstacles=whole.obstacles[here], keys=whole.keys[here]
-    )
+    arrays = ("poses", "start", "obstacles", "keys")
+    segment = replace(whole, **{name: getattr(whole, name)[here] for name in arrays})
     wants = wanted([scored.sums])
     block = build([segment], wants, all_inputs=True)
     announce_compilation()

@@ -63,6 +63,7 @@ class Segment:
     environment: Environment
     faults: Faults | None
     poses: np.ndarray  # float32 (trials, robots, 3)
+    start: np.ndarray  # the same as float32 (trials, robots, 5): x, y, cosine, sine, heading
     obstacles: np.ndarray  # (trials, n, 2), or 3 with their radii
     keys: np.ndarray  # uint32 (trials, robots)
     noise: float  # half width of the proximity noise
@@ -285,6 +286,17 @@ def _constants(env: Environment, faults: Faults | None, noise: float) -> tuple[n
     return floats, radios[:, None], broken.hit[:, None]
 
 
+def rows_of(poses: np.ndarray) -> np.ndarray:
+    """Return poses (trials, robots, 3) as the rows of a block begin with them."""
+    heading = (poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
+    found = np.empty((*poses.shape[:2], 5), np.float32)
+    found[..., :2] = poses[..., :2]
+    found[..., 2] = np.cos(heading)
+    found[..., 3] = np.sin(heading)
+    found[..., 4] = heading
+    return found
+
+
 def _settle(block: Block, segment: Segment, first: int) -> None:
     """Put the robots of a segment at their places."""
     env = segment.environment
@@ -295,16 +307,14 @@ def _settle(block: Block, segment: Segment, first: int) -> None:
         whole = rows[begin : begin + count * L.STRIDE].reshape(count, L.STRIDE)
         return whole[:, first : first + size].reshape(count, env.robots, segment.size)
 
-    heading = (segment.poses[..., 2].T.astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
     state = lanes(block.f, L.X, 5)
-    state[:2] = segment.poses[..., :2].T
-    state[2:] = np.cos(heading), np.sin(heading), heading
+    state[...] = segment.start.T
     floats, radios, hit = _constants(env, segment.faults, segment.noise)
     lanes(block.f, L.WHEEL_LEFT, len(floats))[...] = floats
     lanes(block.n, L.RAB_FAULT)[...] = radios
     lanes(block.n, L.HIT)[...] = hit
     poses = block.f[L.POSES + 4 * first : L.POSES + 4 * (first + size)]
-    poses.reshape(*state.shape[1:], 4)[...] = np.moveaxis(state[:4], 0, -1)
+    poses.reshape(*state.shape[1:], 4)[...] = segment.start[..., :4].swapaxes(0, 1)
     own = block.n[L.OWN + first : L.OWN + first + size]
     lanes(block.n, L.TRIAL)[...] = own[: segment.size]
     lanes(block.keys, 0)[...] = segment.keys.T
@@ -361,4 +371,4 @@ def results(
     return found
 
 
-__all__ = ["Segment", "build", "packed", "release", "results", "run", "trials_at_once"]
+__all__ = ["Segment", "build", "packed", "release", "results", "rows_of", "run", "trials_at_once"]
