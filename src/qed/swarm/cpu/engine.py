@@ -12,7 +12,16 @@ from qed.compile import code_cache, robot_folder
 from qed.controller.inputs import FIRST_GROUND, GROUND, PROXIMITY, RAB
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.layout import Block
-from qed.swarm.cpu.packing import Segment, build, packed, release, results, rows_of, run, trials_at_once
+from qed.swarm.cpu.packing import (
+    Segment,
+    build,
+    packed,
+    release,
+    results,
+    rows_of,
+    run,
+    trials_at_once,
+)
 from qed.swarm.environment import Environment
 from qed.swarm.job import Job
 from qed.swarm.measures import MEASURES, wanted

@@ -140,6 +140,8 @@ D_DOUBTS, D_MORE_DOUBTS = S_CONE_I, S_CONE_K  # of all lanes of a crowd
 V_LANE, V_PAIR = S_ONE, S_WAY
 C_I, C_K, C_PAIR, T_I, T_K, T_AT, T_FX, T_FY = (PAIR_STRIDE * n for n in range(3, 11))
 R_LANE, R_ENTRY, R_READS = (PAIR_STRIDE * n for n in range(3, 6))
+# Lanes of the six stretches of robots that may touch something (``candidates.py``).
+L_ONE, L_TWO, L_THREE, L_FOUR, L_FIVE, L_SIX = (PAIR_STRIDE * n for n in (6, 7, 8, 9, 10, 12))
 # What never changes: the place of an entry in its row, and the lanes of wide rows.
 PLACE, WIDE_LANE = (PAIR_STRIDE * n for n in (11, 13))
 PAIR_WHOLES = 14

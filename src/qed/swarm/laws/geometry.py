@@ -107,8 +107,12 @@ def cos_sin(angle: Any) -> Any:
 @inlined
 def support(nx: Any, ny: Any, c: Any, s: Any) -> Any:
     """Return how far a body with heading (c, s) reaches along the unit vector n (m)."""
-    bx = abs(c * nx + s * ny)
-    by = c * ny - s * nx
+    return support_beside(abs(c * nx + s * ny), c * ny - s * nx)
+
+
+@inlined
+def support_beside(bx: Any, by: Any) -> Any:
+    """Return how far the body reaches along a unit vector in its own frame, (bx, by) with bx >= 0."""
     reach = max(X0 * bx + Y0 * by, X1 * bx + Y1 * by)
     reach = max(reach, X2 * bx + Y2 * by)
     reach = max(reach, X3 * bx + Y3 * by)
