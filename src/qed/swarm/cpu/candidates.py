@@ -167,7 +167,8 @@ def places(b: Any, lanes: int, pairs: int, obstacles: int) -> Any:
 def sift(m: Any, at: int, to: int, word: int) -> int:
     """Squeeze a vector; return how many numbers that leaves."""
     squeeze(m, at, to, word)
-    return ones(word)
+    left: int = ones(word)
+    return left
 
 
 @loop
@@ -176,7 +177,8 @@ def append(n: Any, m: Any, row: int, length: int, first: int) -> int:
     pad(m, row, length, L.NOWHERE)
     for e in range(round_up(length)):
         n[L.P_LANE + first + e] = m[row + e]
-    return first + round_up(length)
+    stop: int = first + round_up(length)
+    return stop
 
 
 @loop

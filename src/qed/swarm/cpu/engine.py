@@ -31,6 +31,7 @@ from qed.swarm.tasks import Task
 from qed.swarm.trace import Trace, empty
 from qed.swarm.user_defined import Law
 
+Places = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 _FOLDER = robot_folder()  # of the robot that this module is made for
 
 
@@ -39,7 +40,7 @@ def segments_of(job: Job, most: int = L.LANES) -> list[Segment]:
     table, members = job.controllers, job.members
     ends = np.cumsum(members)
     segments = []
-    known: dict[tuple[Any, ...], tuple[np.ndarray, ...]] = {}  # places that controllers share
+    known: dict[tuple[Any, ...], Places] = {}  # by what decides them: controllers share them
     for c, (env, faults, seed) in enumerate(
         zip(job.environments, job.faults, job.seeds, strict=True)
     ):
@@ -47,15 +48,16 @@ def segments_of(job: Job, most: int = L.LANES) -> list[Segment]:
         room = env.robots, env.arena, env.obstacles, seed
         if room not in known:
             known[room] = places_of(job, env, seed)
+        poses, start, obstacles, keys = known[room]
         step = min(trials_at_once(env.robots), most)
         for begin in range(0, job.trials, step):
             some = slice(begin, min(begin + step, job.trials))
-            here = (array[some] for array in known[room])
+            here = poses[some], start[some], obstacles[some], keys[some]
             segments.append(Segment(c, some, table, rows, env, faults, *here, job.noise))
     return segments
 
 
-def places_of(job: Job, env: Environment, seed: int) -> tuple[np.ndarray, ...]:
+def places_of(job: Job, env: Environment, seed: int) -> Places:
     """Return start poses, as rows too, obstacles and noise keys of all trials in an environment."""
     if job.start is None:
         whole = place(env.robots, env.arena, env.obstacles, job.skipped + job.trials, seed)

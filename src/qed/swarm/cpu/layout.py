@@ -17,12 +17,12 @@ import numpy as np
 
 from qed.controller.inputs import CONSTANT, FIRST_RAB
 
-LANES = 1024  # lanes in a block
+LANES = 1536  # lanes in a block
 STRIDE = LANES + 112  # not a multiple of 4096 bytes: rows must not share their cache sets
 NOWHERE = LANES  # a lane that no robot has: at rest, far from everything
 WIDE = 2 * LANES + 16
 VECTOR = 16  # segments are padded to whole vectors
-PAIRS = 12288  # pairs of robots in a block, at most
+PAIRS = 18432  # pairs of robots in a block, at most
 PAIR_STRIDE = PAIRS + 48
 
 # Float rows, in groups: the state of a robot (velocity, turn rate, impulses of drive and angular

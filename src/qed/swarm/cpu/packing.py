@@ -268,7 +268,7 @@ def _constants(env: Environment, faults: Faults | None, noise: float) -> tuple[n
     The float rows are those of ``layout.py`` from that of the left wheel on.
     """
     broken = effects(faults, env.robots, ROBOT.front)
-    rows = {
+    rows: dict[int, np.ndarray | float] = {
         L.WHEEL_LEFT: env.max_speed * broken.wheels[:, 0],
         L.WHEEL_RIGHT: env.max_speed * broken.wheels[:, 1],
         L.GAIN: broken.gain,

@@ -112,8 +112,8 @@ def support(nx: Any, ny: Any, c: Any, s: Any) -> Any:
 
 @inlined
 def support_beside(bx: Any, by: Any) -> Any:
-    """Return how far the body reaches along a unit vector in its own frame, (bx, by) with bx >= 0."""
-    reach = max(X0 * bx + Y0 * by, X1 * bx + Y1 * by)
+    """Return how far the body reaches along (bx, by), a unit vector in its frame, bx >= 0 (m)."""
+    reach = X0 * bx + max(Y0 * by, Y1 * by)  # X1 is X0: the same, to the bit, as of both corners
     reach = max(reach, X2 * bx + Y2 * by)
     reach = max(reach, X3 * bx + Y3 * by)
     return max(reach, Y4 * by)
