@@ -45,14 +45,14 @@ AGGREGATION, DISPERSION, FLOCKING, CENTRE, NEAREST, DISTANCES, SPEED = (
 SCRATCH, MEAN_X, MEAN_Y = (STRIDE * n for n in range(38, 41))
 # whether a robot may touch an x wall, a y wall, or something else (negative: it may),
 AT_X_WALL, AT_Y_WALL, AT_OTHERS = (STRIDE * n for n in range(41, 44))
-# the impulses that walls keep from one cycle to the next: of an x wall, then of a y wall, for two
-# corners each its number, normal and tangent impulse,
-KEPT_X, KEPT_Y = (STRIDE * n for n in (44, 50))
+# the impulses that walls keep from one cycle to the next: of an x wall, then of a y wall, for each
+# of two corners a table of its number, normal and tangent impulse, and a number that says nothing,
+KEPT_X, KEPT_Y = (STRIDE * n for n in (44, 52))
 # the robots that may touch something, packed,
-P_X, P_Y, P_HEADING, P_COS, P_SIN, P_VX, P_VY, P_JX, P_JY = (STRIDE * n for n in range(56, 65))
-P_TX, P_TY, P_TURN, P_RATE, P_SPIN, P_ANGULAR_DRIVE, P_SIDE = (STRIDE * n for n in range(65, 72))
+P_X, P_Y, P_HEADING, P_COS, P_SIN, P_VX, P_VY, P_JX, P_JY = (STRIDE * n for n in range(60, 69))
+P_TX, P_TY, P_TURN, P_RATE, P_SPIN, P_ANGULAR_DRIVE, P_SIDE = (STRIDE * n for n in range(69, 76))
 # and their contacts with an x wall, then with a y wall: its sign; then for two corners ...
-P_WALL_X, P_WALL_Y = (STRIDE * n for n in (72, 87))
+P_WALL_X, P_WALL_Y = (STRIDE * n for n in (76, 91))
 SIGN = 0
 # ... these rows each.
 CORNER, NORMAL_IMPULSE, TANGENT_IMPULSE, ARM, LEVER, NORMAL_MASS, TANGENT_MASS = (
@@ -61,11 +61,11 @@ CORNER, NORMAL_IMPULSE, TANGENT_IMPULSE, ARM, LEVER, NORMAL_MASS, TANGENT_MASS =
 FIRST_CORNER, SECOND_CORNER = STRIDE, 8 * STRIDE
 # What pairs of them look up (``gather.py``), tables of two numbers an entry: place, heading,
 # velocity, turn rate and number of partners.
-P_PLACES, P_HEADINGS, P_VELOCITIES, P_TURNS = (STRIDE * n for n in range(102, 110, 2))
-P_PARTNERS = STRIDE * 110
+P_PLACES, P_HEADINGS, P_VELOCITIES, P_TURNS = (STRIDE * n for n in range(106, 114, 2))
+P_PARTNERS = STRIDE * 114
 # The poses of all lanes as a table, four numbers an entry: place, cosine and sine of the heading.
-POSES = STRIDE * 111
-FLOAT_ROWS = 115
+POSES = STRIDE * 115
+FLOAT_ROWS = 119
 
 # Whole-number rows.
 RAB_FAULT, TRIAL, SLOT, OWN, CELL, FINE, SINCE, INDEX = (STRIDE * n for n in range(8))

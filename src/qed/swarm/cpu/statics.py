@@ -18,6 +18,7 @@ from numpy import float32 as f32
 from qed.compile import loop
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import index, round_up
+from qed.swarm.cpu.gather import gather_four, scatter_four
 from qed.swarm.laws import contact
 from qed.swarm.laws.outline import body_point, contact_arm, two_farthest_corners
 
@@ -27,6 +28,7 @@ ONE = f32(1.0)
 X_AXES = (L.P_X, ONE, ZERO, L.P_VX, L.P_VY)
 Y_AXES = (L.P_Y, ZERO, ONE, L.P_VY, L.P_VX)
 NO_CORNER = f32(-1.0)
+FIRST_CORNER, SECOND_CORNER = L.FIRST_CORNER, L.SECOND_CORNER  # as numbers: see ``motion.py``
 
 
 @loop
@@ -34,33 +36,25 @@ def recall_corners(
     f: Any, n: Any, wall: int, kept: int, walled: int, first: int, stop: int, cycle: int
 ) -> None:
     """Lay out the impulses that walls kept in the last cycle, if robots were near them then."""
-    begin = index(first)
-    for k in range(index(stop - first)):
-        e = begin + k
+    one, two = wall + FIRST_CORNER, wall + SECOND_CORNER
+    for at in range(index(first), index(stop), L.VECTOR):
+        gather_four(f, kept, n, L.P_LANE + at, f, one + at, L.STRIDE)
+        gather_four(f, kept + 4 * L.STRIDE, n, L.P_LANE + at, f, two + at, L.STRIDE)
+    for e in range(index(first), index(stop)):
         i = index(n[L.P_LANE + e])
         fresh = n[walled + i] != cycle - 1
         n[walled + i] = cycle
-        for which in range(2):
-            here = wall + L.FIRST_CORNER + which * (L.SECOND_CORNER - L.FIRST_CORNER) + e
-            there = kept + which * 3 * L.STRIDE + i
-            f[here + L.CORNER] = NO_CORNER if fresh else f[there]
-            f[here + L.NORMAL_IMPULSE] = f[there + L.STRIDE]
-            f[here + L.TANGENT_IMPULSE] = f[there + 2 * L.STRIDE]
+        f[one + e] = NO_CORNER if fresh else f[one + e]
+        f[two + e] = NO_CORNER if fresh else f[two + e]
 
 
 @loop
 def store_corners(f: Any, n: Any, wall: int, kept: int, first: int, stop: int) -> None:
     """Keep the impulses of walls for the next cycle."""
-    begin = index(first)
-    for k in range(index(stop - first)):
-        e = begin + k
-        i = index(n[L.P_LANE + e])
-        for which in range(2):
-            here = wall + L.FIRST_CORNER + which * (L.SECOND_CORNER - L.FIRST_CORNER) + e
-            there = kept + which * 3 * L.STRIDE + i
-            f[there] = f[here + L.CORNER]
-            f[there + L.STRIDE] = f[here + L.NORMAL_IMPULSE]
-            f[there + 2 * L.STRIDE] = f[here + L.TANGENT_IMPULSE]
+    for at in range(index(first), index(stop), L.VECTOR):
+        one, two = wall + FIRST_CORNER + at, wall + SECOND_CORNER + at
+        scatter_four(f, kept, n, L.P_LANE + at, f, one, L.STRIDE)
+        scatter_four(f, kept + 4 * L.STRIDE, n, L.P_LANE + at, f, two, L.STRIDE)
 
 
 @loop

@@ -172,7 +172,7 @@ def go_on(before: Block, after: Block, sums: bool) -> None:
         rows(L.POSES, 4),
         rows(L.LEFT, 2),
         rows(L.MARGIN, 1),
-        rows(L.KEPT_X, 12),
+        rows(L.KEPT_X, 16),
     ):
         after.f[some] = before.f[some]
     after.n[rows(L.WALLED_X, 2)] = before.n[rows(L.WALLED_X, 2)]
