@@ -86,6 +86,7 @@ TOLERANCES = {
     "bodies.faces": JUMPING,
     "bodies.farther": EXACT,
     "bodies.farther_face": JUMPING,
+    "bodies.two_faces": JUMPING,
     "bodies.from_point": POLE,
     "bodies.nearer": JUMPING,
     "bodies.nearer_edge": JUMPING,
