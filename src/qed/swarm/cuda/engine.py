@@ -46,6 +46,7 @@ VISITS_AT_ONCE = 1_000_000_000  # fine cells of a launch
 MOST_VISITS = 2**31 - 1  # of a controller
 UNASKED = 48 * 1024  # bytes of shared memory that a block may have without asking
 WARPS_AT_ONCE = 16  # that a multiprocessor has registers for
+LAID_OUT = 2.5  # times the warps that run at once, so that a GPU is never short of work
 
 _starts = StartTables()
 _sent: dict[str, tuple[int, Any]] = {}  # tables of the starts on the GPU, and how long they were
@@ -127,11 +128,11 @@ def places_of_warps() -> int:
 def has_room(environments: Sequence[Environment], trials: int) -> bool:
     """Return whether the GPU can simulate so many trials in each environment at once.
 
-    So that the last warps, which take the least time, may begin where others have ended, a quarter
-    more may be laid out than there is room for.
+    Simulations end one by one, and with each its slowest warp, so that the GPU is full only while
+    more is laid out than there is room for.
     """
     robots = np.array([env.robots for env in environments])
-    return bool(np.sum(-(-trials // (L.LANES // robots))) <= 1.25 * room())
+    return bool(np.sum(-(-trials // (L.LANES // robots))) <= LAID_OUT * room())
 
 
 def _parts(job: Job, wants: int) -> Iterator[slice]:
