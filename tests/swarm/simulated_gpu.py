@@ -202,6 +202,18 @@ def main() -> None:
         faults=qed.Faults(FAULTS),
         start=qed.Start(crowd(len(FAULTS), 2, 0.125), obstacles=obstacles),
     )
+    pillars = np.array([[[0.5, 0.18], [0.5, 0.52], [1.5, 0.18], [1.85, 1.0]]])
+    compare(
+        "between obstacles, and at obstacles and walls",
+        qed.Environment(robots=4, arena=2.0, obstacles=4, max_speed=0.2),
+        NETWORKS[:1],
+        sums=("centre_distance", "spirit"),
+        seconds=1.6,
+        trials=1,
+        start=qed.Start(
+            [[0.25, 0.35, 0.0], [1.25, 0.12, -0.02], [1.62, 0.75, 1.0], [0.8, 0.35, 3.12]], pillars
+        ),
+    )
     compare("a user's laws", [small, qed.Environment(robots=4, arena=2.0)], NETWORKS[1:], sums=OWN)
     compare(
         "a user's laws beside the paper's",

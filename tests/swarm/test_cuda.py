@@ -22,6 +22,7 @@ CASES = (
     "robots that come near later",
     "more than 32 rays that may hit, and pairs in doubt",
     "faults and obstacles",
+    "between obstacles, and at obstacles and walls",
     "a user's laws",
     "a user's laws beside the paper's",
     "a user's faults",
