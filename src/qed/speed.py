@@ -25,10 +25,9 @@ from qed.definitions import digest_of
 from qed.swarm.backend import described
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Fault, Faults
-from qed.swarm.job import checked
+from qed.swarm.job import Start, checked
 from qed.swarm.robot import CYCLE, THYMIO, Robot
 from qed.swarm.simulate import Pending, cores, simulate
-from qed.swarm.start import Start
 from qed.text import made_by
 
 TRIAL_SECONDS = 400.0  # the paper's trial, s of simulated time

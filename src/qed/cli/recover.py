@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from qed.cli import options, recoveries, show
+from qed import text
+from qed.cli import options, recoveries
 from qed.errors import InputError, integer
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def recover(
         )  # fmt: skip
         kit = Kit.load(path)
         combined = chosen(faults or ["10"], seed, among, broken, kit.environment.robots)
-        with show.waiting("searching, trial by trial") as progress:
+        with text.waiting("searching, trial by trial") as progress:
             found = kit.recover(
                 combined, task, budget=10 if budget is None else budget,
                 strategy=strategy or LEARNED, by=cast(Any, by), misdiagnosis_rate=misdiagnosis_rate,
@@ -100,7 +101,7 @@ def recover(
     if wanted is None:
         raise InputError(f"task: {source} does not name its task; give one with --task")
     combined = chosen(faults or ["10"], seed, among, broken)
-    with show.waiting(f"trying {len(archive):,} controllers in each fault") as progress:
+    with text.waiting(f"trying {len(archive):,} controllers in each fault") as progress:
         found = search(
             archive, wanted, combined, by=cast(Any, by), trials=trials, fresh=fresh,
             seconds=seconds, seed=seed, protocol=protocol, full=full, threads=threads,

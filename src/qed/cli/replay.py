@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qed.cli import options, recoveries, show
+from qed import text
+from qed.cli import options, recoveries
 from qed.definitions import defined
 from qed.errors import InputError, choice, integer
 
@@ -128,14 +129,14 @@ def replay(
 
     entries = []
     for archive, name in zip(archives, names(archives, sources), strict=True):
-        with show.waiting(f"{name}: trying {len(archive):,} controllers") as progress:
+        with text.waiting(f"{name}: trying {len(archive):,} controllers") as progress:
             found = recover(
                 archive, wanted, chosen, trials=trials, seconds=length, progress=progress, **how
             )
         entries.append(Entry(found, name, _origin(archive, found)))
-    with show.waiting("simulating what is shown") as progress:
+    with text.waiting("simulating what is shown") as progress:
         shown = watch(entries, seconds=length, seed=seed, trial=trial, progress=progress)
-    with show.waiting("drawing") as progress:
+    with text.waiting("drawing") as progress:
         film.write(shown, out, form, progress)
     _print(out, entries, shown.judged)
 
@@ -196,7 +197,7 @@ def _print(out: Path, entries: Sequence[Entry], judged: str) -> None:
         )
         return
     headings = ("healthy", "broken", "impact", "recovered", "resilience", "distance")
-    rows = show.table("", right=headings)
+    rows = text.table("", right=headings)
     for entry in entries:
         one = entry.found
         rows.add_row(
@@ -208,7 +209,7 @@ def _print(out: Path, entries: Sequence[Entry], judged: str) -> None:
             percent(one.resilience),
             f"{one.distance:.2f}",
         )
-    screen = show.console()
+    screen = text.console()
     screen.print(f"{entries[0].found.task}: mean fitness over {judged}", style="bold")
     screen.print(rows)
     for entry in entries:
@@ -245,15 +246,15 @@ def _replay_kit(
     form = film.film_of(ending, [length] * (most + 3), **look)
     can_write(out)
 
-    with show.waiting("searching, trial by trial") as progress:
+    with text.waiting("searching, trial by trial") as progress:
         found = kit.recover(
             chosen, budget=most, reset=False, seconds=length, progress=progress, **how
         )
-    with show.waiting("simulating what is shown") as progress:
+    with text.waiting("simulating what is shown") as progress:
         shown = story(
             kit, found, seconds=length, seed=how["seed"], speed=look["speed"], progress=progress
         )
-    with show.waiting("drawing") as progress:
+    with text.waiting("drawing") as progress:
         film.write(shown, out, form, progress)
     recoveries.print_diagnoses(found)
     many = f"{found.trials} trial{'s' * (found.trials != 1)}"

@@ -23,8 +23,7 @@ from starlette.types import ASGIApp
 from qed.definitions import known
 from qed.errors import InputError, StoppedError, choice, integer
 from qed.explore import maps, state
-from qed.explore.queues import Busy, PageQueues, Stream
-from qed.explore.ready import Simulator
+from qed.explore.queues import Busy, PageQueues, Simulator, Stream
 from qed.explore.security import PATIENCE, Guard, RefusedError, parsed, refusal
 from qed.explore.sources import ArchiveView, saved_session
 

@@ -176,9 +176,9 @@ def _names(one: ArchiveView) -> list[str]:
     names = map_layout.features(one.archive)
     algorithm = one.made.get("algorithm")
     if algorithm in ("hbd", "sdbc") and names[0] == "measure 1":
-        from qed.descriptors import hbd, sdbc
+        from qed.descriptors import HBD, SDBC
 
-        usual = {"hbd": hbd.NAMES, "sdbc": sdbc.NAMES}[algorithm]
+        usual = {"hbd": HBD, "sdbc": SDBC}[algorithm]
         return list(usual) if len(usual) == len(names) else names
     return names
 

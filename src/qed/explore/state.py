@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from qed.archive.archive import Archive
-from qed.controller.network import Controller
-from qed.controller.team import Team
+from qed.controller.network import Controller, Team
 from qed.definitions import defined
 from qed.errors import InputError, choice, integer, real
 from qed.explore.sources import LONGEST, ArchiveView
 from qed.swarm import robot
 from qed.swarm.environment import ATTRIBUTES, Environment
 from qed.swarm.faults import Faults
+from qed.swarm.job import Start
 from qed.swarm.made_for import made_for
-from qed.swarm.start import Start
 from qed.swarm.tasks import Task
 
 MOST_EVENTS = 64

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qed import limits
-from qed.controller.network import Controller
-from qed.controller.team import Team
+from qed.controller.network import Controller, Team
 from qed.definitions import defined
 from qed.errors import InputError, choice, integer
 from qed.files import disk, write_text
-from qed.programs import aseba, c, python, running
+from qed.programs import aseba, c, python
 from qed.programs.contract import contract_of, plain, readme, text_of
 from qed.programs.network import DoesNotFitError, Network, networks
-from qed.programs.parity import compare, record
+from qed.programs.parity import Running, compare, record
 from qed.recovery.kit.kit import Kit
 from qed.swarm import robot
 from qed.swarm.environment import Environment
@@ -35,7 +34,7 @@ SEARCHES = 3  # of a kit, compared
 class Variant(NamedTuple):
     """A program of a folder: how it is run here, and how close it is to the simulator's."""
 
-    start: Callable[[Path, int, Sequence[int]], running.Running]
+    start: Callable[[Path, int, Sequence[int]], Running]
     lacks: Callable[[], str | None]  # what is not installed here
     tolerance: float  # of an output, as a part of the wheel's range
 
@@ -55,12 +54,12 @@ def _nothing() -> None:
 
 LANGUAGES = {
     "python": Language(
-        python.files, running.PROGRAM, python.HOW_TO,
-        {"python": Variant(running.python, _nothing, 1e-5)},
+        python.files, python.PROGRAM, python.HOW_TO,
+        {"python": Variant(python.run, _nothing, 1e-5)},
     ),
     "micropython": Language(
-        python.files, running.PROGRAM, python.HOW_TO,
-        {"micropython": Variant(running.micropython, running.lacks_micropython, 1e-5)},
+        python.files, python.PROGRAM, python.HOW_TO,
+        {"micropython": Variant(python.run_micropython, python.lacks_micropython, 1e-5)},
     ),
     "aseba": Language(
         aseba.files, aseba.name_of(0, False), aseba.HOW_TO,

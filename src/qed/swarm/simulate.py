@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from qed import limits
-from qed.controller.network import Controller
-from qed.controller.team import Team
+from qed.controller.network import Controller, Team
 from qed.definitions import defined
 from qed.errors import InputError, choice
 from qed.swarm import backend as engines
@@ -19,11 +18,10 @@ from qed.swarm import robot
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.job import Job, checked
+from qed.swarm.job import Job, Start, checked
 from qed.swarm.made_for import made_for
 from qed.swarm.measures import ACTIONS, DESCRIPTORS, STATES, Sums, stacked
 from qed.swarm.measures import wanted as wanted_sums
-from qed.swarm.start import Start
 from qed.swarm.tasks import TASKS, Task, fitness, tasks_of
 from qed.swarm.user_defined import Law
 

@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from qed.controller.network import Controller
-from qed.controller.team import Team
+from qed.controller.network import Controller, Team
 from qed.errors import InputError
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.job import checked
+from qed.swarm.job import Start, checked
 from qed.swarm.made_for import made_for
-from qed.swarm.start import Start
 from qed.swarm.tasks import TASKS, Task, tasks_of
 
 

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from qed import limits
-from qed.controller.network import Controller
-from qed.controller.team import Team
+from qed.controller.network import Controller, Team
 from qed.definitions import defined
 from qed.errors import InputError, integer
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.job import checked
+from qed.swarm.job import Start, checked
 from qed.swarm.made_for import made_for
 from qed.swarm.measures import wanted
-from qed.swarm.start import Start
 from qed.swarm.tasks import Task
 
 if TYPE_CHECKING:

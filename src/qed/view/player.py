@@ -17,7 +17,7 @@ import numpy as np
 from qed.files import user_file
 from qed.swarm.laws import scoring
 from qed.swarm.robot import CYCLE, OBSTACLE_RADIUS, Robot
-from qed.view import ink, look
+from qed.view import look
 from qed.view.pane import Pane
 from qed.view.replay import Column, Replay
 
@@ -114,7 +114,7 @@ def drawing(faults: Iterable[Fault], robot: Robot) -> dict[str, Any]:
             "centreSize": look.CENTRE_SIZE,
             "flockRange": float(scoring.FLOCK_RANGE),
             "obstacleRadius": OBSTACLE_RADIUS,
-            "badgeBias": ink.BIAS,
+            "badgeBias": look.BIAS,
             **body(robot),
         },
         "themes": {"light": _theme(look.LIGHT), "dark": _theme(look.DARK)},
@@ -135,7 +135,7 @@ def body(robot: Robot) -> dict[str, Any]:
 def _theme(colours: dict[str, Any]) -> dict[str, Any]:
     """Return the colours of a light or dark page, with the shades of a visited cell."""
     floor, fresh = colours["floor"], colours["fresh"]
-    shades = [ink.mixed(floor, fresh, k / look.STEPS) for k in range(look.STEPS + 1)]
+    shades = [look.mixed(floor, fresh, k / look.STEPS) for k in range(look.STEPS + 1)]
     return colours | {"freshness": [f"rgb({','.join(map(str, shade))})" for shade in shades]}
 
 
