@@ -32,8 +32,7 @@ Speeds = dict[Name, dict[int, float]]  # robot-steps/s, by case and number of th
 def bench(
     threads: options.Threads = None,
     seconds: Annotated[
-        float,
-        typer.Option(min=0.01, max=600.0, help="How long to measure each case, in seconds."),
+        float, typer.Option(min=0.01, max=600.0, help="How long to measure each case, in seconds.")
     ] = 1.5,
     output: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Save all numbers as JSON.")

@@ -84,17 +84,9 @@ def evolve(
     runs: list[Run] = []
     for each in range(seed, seed + replicates):
         swarms = Swarms(
-            task,
-            chosen_algorithm,
-            trials,
-            seconds,
-            each,
-            race,
-            controller,
-            threads,
-            engine,
+            task, chosen_algorithm, trials, seconds, each, race, controller, threads, engine,
             chosen_robot,
-        )
+        )  # fmt: skip
         folder = out or Path("runs") / f"{swarms.task}-{swarms.algorithm}-{seed}"
         if replicates > 1:
             folder = folder / f"seed-{each}"

@@ -38,7 +38,6 @@ def export(
     files: options.With = None,
 ) -> None:
     """Write what robots run as a program for them, and compare it with the simulator's."""
-    from qed.archive.stored import open_archive
     from qed.controller.network import Team
     from qed.programs.export import export as write
     from qed.programs.network import DoesNotFitError
@@ -55,9 +54,7 @@ def export(
         what = Kit.load(path)
         how["name"] = str(what.task)
     else:
-        archive, _, source = open_archive(path)
-        if without is not None:
-            archive = archive.without(without)
+        archive, source = options.opened(path, without)
         settings = archive.header["settings"]
         how["task"] = task or settings.get("task")
         if how["task"] is None:

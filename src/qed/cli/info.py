@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from qed.archive.archive import Archive
 
 
-def info(
-    path: options.ArchiveOrKit,
-    files: options.With = None,
-) -> None:
+def info(path: options.ArchiveOrKit, files: options.With = None) -> None:
     """Show the settings and the numbers of a run, an archive or a kit."""
     from qed.archive.stored import open_archive
     from qed.evolution.algorithms import ALGORITHMS

@@ -42,16 +42,13 @@ def prepare(
     files: options.With = None,
 ) -> None:
     """Prepare a kit: learn from simulated faults how to recover within ten trials."""
-    from qed.archive.stored import open_archive
     from qed.errors import InputError, StoppedError
     from qed.files import can_write
     from qed.recovery.kit.prepare import Effort
     from qed.recovery.kit.prepare import prepare as learn
     from qed.swarm.faults import Faults
 
-    archive, _, _ = open_archive(path)
-    if without is not None:
-        archive = archive.without(without)
+    archive, _ = options.opened(path, without)
     if out.suffix.lower() != ".npz":
         raise InputError(f"out: the file must end in .npz, got {out.name!r}")
     can_write(out)

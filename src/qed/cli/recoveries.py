@@ -59,11 +59,11 @@ def _without(kit: Kit) -> str:
     return share_of(len(rows), len(reads), fitness, int(kit.cells[best]))
 
 
-def print_recoveries(found: Sequence[Recovery], task: str) -> None:
+def print_recoveries(found: Sequence[Recovery]) -> None:
     """Print what was found, fault by fault, and what that is worth."""
     first = found[0]
     text.console().print(
-        f"{task}: fitness {first.normal:.3f} with healthy robots (cell {first.normal_cell})",
+        f"{first.task}: fitness {first.normal:.3f} with healthy robots (cell {first.normal_cell})",
         style="bold",
     )
     if first.strategy is not None:

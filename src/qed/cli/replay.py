@@ -41,8 +41,7 @@ def replay(
     ] = "1",
     task: options.Task = None,
     seconds: Annotated[
-        float | None,
-        typer.Option(help="Simulated time, in s (default: the longest of the runs')."),
+        float | None, typer.Option(help="Simulated time, in s (default: the longest of the runs').")
     ] = None,
     trials: Annotated[
         int | None, typer.Option(help="Selection trials for the recovery (default: 10).")

@@ -355,8 +355,7 @@ class Evaluation:
             may_win = self.bounds[active] >= self.incumbents[active]
             if self.race:
                 lost = early_stopping.lost_race(
-                    self.fitness[active, : self.done],
-                    self.incumbents_by_trial[active, : self.done],
+                    self.fitness[active, : self.done], self.incumbents_by_trial[active, : self.done]
                 )
                 behind = active[lost]
                 self.bounds[behind] = np.minimum(self.bounds, self.incumbents)[behind]
