@@ -163,12 +163,10 @@ class Explorer:
 
     async def lines(self, request: Request) -> Response:
         """Answer with the lines of Python that do what is seen."""
-        from qed.explore import lines
-
         asked = await _asked(request)
         scene = self._scene(asked)
         way = asked.get("way", "")
-        return JSONResponse({"text": lines.written(scene, way if isinstance(way, str) else "")})
+        return JSONResponse({"text": state.written(scene, way if isinstance(way, str) else "")})
 
     async def spread(self, request: Request) -> Response:
         """Answer with the fitness of what is seen from different starts."""

@@ -48,7 +48,8 @@ VIRIDIS = (
 def as_data(one: ArchiveView) -> dict[str, Any]:
     """Return all that the page needs to draw an archive's map, and to describe its cells."""
     archive, filled = one.archive, one.occupied
-    layout = _layout(one)
+    dimensions = None if isinstance(archive.space, Centroids) else _dimensions(one)
+    layout = map_layout.map_layout(archive, dimensions, list(one.attributes or ()), spaced=True)
     return {
         "title": map_layout.title(archive),
         "kind": layout.kind,
@@ -118,11 +119,6 @@ def about(one: ArchiveView) -> dict[str, Any]:
 def _rounded(values: Any, digits: int = 3) -> list[Any]:
     rounded: list[Any] = np.round(np.asarray(values, float), digits).tolist()
     return rounded
-
-
-def _layout(one: ArchiveView) -> MapLayout:
-    dimensions = None if isinstance(one.archive.space, Centroids) else _dimensions(one)
-    return map_layout.map_layout(one.archive, dimensions, list(one.attributes or ()), spaced=True)
 
 
 def _dimensions(one: ArchiveView) -> list[Dimension]:

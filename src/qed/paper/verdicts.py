@@ -194,7 +194,8 @@ class _Unchecked(NamedTuple):
 
 def _html_row(each: Judged) -> str:
     said = each.statement
-    fine = f"<small>{escape(_fine(each))}</small>" + (
+    fine = (
+        f"<small>{escape(f'{said.where}: {said.tolerance}.')}</small>"
         f"<details><summary>How</summary><small>{escape(said.how)} Reason for the tolerance: "
         f"{escape(said.why_tolerance)}.</small></details>"
     )
@@ -210,11 +211,6 @@ def _html_row(each: Judged) -> str:
         f'<td data-label="Paper">{_numbers(said.paper)}</td>'
         f'<td data-label="Verdict">{verdict}</td></tr>\n'
     )
-
-
-def _fine(each: Judged) -> str:
-    """Return where the paper makes a statement, and what counts as holding."""
-    return f"{each.statement.where}: {each.statement.tolerance}."
 
 
 def _beside(each: Judged) -> list[str]:

@@ -48,14 +48,10 @@ class Language(NamedTuple):
     variants: Mapping[str, Variant]
 
 
-def _nothing() -> None:
-    return None
-
-
 LANGUAGES = {
     "python": Language(
         python.files, python.PROGRAM, python.HOW_TO,
-        {"python": Variant(python.run, _nothing, 1e-5)},
+        {"python": Variant(python.run, lambda: None, 1e-5)},
     ),
     "micropython": Language(
         python.files, python.PROGRAM, python.HOW_TO,

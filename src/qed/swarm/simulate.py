@@ -167,7 +167,8 @@ def simulate(
         start=start, noise=noise,
     )  # fmt: skip
     scored = tasks_of(task, tasks)
-    wanted = [choice("descriptors", one, DESCRIPTORS) for one in _list(descriptors)]
+    descriptors = [descriptors] if isinstance(descriptors, str) else descriptors
+    wanted = [choice("descriptors", one, DESCRIPTORS) for one in descriptors]
     if not scored and not wanted:
         raise InputError(f"tasks must name at least one of {', '.join(TASKS)}; got none")
     workers = limits.threads(threads) or cores()
@@ -214,11 +215,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _list(given: Any) -> list[Any]:
-    """Return one or several things as a list."""
-    return [given] if isinstance(given, str) else list(given)
 
 
 def _outcome(

@@ -54,7 +54,9 @@ def page(
     """Return the page.  A story's holds what robots sense only if ``sensors`` are asked for."""
     data = common_data(shown) | {"speed": speed, "trails": trails, "sensors": sensors}
     if isinstance(shown, Replay):
-        data |= _replay_data(shown)
+        step = unit(shown.environment.arena)
+        columns = [_column(column, step) for column in shown.columns]
+        data |= {"judged": shown.judged, "columns": columns}
     else:
         data |= _story_data(shown, sensors)
     scripts = ("clock", "replay" if isinstance(shown, Replay) else "story", "controls")
@@ -137,13 +139,6 @@ def _theme(colours: dict[str, Any]) -> dict[str, Any]:
     floor, fresh = colours["floor"], colours["fresh"]
     shades = [look.mixed(floor, fresh, k / look.STEPS) for k in range(look.STEPS + 1)]
     return colours | {"freshness": [f"rgb({','.join(map(str, shade))})" for shade in shades]}
-
-
-def _replay_data(replay: Replay) -> dict[str, Any]:
-    return {
-        "judged": replay.judged,
-        "columns": [_column(column, unit(replay.environment.arena)) for column in replay.columns],
-    }
 
 
 def _column(column: Column, step: float) -> dict[str, Any]:
