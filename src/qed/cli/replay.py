@@ -96,13 +96,8 @@ def replay(
 
     # A request to stop ends like Ctrl-C: with nothing half-written left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    look: dict[str, Any] = {
-        "speed": speed,
-        "fps": fps,
-        "size": size,
-        "trails": trails,
-        "sensors": sensors,
-    }
+    look: dict[str, Any] = {"speed": speed, "fps": fps, "size": size}
+    look |= {"trails": trails, "sensors": sensors}
     how: dict[str, Any] = {"by": by, "seed": seed, "threads": threads, "backend": backend}
     if any(map(is_kit, paths)):
         if len(paths) > 1:

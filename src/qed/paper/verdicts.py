@@ -14,6 +14,7 @@ from qed.study.results import Results
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SHUFFLES = 5  # of the names of algorithms, to tell what chance scores
+SAID = ("id", "group", "where", "statement", "how", "tolerance", "why_tolerance", "paper")
 COLUMNS = ("Statement", "This study", "Paper", "Verdict")
 KINDS = {"in words": statements.IN_WORDS, "numbers and tests of its tables": statements.IN_TABLES}
 CLASSES = {HOLDS: "same", DIFFERS: "differs", UNCHECKED: "unchecked"}
@@ -23,14 +24,7 @@ def frame(judged: list[Judged]) -> pd.DataFrame:
     """Return all that is known of the statements, one row each."""
     return pd.DataFrame(
         {
-            "id": each.statement.id,
-            "group": each.statement.group,
-            "where": each.statement.where,
-            "statement": each.statement.statement,
-            "how": each.statement.how,
-            "tolerance": each.statement.tolerance,
-            "why_tolerance": each.statement.why_tolerance,
-            "paper": each.statement.paper,
+            **{name: getattr(each.statement, name) for name in SAID},
             "ours": each.ours,
             "verdict": each.verdict,
             "the_papers_way": each.claimed,
