@@ -13,7 +13,7 @@ import numpy as np
 
 from qed.controller.inputs import WHEELS
 from qed.definitions import defined
-from qed.errors import InputError
+from qed.errors import InputError, instance
 from qed.swarm.made_for import made_for
 from qed.swarm.robot import THYMIO, Robot
 
@@ -254,12 +254,7 @@ class Team:
         if not self.controllers:
             raise InputError("a team must have a controller for each robot, got none")
         for k, controller in enumerate(self.controllers):
-            if not isinstance(controller, Controller):
-                raise InputError(
-                    f"controllers[{k}] of a team must be a qed.Controller, got "
-                    f"{type(controller).__name__}"
-                )
-
+            instance(f"controllers[{k}] of a team", controller, Controller)
             if controller.robot.key != self.controllers[0].robot.key:
                 raise InputError(
                     f"controllers[{k}] of a team drives another robot than the first one: "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qed import limits
 from qed.controller.network import Controller, Team
 from qed.definitions import defined
-from qed.errors import InputError, choice, integer
+from qed.errors import InputError, choice, instance, integer
 from qed.files import disk, write_text
 from qed.programs import aseba, c, python
 from qed.programs.contract import contract_of, plain, readme, text_of
@@ -167,9 +167,7 @@ def export(
     scored = defined("task", task, Task)
     count = integer("trials", trials, 1, 1000)
     length = limits.seconds(seconds)
-    if not isinstance(what, Controller | Team | Kit):
-        kind = type(what).__name__
-        raise InputError(f"what must be a qed.Controller, a qed.Team or a qed.Kit, got {kind}")
+    instance("what", what, Controller, Team, Kit)
     if environment is None:
         environment = what.environment if isinstance(what, Kit) else Environment(robot=what.robot)
     different, parts, labels = _members(what, environment)

@@ -22,7 +22,7 @@ from qed import limits
 from qed.controller.genome import Networks
 from qed.definitions import defined
 from qed.descriptors import spirit, spirit_distance
-from qed.errors import InputError, choice
+from qed.errors import InputError, choice, instance
 from qed.streams import evolution_trials, stream
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
@@ -123,9 +123,7 @@ class Trials:
     watched: bool = False  # in small portions, so that somebody who watches hears of them soon
 
     def __post_init__(self) -> None:
-        if not isinstance(self.environment, Environment):
-            kind = type(self.environment).__name__
-            raise InputError(f"environment must be a qed.Environment, got {kind}")
+        instance("environment", self.environment, Environment)
         if self.environment.robot.key != self.robot.key:
             raise InputError(
                 f"environment: its robot is {self.environment.robot}, but the controllers drive "

@@ -11,7 +11,7 @@ import numpy as np
 from qed import limits
 from qed.controller.genome import Networks
 from qed.controller.network import Controller, Team
-from qed.errors import InputError, number
+from qed.errors import InputError, instance, number
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 from qed.swarm.made_for import made_for
@@ -179,8 +179,8 @@ def checked(
     environment = environment or Environment(robot=swarms[0].robot)
     environments = _one_each("environment", environment, (Environment,), len(swarms))
     broken = _one_each("faults", faults, (Faults,), len(swarms), optional=True)
-    if start is not None and not isinstance(start, Start):
-        raise InputError(f"start must be a qed.Start, got {type(start).__name__}")
+    if start is not None:
+        instance("start", start, Start)
     if trials is None:
         trials = start.trials if start is not None else 50
     trials = limits.trials(trials)
