@@ -34,7 +34,7 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 import qed
 from qed import speed
 from qed.chance import fold
-from qed.controller.networks import Networks
+from qed.controller.genome import Networks
 from qed.descriptors import hbd
 from qed.evolution import Run, run_side_by_side
 from qed.evolution.algorithms import ALGORITHMS, Algorithm, Condition, Niches
@@ -141,7 +141,7 @@ class RandomisedEvaluation:
         """Return means over the environments."""
         outcome = self.pending.outcome()
         fitness = outcome.fitness[self.domain.task.name].reshape(self.count, -1).mean(1)
-        behaviour = hbd.describe(outcome, self.job.environments)
+        behaviour = hbd(outcome, self.job.environments)
         return [(fitness, behaviour.reshape(self.count, WORLDS, -1).mean(1))]
 
 
@@ -168,7 +168,7 @@ ARMS: dict[str, tuple[type[Swarms], Any, str]] = {
             HBD.space,
             "randomised",
             sums=HBD.sums,
-            describe=hbd.describe,
+            describe=hbd,
         ),
         "HBD, each child in the same ten random environments",
     ),
