@@ -159,8 +159,8 @@ def on_places(
 def on_library(apart: np.ndarray, rank: int, scale: float) -> tuple[Columns, np.ndarray]:
     """Return the kernel of fitness over faults (faults, n), from its mean; and variances.
 
-    It is scale times the second moment in the first directions, without the noise in them; what is
-    left of the mean variance, at least the nugget, is each controller's own.
+    It is scale times the second moment in the first directions, without the noise in them, and the
+    nugget, a part of its mean, which is each controller's own.
     """
     _, sizes, right = np.linalg.svd(apart, full_matrices=False)
     kept = min(rank, len(sizes) - 1)
