@@ -27,6 +27,7 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 
 from qed import files, speed
 from qed.evolution import Run, run_side_by_side
+from qed.evolution.folder import PROGRESS
 from qed.swarm.backend import chosen, described
 from qed.swarm.simulate import cores
 
@@ -196,6 +197,24 @@ def compile_all(kinds: Sequence[Mapping[str, Any]], tasks: Sequence[str]) -> Non
 def made() -> dict[str, Any]:
     """Return what made an archive's rows."""
     return {**speed.machine(), "on": described(chosen("auto"), cores())}
+
+
+def history(place: Path, points: int = 30) -> dict[str, Any]:
+    """Return the best and the mean of an archive in its evolution, and the best over evaluations.
+
+    The last of so many points is the end, the others lie evenly on a scale of logarithms.
+    """
+    lines = (place / PROGRESS).read_text("utf-8").splitlines()[1:]
+    rows = [[float(value) for value in line.split(",")] for line in lines]
+    last = len(rows) - 1
+    some = sorted({round(last ** (k / (points - 1))) for k in range(points)} | {0, last})
+    done, _, best, mean, _ = rows[-1]
+    return {
+        "evaluations": int(done),
+        "best": best,
+        "mean": mean,
+        "curve": [[int(rows[k][0]), rounded(rows[k][2])] for k in some],
+    }
 
 
 def save_json(path: Path, found: Any) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from comparison import Plan, folders_of, made, rounded, save_json
+from comparison import Plan, folders_of, history, made, rounded, save_json
 from replayed import BUDGETS
 
 import qed
@@ -198,14 +198,14 @@ def judged(
 
 def judge(place: Path, plan: Plan, faults: Sequence[str], answers: str, rows: str) -> None:
     """Measure answers on fresh trials, and keep the rows of an archive."""
-    archive, how = opened(place, plan)
+    _, how = opened(place, plan)
     told = json.loads((place / answers).read_text("utf-8"))
     found, spent = judged(how, told, faults)
     task, algorithm, seed = place.name.rsplit("-", 2)
     table = {"task": task, "map": algorithm, "seed": int(seed), "size": plan["size"]}
     table |= {key: told[key] for key in told if key not in found} | found
     table |= {"fresh_trials": spent, "made": made()}
-    table["evolved"] = {"best": archive.best.fitness, "mean": archive.mean}
+    table["evolved"] = history(place)
     save_json(place / rows, table)
 
 

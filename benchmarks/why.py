@@ -28,7 +28,7 @@ import numpy as np
 import replayed
 import searches
 from arms import ARMS
-from comparison import Clock, Comparison, Plan, folders_of, made, rounded, save_json
+from comparison import Clock, Comparison, Plan, folders_of, history, made, rounded, save_json
 
 import qed
 from qed.controller.networks import Networks
@@ -115,9 +115,11 @@ def plan(size: str = "full") -> dict[str, Any]:
 
 
 def runs(folder: Path, plan: Plan) -> list[Run]:
-    """Return the runs of all arms, new or where they were stopped."""
+    """Return the runs of all arms that are not judged yet, new or where they were stopped."""
     found = []
     for place in folders_of(folder, plan):
+        if (place / ROWS).exists():  # its archive may be elsewhere
+            continue
         task, arm, replicate = place.name.rsplit("-", 2)
         kind, algorithm, _ = ARMS[arm]
         how = plan["trials"], plan["seconds"], int(replicate)
@@ -249,7 +251,7 @@ def judge(place: Path, plan: Plan) -> None:
     cells, every = archive.occupied, np.arange(len(archive))
     table = {"task": task, "arm": arm, "replicate": int(replicate), "size": plan["size"]}
     table["archive"] = jury.rows(every, cells, changed=True)
-    table["evolved"] = {"best": archive.best.fitness, "mean": archive.mean}
+    table["evolved"] = history(place)
     if arm in SUBSAMPLED:
         for size in plan["subsamples"]:
             chance = np.random.default_rng(stream("why", "subsample", place.name, size))
