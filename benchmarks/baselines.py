@@ -150,7 +150,7 @@ def measure(place: Path, plan: Plan) -> None:
     lesson = learn(archive, kit, effort)
     found = {
         "healthy": np.concatenate(parts),
-        "spirit": fitting.places_in(behaviours).astype(np.float32),
+        "spirit": replayed.principal(behaviours).astype(np.float32),
         "own": fitting.places_in(archive.measures[archive.occupied]).astype(np.float32),
         "survey": survey.astype(np.float32),
         "rows": lesson.rows,
@@ -160,7 +160,8 @@ def measure(place: Path, plan: Plan) -> None:
     }
     present = int(lesson.rows[lesson.present])
     likely = searches.likely(found["healthy"].mean(1), present)
-    found["tables"] = searches.tables(how, plan["faults"], plan["heats"], lesson.rows, likely)
+    kits = [lesson.rows] * len(plan["faults"])
+    found["tables"] = searches.tables(how, plan["faults"], plan["heats"], kits, likely)
     save(place / MEASURED, found)
 
 

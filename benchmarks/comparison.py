@@ -207,7 +207,7 @@ def history(place: Path, points: int = 30) -> dict[str, Any]:
     lines = (place / PROGRESS).read_text("utf-8").splitlines()[1:]
     rows = [[float(value) for value in line.split(",")] for line in lines]
     last = len(rows) - 1
-    some = sorted({round(last ** (k / (points - 1))) for k in range(points)} | {0, last})
+    some = sorted({min(round(last ** (k / (points - 1))), last) for k in range(points)} | {0})
     done, _, best, mean, _ = rows[-1]
     return {
         "evaluations": int(done),

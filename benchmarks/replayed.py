@@ -139,6 +139,18 @@ class Columns:
         return np.stack([self.kept[row] for row in rows.tolist()], axis=1)
 
 
+def principal(behaviours: np.ndarray, most: int = 16) -> np.ndarray:
+    """Return behaviours (n, d) on their principal axes, all on the scale of the first, 0 to 1.
+
+    As ``fitting.places_in``, but by way of the covariance, since n is large here.
+    """
+    centred = behaviours - behaviours.mean(0, dtype=np.float64)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    spread = centred @ axes[:, ::-1][:, :most]
+    found: np.ndarray = (spread - spread.min(0)) / max(float(np.ptp(spread[:, 0])), 1e-12)
+    return found
+
+
 def on_places(
     places: np.ndarray, length: float, variance: float, shift: float = 0.0, nugget: float = NUGGET
 ) -> tuple[Columns, np.ndarray]:

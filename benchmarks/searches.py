@@ -121,14 +121,14 @@ def tables(
     how: Trials,
     faults: Sequence[str],
     heats: Sequence[tuple[int | None, int]],
-    known: np.ndarray,
+    known: Sequence[np.ndarray],
     likely: np.ndarray,
 ) -> np.ndarray:
     """Return trials (faults, n, most) of an archive: NaN where a controller met no more.
 
     A heat is how many of the best go on, and how many trials they have met at its end.  Those
     likely to be tried again and again, such as the best in the normal environment, are in all
-    heats; those that a kit knows, in all but the last.
+    heats; those that the kits of a fault know, in all but the last.
     """
     controllers, most = len(how.networks), heats[-1][1]
     found = np.full((len(faults), controllers, most), np.nan, np.float16)
@@ -138,7 +138,7 @@ def tables(
             if keep is not None and keep < len(rows):
                 means = found[k, rows, :met].astype(np.float32).mean(1)
                 best = rows[np.argsort(-means, kind="stable")[:keep]]
-                more = known if heat < len(heats) - 1 else likely
+                more = known[k] if heat < len(heats) - 1 else likely
                 going[k] = np.union1d(best, np.union1d(likely, more))
         several = np.concatenate(going)
         names = [fault for fault, rows in zip(faults, going, strict=True) for _ in rows]

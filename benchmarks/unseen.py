@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ LEFT_OUT = {
 }
 HIT = {"DEAD": (2, 4, 6)}  # robots of one-sided faults of a new kind; else:
 HITS = (2, 5, 8)
-BROKEN = (2, 5, 8, 10, 1, 3, 4, 6, 7, 9)  # robots of a new kind in a library; a survey has four
+BROKEN = (3, 8, 2, 5, 10, 1, 4, 6, 7, 9)  # robots of a new kind in a library; a survey has two
 LEAST = 3  # robots of the kind in a mixed fault
 STRATEGIES = {
     "keep": "the swarm keeps the normal best",
@@ -57,9 +57,9 @@ STRATEGIES = {
 CHANGES = [
     "2026-11-19, before any run: all kits but those of sizes have surveys and libraries of the "
     "same sizes, as many of them mixed (before, a kit without a kind lost the part of its survey "
-    "that has it, and the kit with new kinds had more of both); a survey of new kinds has them in "
-    "2, 5, 8 and 10 robots (before 1 to 4); what is primary are two means over kinds (before, one "
-    "number for each kind)",
+    "of 40 that has it, and the kit with new kinds had more of both); surveys have 20 faults, as "
+    "qed.prepare's; a survey of new kinds has them in 3 and 8 robots (before 1 to 4); what is "
+    "primary are two means over kinds (before, one number for each kind)",
 ]
 KERNELS = [{}, {"fault": "ROFS"}, {"fault": "LW-H"}, *({"fault": one} for one in NEW.values())]
 
@@ -117,7 +117,7 @@ def plan(size: str = "full") -> dict[str, Any]:
         ],
         "others": others,
         "new": new,
-        "survey": {"mixed": 14, "one_sided": 26, "new": 16},
+        "survey": {"mixed": 7, "one_sided": 13, "new": 8},
         "taught": {"mixed": 40, "one_sided": 80, "new": 40},
         "controllers": 64,
         "each": 3,
@@ -173,9 +173,16 @@ def arms(plan: Plan) -> dict[str, tuple[list[str], list[str]]]:
             found[f"without {name}"] = mixture(plan, "survey", out), mixture(plan, "taught", out)
     found["with new kinds"] = mixture(plan, "survey", new=True), mixture(plan, "taught", new=True)
     for size in plan["sizes"]:
-        most = min(size, len(found["all"][0]))
+        most = min(size, sum(plan["survey"][kind] for kind in ("mixed", "one_sided")))
         found[f"{size} faults"] = plan["library"][:most], plan["library"][:size]
     return found
+
+
+def kits_of(case: Mapping[str, str]) -> tuple[str, str]:
+    """Return the kit that has not seen what is met, and the one that has."""
+    if case["group"] == "left out":
+        return f"without {case['what']}", "all"
+    return "all", "with new kinds"
 
 
 def further(plan: Plan, known: baselines.Known) -> list[str]:
@@ -226,13 +233,15 @@ def measure(place: Path, plan: Plan) -> None:
     again = np.full(len(names), known.running)
     more = searches.pairs(how, again, names, plan["present"], "present")
     likely = searches.likely(known.normal, known.running)
-    met = [case["faults"] for case in plan["cases"] if case["group"] != "size"]
+    cases = [case for case in plan["cases"] if case["group"] != "size"]
+    met = [case["faults"] for case in cases]
+    kits = [np.union1d(*(rows[name] for name in kits_of(case))) for case in cases]
     found = {
         "survey": survey,
         "union": union,
         "learned": learned,
         "more": more.astype(np.float32),
-        "tables": searches.tables(how, met, plan["heats"], union, likely),
+        "tables": searches.tables(how, met, plan["heats"], kits, likely),
         **{f"rows {name}": some for name, some in rows.items()},
     }
     save(place / LIBRARIES, found)
@@ -296,10 +305,9 @@ class Kits(baselines.Known):
                     asked[f"kit {size}"] = self.asked(f"{size} faults")["kit"]
                     fixed[f"prior {size}"] = self.favourite(f"{size} faults")
             else:
-                left_out = case["group"] == "left out"
-                ignorant = f"without {case['what']}" if left_out else "all"
+                ignorant, informed = kits_of(case)
                 asked = {**self.asked(ignorant), "bo": self.mapped(ignorant)}
-                asked["informed"] = self.asked("all" if left_out else "with new kinds")["kit"]
+                asked["informed"] = self.asked(informed)["kit"]
                 fixed["prior"] = self.favourite(ignorant)
             for name, row in fixed.items():
                 found[name][k] = [row] * len(BUDGETS)

@@ -17,6 +17,7 @@ import unseen_page
 import why
 
 import qed
+from qed.recovery.kit import fitting
 from qed.recovery.recover import trials_of
 from qed.recovery.search.strategies import MapBased
 
@@ -36,7 +37,7 @@ FAULTS = [
 
 def test_all_meet_few_trials_and_the_better_ones_more(how):
     heats = [(None, 1), (4, 3), (2, 4)]
-    found = searches.tables(how, FAULTS, heats, known=np.array([9]), likely=np.array([12]))
+    found = searches.tables(how, FAULTS, heats, known=[np.array([9])] * 2, likely=np.array([12]))
     assert found.shape == (2, 16, 4)
     depth = np.isfinite(found).sum(2)
     for table, met in zip(found.astype(float), depth, strict=True):
@@ -56,6 +57,17 @@ def test_a_search_is_told_the_trials_of_the_table_in_their_order():
     # First the present one, free; then 2 and 1, and the best of them; of 1 there is no more.
     assert search.told == {0: [0.1], 2: [0.4], 1: [0.5, 0.5, 0.5]}
     assert (answers, again) == ([2, 1, 1], 2)
+
+
+def test_principal_axes_keep_the_distances_of_places_in_a_map():
+    behaviours = np.random.default_rng(2).normal(size=(60, 40)) * np.linspace(3.0, 0.1, 40)
+    ours, theirs = replayed.principal(behaviours), fitting.places_in(behaviours)
+
+    def apart(places: np.ndarray) -> np.ndarray:
+        return np.linalg.norm(places[:, None] - places[None], axis=2)
+
+    assert ours.shape == (60, 16)
+    np.testing.assert_allclose(apart(ours), apart(theirs), atol=1e-9)
 
 
 def test_the_library_kernel_is_the_covariance_over_its_faults():
@@ -108,8 +120,8 @@ def test_kits_have_not_seen_what_they_have_not_seen():
         survey, faults = arms[f"without {name}"]
         mixed = [[f for f in some if f in plan["library"][::3] + plan["others"]]
                  for some in (survey, faults)]  # fmt: skip
-        assert (len(survey), len(faults)) == (40, 120)
-        assert (len(mixed[0]), len(mixed[1])) == (14, 40)
+        assert (len(survey), len(faults)) == (20, 120)
+        assert (len(mixed[0]), len(mixed[1])) == (7, 40)
         assert not {one for fault in [*survey, *faults] for one in fault.split(",")} & set(out)
     assert [len(some) for some in arms["all"]] == [len(some) for some in arms["with new kinds"]]
     known = {one for fault in [*arms["all"][1], *arms["640 faults"][1]] for one in fault.split(",")}
