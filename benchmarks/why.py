@@ -68,8 +68,8 @@ KIT_TRIALS = (1, 3, 10)  # after which a kit's answer is looked at
 MARGIN = 0.01  # of fitness, within which arms are called alike
 CHANGES = [
     "2026-11-19, after replicate 1 was judged and before any other: that niches less QED is the "
-    "primary comparison, and in which conditions; the margin; kits. Nothing else has changed since "
-    "2026-11-18, when the plan was made",
+    "primary comparison, and in which conditions; the margin; when to stop; kits. Nothing else has "
+    "changed since 2026-11-18, when the plan was made",
 ]
 TINY = {"tasks": ["patrolling", "flocking"], "evaluations": 400, "initial": 100, "trials": 10,
         "seconds": 20.0, "heats": [[None, 1], [32, 3], [8, 6]], "fresh": 8,
@@ -104,6 +104,8 @@ def plan(size: str = "full") -> dict[str, Any]:
         "interval of Student's t over the pairs of maps, tasks as strata; all other arms, "
         "subsamples, kits and single environments are secondary, and their intervals are not "
         "adjusted for their number",
+        "stopping": "replicates are made in their order as computing time allows, whatever those "
+        "before have shown; the page tells how many there are",
         "margin": MARGIN,
         "alike": "two one-sided t tests with p < .05 that the difference is within the margin",
         "changes": CHANGES,
