@@ -121,7 +121,7 @@ def baselines_page(found: dict[str, Any]) -> str:
            for key in ("kept", "winner"))]
         for one in maps
     ]  # fmt: skip
-    tasks = list(dict.fromkeys(late["task"]))
+    tasks, seeds = list(dict.fromkeys(late["task"])), set(table["seed"])
     lost = late.groupby(["strategy", "task"])["regret"].mean()
     by_task = [[f"`{name}`", *(f"{lost[name, task]:z.3f}" for task in tasks)] for name in names]
     words = "\n".join(f"- `{name}`: {text}" for name, text in found["strategies"].items())
@@ -143,10 +143,10 @@ def baselines_page(found: dict[str, Any]) -> str:
                 words,
                 f"{many(len(found['archives']), 'archive')} of "
                 f"{found['evaluations']:,} evaluations of {found['trials']} trials of "
-                f"{found['seconds']:g} s, {many(len(found['seeds']), 'replicate')} in "
+                f"{found['seconds']:g} s, {many(len(seeds), 'replicate')} in "
                 f"{many(len(tasks), 'task')}; {len(found['faults'])} combined faults, half of them "
-                "uniform, half one-sided, which took no part in anything else. All searches are "
-                "told the same trials, first that of the present controller in which the fault "
+                "uniform, half one-sided, which took no part in tuning or learning. All searches "
+                "are told the same trials, first that of the present controller in which the fault "
                 f"was noticed, which is free. Answers meet {found['fresh']} fresh trials. Regret "
                 "is the fitness of the exhaustive winner, the best of a race in the same archive, "
                 f"less that of the answer. {HOW_SURE}",
@@ -158,8 +158,8 @@ def baselines_page(found: dict[str, Any]) -> str:
                 ),
                 "Regret after so many trials. *Harm* is the share of faults in which the swarm is "
                 f"worse off after {AT} trials by more than {found['harm']:g} than if it had kept "
-                "its controller; *clearly*, by two standard errors more. *Trials beforehand* are "
-                "those simulated to prepare the search of an archive: prior means, survey, tuning, "
+                "its controller; *clearly*, by two standard errors more (of all cases, without "
+                "intervals). *Trials beforehand* are those simulated to prepare the search of an archive: prior means, survey, tuning, "
                 "kit; evolution comes before.",
                 "![Regret over trials, and the kit's lead](baselines.png)",
                 "**Left: mean regret on QED's archives. Right: the kit's fitness after "
@@ -170,7 +170,7 @@ def baselines_page(found: dict[str, Any]) -> str:
                 markdown(["strategy", *(MAPS[one] for one in maps)], reached),
                 markdown(["map", "controllers", "kept", "exhaustive winner"], best),
                 f"## Regret after {AT} trials, by task, on QED's archives",
-                f"Means of {many(len(found['seeds']), 'archive')} each, without intervals.",
+                f"Means of {many(len(seeds), 'archive')} each, without intervals.",
                 markdown(["strategy", *tasks], by_task),
                 "## How",
                 "- The mean of every map-based process is fitness in the normal environment "

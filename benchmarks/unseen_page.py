@@ -133,7 +133,7 @@ def unseen_page(found: dict[str, Any]) -> str:
                 f"made of what the kit has seen), over the whole archive. {HOW_SURE} *Harm* is the "
                 f"share of faults in which the swarm is worse off after {AT} trials by more than "
                 f"{found['harm']:g} than if it had kept its controller; *clearly*, by two "
-                "standard errors more.",
+                "standard errors more (of all cases, without intervals).",
                 "## One kind left out",
                 markdown(headings, compared(table, "left out", found["harm"])),
                 "Kits made without a kind, met with it: in few robots, in most of them, and mixed "
