@@ -159,8 +159,8 @@ def baselines_page(found: dict[str, Any]) -> str:
                 "Regret after so many trials. *Harm* is the share of faults in which the swarm is "
                 f"worse off after {AT} trials by more than {found['harm']:g} than if it had kept "
                 "its controller; *clearly*, by two standard errors more (of all cases, without "
-                "intervals). *Trials beforehand* are those simulated to prepare the search of an archive: prior means, survey, tuning, "
-                "kit; evolution comes before.",
+                "intervals). *Trials beforehand* are those simulated to prepare the search of an "
+                "archive: prior means, survey, tuning, kit; evolution comes before.",
                 "![Regret over trials, and the kit's lead](baselines.png)",
                 "**Left: mean regret on QED's archives. Right: the kit's fitness after "
                 f"{AT} trials less that of each strategy; a dot is an archive, a tick their mean "
