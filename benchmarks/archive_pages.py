@@ -87,9 +87,11 @@ def made_by(found: Mapping[str, Any], name: str) -> str:
     """Tell where the numbers come from."""
     on = sorted({one["made"]["on"] for one in found["archives"]})
     versions = sorted({one["made"]["qed"] for one in found["archives"]})
+    codes = {one["made"].get("code", "") for one in found["archives"]}
+    several = f", {len(codes)} states of its code" if len(codes) > 1 else ""
     changes = " ".join(f"Changed since the plan was first written: {c}." for c in found["changes"])
     return (
-        f"`benchmarks/{name}.py` on {listed(on)} (qed {listed(versions)}), row by row in "
+        f"`benchmarks/{name}.py` on {listed(on)} (qed {listed(versions)}{several}), row by row in "
         f"`benchmarks/results/{name}.json`; what is compared was written down before the runs "
         f"(`{name}-plan.json`). `benchmarks/{name}_page.py` wrote this page. {changes}"
     )

@@ -25,6 +25,7 @@ import numpy as np
 if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has it no more
     setattr(np, "row_stack", np.vstack)  # noqa: B010
 
+from qed import compile as compiling
 from qed import files, speed
 from qed.evolution import Run, run_side_by_side
 from qed.evolution.folder import PROGRESS
@@ -195,8 +196,9 @@ def compile_all(kinds: Sequence[Mapping[str, Any]], tasks: Sequence[str]) -> Non
 
 
 def made() -> dict[str, Any]:
-    """Return what made an archive's rows."""
-    return {**speed.machine(), "on": described(chosen("auto"), cores())}
+    """Return what made an archive's rows, with a digest of the package's code."""
+    code = compiling.digest(Path(compiling.__file__).parent)
+    return {**speed.machine(), "on": described(chosen("auto"), cores()), "code": code}
 
 
 def history(place: Path, points: int = 30) -> dict[str, Any]:

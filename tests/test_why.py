@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import archive_pages
+import numpy as np
 import pytest
+import searches
 import why
 import why_page
 
+import qed
 from qed.recovery.kit import library
 from qed.streams import stream
 
@@ -25,10 +28,10 @@ def replicated(shift: dict[tuple[str, int], float]) -> dict[str, Any]:
     made["archives"] = []
     for replicate in sorted({number for _, number in shift}):
         for one in copy.deepcopy(first):
-            qed = next(o for o in first if (o["task"], o["arm"]) == (one["task"], "qed"))
+            own = next(o for o in first if (o["task"], o["arm"]) == (one["task"], "qed"))
             more = shift.get((one["arm"], replicate), 0.0)
             for name in why_page.JUDGED:
-                recovered = qed["archive"][name]["recovered"]
+                recovered = own["archive"][name]["recovered"]
                 one["archive"][name]["recovered"] = [value + more for value in recovered]
             made["archives"].append({**one, "replicate": replicate})
     return made
@@ -111,6 +114,43 @@ def test_kits_have_not_seen_the_faults_that_judge_them() -> None:
         for purpose in ("survey", "library"):
             seen = library.drawn(purpose, seed, 160, 10)
             assert not judged & {",".join(one) for one in seen}
+
+
+@pytest.fixture(scope="module")
+def jury() -> why.Judge:
+    plan = why.plan("tiny") | {"seconds": 2.0, "kit trials": (1, 2)}
+    return why.Judge(qed.load_example("patrolling").genomes().networks(), "patrolling", plan)
+
+
+def test_what_is_reported_of_the_chosen_comes_from_fresh_trials(jury: why.Judge) -> None:
+    some, cells = np.arange(0, 4096, 64), np.arange(4096)
+    found = jury.rows(some, cells, changed=True)
+    for name in ("faults", "changed"):
+        conditions = (
+            [(qed.Environment(), qed.Faults(names.split())) for names in jury.plan["faults"]]
+            if name == "faults"
+            else [(qed.Environment(**one), None) for one in jury.plan["changed"].values()]
+        )
+        pairs = list(zip(found[name]["cell"], conditions, strict=True))
+        fresh = jury.fitness(pairs, jury.plan["fresh"], jury.fresh)
+        assert found[name]["recovered"] == fresh.tolist()
+        assert set(found[name]["cell"]) <= set(some.tolist())
+        chosen = jury.fitness(pairs, jury.plan["fresh"], stream("why", "choose", "patrolling"))
+        assert chosen.tolist() != fresh.tolist()
+
+
+def test_a_kits_answers_are_measured_like_the_winners_of_races(jury: why.Judge) -> None:
+    sizes: dict[str, Any] = {"evaluations": 60, "initial": 20, "batch": 20}
+    archive = qed.evolve("patrolling", "niches", **sizes, trials=1, seconds=2.0)
+    own = why.Judge(archive.genomes().networks(), jury.task, jury.plan)
+    found = why.kit(archive, own)
+    assert 1 < found["controllers"] <= searches.LITTLE["controllers"]
+    assert list(found["recovered"]) == ["1", "2"]
+    for k, names in enumerate(jury.plan["faults"]):
+        broken = qed.Environment(), qed.Faults(names.split())
+        pairs = [(row, broken) for row in range(len(archive))]
+        every = own.fitness(pairs, jury.plan["fresh"], own.fresh).round(5)
+        assert all(values[k] in every for values in found["recovered"].values())
 
 
 def test_archives_of_another_size_are_not_gathered(tmp_path: Path) -> None:
