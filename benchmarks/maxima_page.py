@@ -22,6 +22,7 @@ from qed.study.blocks import listed, minus
 from qed.study.statistics import interval
 
 QED = "qed"
+NORMAL = ("hbd", "sdbc", "spirit", "niches")  # what evolves in the normal environment alone
 
 
 def numbers(found: dict[str, Any]) -> list[dict[str, Any]]:
@@ -70,10 +71,10 @@ def said(row: dict[str, Any], found: dict[str, Any]) -> str:
 
 
 def curves(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the best in evolution over evaluations of all archives of these tasks, with trials."""
+    """Return the best in evolution over evaluations, where that is in the normal environment."""
     kept = [
         {"task": one["task"], "algorithm": one["map"], "curve": one["evolved"]["curve"],
-         "trials": found["trials"], "seed": one["seed"], "whole": True}
+         "whole": True}
         for one in found["archives"]
     ]  # fmt: skip
     for name in ("why", "baselines"):
@@ -81,10 +82,11 @@ def curves(found: dict[str, Any]) -> list[dict[str, Any]]:
         others = json.loads(path.read_text("utf-8")) if path.exists() else {"archives": []}
         kept += [
             {"task": one["task"], "algorithm": one.get("arm") or one["map"],
-             "curve": one["evolved"]["curve"], "trials": others["trials"],
-             "seed": one.get("replicate") or one["seed"], "whole": False}
+             "curve": one["evolved"].get("curve")
+             or [[others["evaluations"], one["evolved"]["best"]]], "whole": False,
+             "trials": others["trials"]}
             for one in others["archives"]
-            if one["task"] in found["tasks"] and "curve" in one["evolved"]
+            if one["task"] in found["tasks"] and (one.get("arm") or one["map"]) in NORMAL
         ]  # fmt: skip
     return kept
 
@@ -109,8 +111,16 @@ def page(found: dict[str, Any]) -> str:
                 "in evolution"]  # fmt: skip
     full = ["## Runs with the paper's budget", markdown(headings, runs)] if runs else []
     drawn = curves(found)
-    budgets = sorted({f"{each['curve'][-1][0]:,}" for each in drawn if not each["whole"]})
-    also = f" Thin lines: other runs here, of {listed(budgets)} evaluations." if budgets else ""
+    budgets = sorted(
+        {f"{each['curve'][-1][0]:,} evaluations of {each['trials']} trials"
+         for each in drawn if not each["whole"]}
+    )  # fmt: skip
+    also = (
+        " Small marks, and thin lines that lead to them: the best in the evolution of other runs, "
+        f"of {listed(budgets)}."
+        if budgets
+        else ""
+    )
     return minus(
         "\n\n".join(
             [
@@ -157,8 +167,10 @@ def figure(found: dict[str, Any]) -> Figure:
         for each in drawn:
             if each["task"] == task:
                 done, best = np.array(each["curve"]).T
-                axes.plot(done, best, color=look[each["algorithm"]][0],
-                          lw=2.5 if each["whole"] else 0.8)  # fmt: skip
+                colour, mark = look[each["algorithm"]]
+                axes.plot(done, best, color=colour, lw=2.5 if each["whole"] else 0.8)
+                if not each["whole"]:
+                    axes.plot(done[-1], best[-1], mark, color=colour, ms=3.5, mew=0)
         for k, name in enumerate(dict.fromkeys(study["algorithm"])):
             own = study[(study["task"] == task) & (study["algorithm"] == name)]
             at = np.full(len(own), 80_000 * 1.06 ** (k - 1.5))
