@@ -89,7 +89,7 @@ class RandomisedEvaluation:
         """Return means over the environments."""
         outcome = self.pending.outcome()
         fitness = outcome.fitness[self.domain.task.name].reshape(self.count, -1).mean(1)
-        behaviour = hbd.describe(outcome, self.job.environments)
+        behaviour = hbd(outcome, self.job.environments)
         return [(fitness, behaviour.reshape(self.count, WORLDS, -1).mean(1))]
 
 
@@ -116,7 +116,7 @@ ARMS: dict[str, tuple[type[Swarms], Any, str]] = {
             HBD.space,
             "randomised",
             sums=HBD.sums,
-            describe=hbd.describe,
+            describe=hbd,
         ),
         "HBD, each child in the same ten random environments",
     ),

@@ -31,7 +31,7 @@ from arms import ARMS
 from comparison import Clock, Comparison, Plan, folders_of, history, made, rounded, save_json
 
 import qed
-from qed.controller.networks import Networks
+from qed.controller.genome import Networks
 from qed.evolution import Run
 from qed.evolution.algorithms import Condition
 from qed.evolution.folder import ARCHIVE

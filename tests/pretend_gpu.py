@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -52,11 +51,9 @@ def install(
 
         return SimpleNamespace(Simulation=Simulation, has_room=lambda *trials: room)
 
-    module: Any = ModuleType("qed.swarm.cuda")
-    module.available = SimpleNamespace(problem=lambda: problem, name=lambda: NAME)
-    monkeypatch.setitem(sys.modules, "qed.swarm.cuda", module)
     # The answer of the true machine is kept for the process; it is not that of the stand-in.
     monkeypatch.setattr(backend, "problem", lambda: problem)
+    monkeypatch.setattr(backend, "gpu_name", lambda: NAME)
     monkeypatch.setattr(backend, "on_gpu", on_gpu)
     monkeypatch.setattr(backend, "likely", lambda: True)
     monkeypatch.setattr("qed.speed.compile_kernels", lambda kernels: None)

@@ -10,9 +10,8 @@ from commands import run
 import qed
 from qed.controller.network import GAIN
 from qed.errors import InputError
-from qed.explore.lines import written
 from qed.explore.sources import ArchiveView
-from qed.explore.state import checked
+from qed.explore.state import checked, written
 from qed.explore.swarms import message, recorded
 from qed.recovery.kit.prepare import Effort
 from qed.swarm.made_for import made_for

@@ -89,7 +89,7 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": False, "_nrt": Fa
 # What only compiled code calls needs no way in from Python: making one took a quarter of the time.
 INNER = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _LOOP = {"nogil": True, **({"pipeline_class": WideCompiler} if has_fast_wide_vectors() else {})}
-_COMPILED = ("chance.py", "compile.py", "controller", "descriptors", "swarm")
+_COMPILED = ("chance.py", "compile.py", "controller", "descriptors.py", "swarm")
 _KEPT_VERSIONS = 4
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from qed import limits
 from qed.archive.grid import Space
 from qed.controller.dense import Dense
-from qed.controller.genome import Genomes
-from qed.controller.networks import Networks
+from qed.controller.genome import Genomes, Networks
 from qed.definitions import defined, one_each
 from qed.errors import InputError
 from qed.evolution import early_stopping
@@ -356,8 +355,7 @@ class Evaluation:
             may_win = self.bounds[active] >= self.incumbents[active]
             if self.race:
                 lost = early_stopping.lost_race(
-                    self.fitness[active, : self.done],
-                    self.incumbents_by_trial[active, : self.done],
+                    self.fitness[active, : self.done], self.incumbents_by_trial[active, : self.done]
                 )
                 behind = active[lost]
                 self.bounds[behind] = np.minimum(self.bounds, self.incumbents)[behind]

@@ -110,14 +110,13 @@ def _within(frame: pd.DataFrame, task: str) -> pd.DataFrame:
 def outcomes(results: Results) -> pd.DataFrame:
     """Return means of each algorithm, with limits, over all tasks first, then task by task."""
     rows = []
-    for task in (ALL, *results.tasks):
-        for algorithm, own in results.by_algorithm(_within(maps(results), task)):
-            row: Row = {"task": task, "algorithm": algorithm, "n": len(own)}
-            for name in OUTCOMES:
-                found = interval(_side(own, name))
-                mean = found.mean if found.known else own.groupby("task")[name].mean().mean()
-                row |= {name: mean, **limits(name, found)}
-            rows.append(row)
+    for task, algorithm, own in results.groups(maps(results)):
+        row: Row = {"task": task, "algorithm": algorithm, "n": len(own)}
+        for name in OUTCOMES:
+            found = interval(_side(own, name))
+            mean = found.mean if found.known else own.groupby("task")[name].mean().mean()
+            row |= {name: mean, **limits(name, found)}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 

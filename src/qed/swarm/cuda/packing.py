@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from qed.controller.genome import Networks
 from qed.controller.inputs import ALL_BITS, RAB_BITS
-from qed.controller.networks import Networks
 from qed.swarm import environment_row as E
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.network import one_each, pooled
