@@ -254,12 +254,12 @@ def tables(results: Results) -> Iterator[Table]:
             (TASK, Key("Against", "against", str.upper)),
             (
                 blocks.plain("Recovered performance", "relative_performance", 3),
-                blocks.plain("p", "relative_performance_p", 3),
-                blocks.plain("Without one task", "relative_performance_p_without", 3),
-                blocks.plain("Close", "close_p", 3),
+                blocks.p_value("p", "relative_performance_p"),
+                blocks.p_value("Without one task", "relative_performance_p_without"),
+                blocks.p_value("Close", "close_p"),
                 blocks.plain("Resilience", "resilience", 3),
-                blocks.plain("p ", "resilience_p", 3),
-                blocks.plain("Without one task ", "resilience_p_without", 3),
+                blocks.p_value("p ", "resilience_p"),
+                blocks.p_value("Without one task ", "resilience_p_without"),
             ),
             margin=MARGIN,
         )
@@ -270,7 +270,7 @@ def tables(results: Results) -> Iterator[Table]:
         (
             blocks.plain("Mean", "mean"),
             blocks.plain("QED less it", "difference"),
-            blocks.plain("p", "p", 3),
+            blocks.p_value("p", "p"),
             blocks.plain("Maps", "n", 0),
         ),
         severe=-SEVERE,
