@@ -36,15 +36,14 @@ study: .venv/usable  ## install, run the quick study, and say where its report l
 explore: .venv/usable  ## install, and open the explorer with the archives that come with QED
 	$(BIN)/qed explore
 
-# While the simulator is compiled, types are checked and tests run that do not need it; pages and the
-# other tests then find it compiled, for all robots, so that no two processes compile the same.
+# While the simulator is compiled, types are checked and tests run that do not need it; the others
+# then find it compiled, for all robots, so that no two processes compile the same.
 EARLY = $(patsubst %,tests/%.py,swarm/test_cuda_laws swarm/laws/test_law_parity \
   study/test_figures study/test_report paper/test_statements study/test_markdown study/test_browser \
   study/test_tables study/test_selection_bias archive/test_archive archive/test_ribs)
 test: .venv/installed  ## install what is needed and run all checks and tests
-	@$(MAKE) --no-print-directory --jobs=5 WARM='warm robots' lint types docs early
-	@QED_WARM=yes QED_SITE=docs/_build/html \
-	  $(MAKE) --no-print-directory unit LATER='$(EARLY:%=--ignore=%)'
+	@$(MAKE) --no-print-directory --jobs=5 lint types warm robots early
+	@QED_WARM=yes $(MAKE) --no-print-directory unit LATER='$(EARLY:%=--ignore=%)'
 
 warm: .venv/installed
 	$(BIN)/python tests/warm_up.py
@@ -70,7 +69,7 @@ PROCESSES := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? c
 unit: .venv/installed  ## run the tests
 	$(BIN)/pytest --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder $(LATER)
 
-docs: .venv/written $(WARM)  ## build the site in docs/_build/html, and check it
+docs: .venv/written  ## run the pages, build the site in docs/_build/html, and check it
 	rm -rf docs/_build docs/reference/names
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet --jobs 2 \
 	  docs docs/_build/html

@@ -24,7 +24,7 @@ import recordings
 
 import qed
 from qed import speed
-from qed.descriptors import hbd, sdbc, spirit
+from qed.descriptors import HBD, hbd, sdbc, spirit
 from qed.streams import stream
 from qed.study.blocks import listed, markdown_row, minus
 from qed.study.by_map import with_limits
@@ -40,9 +40,9 @@ RECORDED = Path(__file__).parent.parent / "tests" / "data" / "argos"
 NEIGHBOURS = 5
 TRIALS, SECONDS = 2, 400.0
 DESCRIBED = {
-    "hbd": hbd.describe,
-    "sdbc": sdbc.describe,
-    "spirit": lambda outcome, _: spirit.describe(outcome),
+    "hbd": hbd,
+    "sdbc": sdbc,
+    "spirit": lambda outcome, _: spirit(outcome),
 }
 
 
@@ -78,7 +78,7 @@ def measured(task: str, count: int) -> dict[str, Any]:
         if name == "hbd":
             row["features"] = {
                 feature: pearson(column, fitness)
-                for feature, column in zip(hbd.NAMES, places.T, strict=True)
+                for feature, column in zip(HBD, places.T, strict=True)
             }
     row["made"] = {**speed.machine(), "on": described(chosen("auto"), speed.cores())}
     return row
@@ -156,7 +156,7 @@ def page(found: dict[str, Any]) -> str:
 def _aligned(rows: list[dict[str, Any]]) -> str:
     """Return the part on fitness."""
     columns = ("trials", *DESCRIBED)
-    headings = ("archive", "other trials", *(name.upper() for name in DESCRIBED), *hbd.NAMES)
+    headings = ("archive", "other trials", *(name.upper() for name in DESCRIBED), *HBD)
     lines = [markdown_row(headings), markdown_row(["---"] * len(headings))]
     for row in rows:
         numbers = [row[name] for name in columns] + list(row["features"].values())
@@ -167,7 +167,7 @@ def _aligned(rows: list[dict[str, Any]]) -> str:
             [
                 "mean",
                 *(with_limits(*found[:3], digits=2) for found in limits),
-                *[""] * len(hbd.NAMES),
+                *[""] * len(HBD),
             ]
         )
     )

@@ -5,41 +5,37 @@
     python benchmarks/baselines.py gather FOLDER           # then baselines_page.py writes the page
 
 ``run`` does what each archive still lacks: ``evolve`` (all side by side), ``measure`` (a survey of
-library faults, the kit, a table of trials in each test fault), ``search`` (hyper-parameters are
-chosen on library faults, then all searches are played against the tables; no simulator) and
-``judge`` (answers on fresh trials).  They are verbs, too.  ``--size tiny`` tries everything on a
-CPU.  ``plan`` writes benchmarks/results/baselines-plan.json, ``gather`` baselines.json.
+library faults, the kit, a table of trials in each test fault), ``tune`` (hyper-parameters, in
+library faults), ``search`` (all searches are played against the tables) and ``judge`` (answers on
+fresh trials).  They are verbs, too; ``tune`` and ``search`` need no simulator.  ``--size tiny``
+tries everything on a CPU.  ``plan`` writes benchmarks/results/baselines-plan.json, ``gather``
+baselines.json.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
+import comparison
 import numpy as np
 import replayed
 import searches
-import why
+from comparison import Clock, Comparison, Plan, folders_of, lacking, save, save_json, side_by_side
 from recovery import one_sided, uniform
 from replayed import BUDGETS, InOrder, KitSearch, Mapped
-from searches import Clock
 
-from qed import speed
 from qed.evolution.folder import ARCHIVE
 from qed.recovery.kit import fitting, library
 from qed.recovery.kit.cached_trials import CachedTrials, TrialCache
 from qed.recovery.kit.prepare import Effort, learn
 from qed.recovery.search.strategies import MapBased
 from qed.streams import stream
-from qed.swarm.backend import chosen, described
 
-PLAN = searches.RESULTS / "baselines-plan.json"
-NUMBERS = searches.RESULTS / "baselines.json"
 MEASURED, TUNING, ANSWERS, ROWS = "measured.npz", "tuning.json", "answers.json", "rows.json"
 SEED = 2040
 TASKS = ["patrolling", "aggregation", "dispersion", "flocking", "border-patrolling"]
@@ -61,18 +57,20 @@ TUNED = [name for name in STRATEGIES if name.startswith("bo")]
 GRID = {
     # In root mean squares of what they are relative to: the distance of two controllers, and the
     # deviation of fitness in a library fault from the mean of the process.
-    "matern": {"length": [0.1, 0.3, 1.0, 3.0], "scale": [0.3, 1.0, 3.0], "shift": [0.0, 0.5],
-               "bound": [0.05, 0.5, 1.5, 3.0]},
-    "library": {"rank": [4, 8, 16], "scale": [0.3, 1.0, 3.0], "bound": [0.05, 0.5, 1.5, 3.0]},
+    "matern": {"length": [0.1, 0.3, 1.0, 3.0], "scale": [0.3, 1.0, 3.0, 10.0],
+               "shift": [0.0, 0.5], "bound": [0.05, 0.5, 1.5, 3.0]},
+    "library": {"rank": [4, 8, 16], "scale": [0.3, 1.0, 3.0, 10.0], "bound": [0.05, 0.5, 1.5, 3.0]},
 }  # fmt: skip
 PUBLISHED = {
     "it&e": {"length": 0.4, "variance": 1.0, "noise": 0.001, "bound": 0.05, "again": True},
     "smbo": {"length": 0.12, "variance": 1.0, "noise": 0.0, "bound": 0.93, "again": False},
 }
-LITTLE = {"surveyed": 8, "candidates": 64, "screened": 8, "controllers": 32, "faults": 24,
-          "elsewhere": 4, "trials": 2}  # fmt: skip
-KERNELS = [*why.KERNELS, {"sums": ("spread",)}, {"sums": ("spirit",)},
-           {"fault": "ROFS", "obstacles": 2}]  # fmt: skip
+CHANGES = [
+    "2026-11-19, before any run: scale 10 joins the grid; which sequence of trials a controller "
+    "meets is a hash of its row, not its row modulo 16, which in QED's archives is a range of two "
+    "sensors; what is primary, and what is secondary",
+]
+KERNELS = [*comparison.KERNELS, *searches.KIT_KERNELS, {"sums": ("spread",)}, {"sums": ("spirit",)}]
 
 
 def simulated() -> set[str]:
@@ -96,6 +94,7 @@ def plan(size: str = "full") -> dict[str, Any]:
     surveyed = library.drawn("searches", SEED, 40, 10)
     return {
         "size": size,
+        "keys": ["task", "map", "seed"],
         "tasks": TASKS,
         "maps": ["qed", "hbd", "spirit"],
         "seeds": [1, 2],
@@ -109,6 +108,7 @@ def plan(size: str = "full") -> dict[str, Any]:
         "faults": draws,
         "heats": [[None, 2], [600, 10], [160, searches.DEEP]],
         "fresh": 50,
+        "harm": 0.005,
         "budgets": BUDGETS,
         "strategies": STRATEGIES,
         "grid": GRID,
@@ -127,14 +127,17 @@ def plan(size: str = "full") -> dict[str, Any]:
         "primary": "fitness on fresh trials after 10 trials, mean over the faults of each archive "
         "of QED: the kit's less that of `bo, spirit`, paired by archive, with the interval of "
         "Student's t over the ten archives, tasks as strata",
+        "secondary": "all else: its intervals are not adjusted for their number.  The strongest of "
+        "the others is the one with the least regret after 10 trials, whichever that is",
+        "changes": CHANGES,
         "seed": SEED,
         **(searches.SMALL.get(size) or {}),
         **({"initial": 100, "faults": [draws[k] for k in (0, 1, 8, 9)], "seeds": [1],
-            "maps": ["qed", "spirit"], "effort": LITTLE} if size == "tiny" else {}),
+            "maps": ["qed", "spirit"], "effort": searches.LITTLE} if size == "tiny" else {}),
     }  # fmt: skip
 
 
-def measure(place: Path, plan: Mapping[str, Any]) -> None:
+def measure(place: Path, plan: Plan) -> None:
     """Simulate all that searches of an archive need: nothing depends on what they will do."""
     archive, how = searches.opened(place, plan)
     everyone = np.arange(len(archive))
@@ -147,7 +150,7 @@ def measure(place: Path, plan: Mapping[str, Any]) -> None:
     lesson = learn(archive, kit, effort)
     found = {
         "healthy": np.concatenate(parts),
-        "spirit": fitting.places_in(behaviours).astype(np.float32),
+        "spirit": replayed.principal(behaviours).astype(np.float32),
         "own": fitting.places_in(archive.measures[archive.occupied]).astype(np.float32),
         "survey": survey.astype(np.float32),
         "rows": lesson.rows,
@@ -157,14 +160,15 @@ def measure(place: Path, plan: Mapping[str, Any]) -> None:
     }
     present = int(lesson.rows[lesson.present])
     likely = searches.likely(found["healthy"].mean(1), present)
-    found["tables"] = searches.tables(how, plan["faults"], plan["heats"], lesson.rows, likely)
-    searches.save(place / MEASURED, found)
+    kits = [lesson.rows] * len(plan["faults"])
+    found["tables"] = searches.tables(how, plan["faults"], plan["heats"], kits, likely)
+    save(place / MEASURED, found)
 
 
 class Known:
     """What was measured of an archive, and the processes that follow from it."""
 
-    def __init__(self, place: Path, plan: Mapping[str, Any]) -> None:
+    def __init__(self, place: Path, plan: Plan) -> None:
         with np.load(place / MEASURED) as arrays:
             self.arrays = dict(arrays)
         self.plan = plan
@@ -270,108 +274,83 @@ class Known:
         return given | dict.fromkeys(("portfolio", "prior", "kit"), kit)
 
 
-def tune(place: Path, plan: Mapping[str, Any]) -> str:
+def tuned(place: Path, plan: Plan) -> str:
     """Try all settings of an archive's searches in library faults."""
     begin = time.perf_counter()
     known = Known(place, plan)
-    found = {name: known.tuning(name) for name in TUNED}
-    (place / TUNING).write_text(json.dumps(found) + "\n", "utf-8")
+    save_json(place / TUNING, {name: known.tuning(name) for name in TUNED})
     return f"{place.name} tuned in {time.perf_counter() - begin:.0f} s"
 
 
-def relative(folder: Path, plan: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Return the mean regret of each setting of each strategy over a plan's archives.
+def relative(each: Mapping[str, Mapping[str, list[float]]]) -> dict[str, np.ndarray]:
+    """Return the mean regret over archives of each setting of each strategy.
 
     Regrets of an archive are relative to their mean over all settings of all strategies.
     """
     found: dict[str, list[np.ndarray]] = {}
-    for place in searches.places(folder, plan, "", TUNING, every=True):
-        each = json.loads((place / TUNING).read_text("utf-8"))
-        mean = float(np.mean(np.concatenate(list(each.values()))))
-        for name, regrets in each.items():
+    for strategies in each.values():
+        mean = float(np.mean(np.concatenate(list(strategies.values()))))
+        for name, regrets in strategies.items():
             found.setdefault(name, []).append(np.array(regrets) / max(mean, 1e-12))
     return {name: np.mean(regrets, axis=0) for name, regrets in found.items()}
 
 
-def search(place: Path, plan: Mapping[str, Any]) -> str:
+def tunings(folder: Path, plan: Plan, algorithm: str) -> dict[str, Any] | None:
+    """Return the regrets of all settings in each archive of a map, or None while one lacks them."""
+    places = [one / TUNING for one in folders_of(folder, {**plan, "maps": [algorithm]})]
+    if not all(path.exists() for path in places):
+        return None
+    return {path.parent.name: json.loads(path.read_text("utf-8")) for path in places}
+
+
+def played(place: Path, plan: Plan) -> str:
     """Play all searches of an archive, and keep their answers."""
     begin = time.perf_counter()
-    alike = {**plan, "maps": [place.name.rsplit("-", 2)[1]]}
-    best = {name: int(np.argmin(each)) for name, each in relative(place.parent, alike).items()}
-    answers = Known(place, plan).answers(best)
-    (place / ANSWERS).write_text(json.dumps(answers) + "\n", "utf-8")
+    each = tunings(place.parent, plan, place.name.rsplit("-", 2)[1])
+    best = {name: int(np.argmin(lost)) for name, lost in relative(each or {}).items()}
+    save_json(place / ANSWERS, Known(place, plan).answers(best))
     return f"{place.name} searched in {time.perf_counter() - begin:.0f} s"
 
 
-def judge(place: Path, plan: Mapping[str, Any]) -> None:
-    """Measure answers on fresh trials, and keep the rows of an archive."""
-    archive, how = searches.opened(place, plan)
-    answers = json.loads((place / ANSWERS).read_text("utf-8"))
-    found, spent = searches.judged(how, answers, plan["faults"])
-    task, algorithm, seed = place.name.rsplit("-", 2)
-    told = {key: answers[key] for key in ("again", "tuned", "prepared", "cells")}
-    evolved = {"best": archive.best.fitness, "mean": archive.mean}
-    made = {**speed.machine(), "on": described(chosen("auto"), speed.cores())}
-    table = {"task": task, "map": algorithm, "seed": int(seed), **told, **found}
-    table |= {"fresh_trials": spent, "evolved": evolved, "made": made}
-    (place / ROWS).write_text(json.dumps(table) + "\n", "utf-8")
+def judge(place: Path, plan: Plan) -> None:
+    """Measure answers on fresh trials."""
+    searches.judge(place, plan, plan["faults"], ANSWERS, ROWS)
 
 
-def evolve(folder: Path, plan: Mapping[str, Any], clock: Clock) -> None:
+def evolve(folder: Path, plan: Plan, clock: Clock) -> None:
     """Evolve all archives side by side."""
-    several = searches.runs(folder, plan)
-    why.go_on(several, clock.end)
-    done = sum(run.search.done for run in several)
-    clock.tell(f"{done:,} evaluations, {sum(run.search.finished for run in several)} archives")
+    comparison.evolved(searches.runs(folder, plan), clock)
 
 
-def run(folder: Path, plan: Mapping[str, Any], verbs: Sequence[str], clock: Clock) -> None:
-    """Do what archives still lack."""
-    if set(verbs) & {"evolve", "measure"}:
-        why.compile_all(KERNELS)
-    if "evolve" in verbs:
-        evolve(folder, plan, clock)
-    if "measure" in verbs:
-        searches.in_turn(measure, searches.places(folder, plan, MEASURED, ARCHIVE), plan, clock)
-    if "search" in verbs and not clock.up:
-        for told in searches.side_by_side(
-            tune, searches.places(folder, plan, TUNING, MEASURED), plan
-        ):
-            clock.tell(told)
-        # Settings are those of all archives of a map: it waits until all of them are tuned.
-        each = []
-        for algorithm in plan["maps"]:
-            alike = {**plan, "maps": [algorithm]}
-            tuned = searches.places(folder, alike, "", TUNING, every=True)
-            if len(tuned) == len(plan["tasks"]) * len(plan["seeds"]):
-                each += searches.places(folder, alike, ANSWERS, TUNING)
-        for told in searches.side_by_side(search, each, plan):
-            clock.tell(told)
-    if "judge" in verbs:
-        searches.in_turn(judge, searches.places(folder, plan, ROWS, ANSWERS), plan, clock)
+def tune(folder: Path, plan: Plan, clock: Clock) -> None:
+    """Try all settings of all searches."""
+    for told in side_by_side(tuned, lacking(folder, plan, TUNING, MEASURED), plan):
+        clock.tell(told)
 
 
-def main() -> None:
-    """Run from the command line."""
-    steps = ("evolve", "measure", "search", "judge")
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("verb", choices=("plan", "run", *steps, "gather"))
-    parser.add_argument("folders", type=Path, nargs="*")
-    parser.add_argument("--minutes", type=float, default=1e6)
-    parser.add_argument("--size", default="full", choices=("full", *searches.SMALL))
-    parser.add_argument("--out", type=Path, default=NUMBERS)
-    options = parser.parse_args()
-    made = plan(options.size)
-    if options.verb == "plan":
-        PLAN.write_text(json.dumps(made, indent=1) + "\n", "utf-8")
-    elif options.verb == "gather":
-        archives = searches.gathered(options.folders, ROWS, ("task", "map", "seed"))
-        options.out.write_text(json.dumps({**made, "archives": archives}) + "\n", "utf-8")
-        print(f"{len(archives)} archives in {options.out.name}")
-    else:
-        verbs = steps if options.verb == "run" else (options.verb,)
-        run(options.folders[0], made, verbs, Clock(options.minutes))
+def search(folder: Path, plan: Plan, clock: Clock) -> None:
+    """Play all searches; settings are those of all archives of a map, so it waits for them."""
+    ready = [one for one in plan["maps"] if tunings(folder, plan, one)]
+    places = lacking(folder, {**plan, "maps": ready}, ANSWERS, TUNING)
+    for told in side_by_side(played, places, plan):
+        clock.tell(told)
+
+
+COMPARISON = Comparison(
+    "baselines",
+    plan,
+    {
+        "evolve": evolve,
+        "measure": comparison.in_turn(measure, MEASURED, ARCHIVE),
+        "tune": tune,
+        "search": search,
+        "judge": comparison.in_turn(judge, ROWS, ANSWERS),
+    },
+    ROWS,
+    KERNELS,
+    tuple(searches.SMALL),
+)
 
 
 if __name__ == "__main__":
-    main()
+    COMPARISON.main(__doc__)

@@ -34,7 +34,7 @@ from qed import speed
 from qed.archive.cvt import SPIRIT_BATCH, Centroids, digest, spirit_seed_points
 from qed.archive.k_means import MiniBatchMeans, Nearest
 from qed.compile import user_cache
-from qed.descriptors import spirit
+from qed.descriptors import spirit, spirit_distance
 from qed.evolution import Run, run_side_by_side
 from qed.evolution.swarms import Swarms
 from qed.study.work import diversity
@@ -111,7 +111,7 @@ def behaviours(archive: qed.Archive) -> np.ndarray:
     outcome = qed.simulate(
         archive.controllers, descriptors=["spirit"], trials=10, seconds=100.0, seed=7, threads=1
     )
-    return spirit.describe(outcome)
+    return spirit(outcome)
 
 
 def occupied(points: np.ndarray, found: np.ndarray) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def main() -> None:
         for kind in kinds:
             made = centroids(kind)
             points = sets[kind] = made["points"].astype(np.float32)
-            far = np.sort(spirit.distance(points, UNIFORM))
+            far = np.sort(spirit_distance(points, UNIFORM))
             row = {
                 **kind._asdict(),
                 "digest": digest(points),

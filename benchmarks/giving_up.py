@@ -15,6 +15,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,7 +27,7 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has 
 
 import qed
 from qed import speed
-from qed.evolution import Run, early_stopping, run_side_by_side, swarms
+from qed.evolution import Batch, Run, early_stopping, run_side_by_side, swarms
 from qed.evolution.swarms import Swarms
 from qed.swarm.simulate import Outcome, Pending
 from qed.swarm.tasks import TASKS
@@ -78,6 +79,16 @@ def late_runs(task: str, way: str, count: int, backend: str) -> list[Run]:
     return runs
 
 
+def know_incumbents(domain: Any, batch: Batch) -> None:
+    """Let a race know the incumbents that a batch has to beat, trial by trial."""
+    cells = np.unique(batch.cells[np.isfinite(batch.incumbents)])
+    archive = batch.archive
+    options = archive.measures[cells].astype(np.int64)
+    again = swarms.Evaluation([replace(domain, race=False)], [Batch(archive.take(cells), options)])
+    again.results()
+    domain.incumbents.keep(cells, archive.objective[cells], again.fitness)
+
+
 def measure(task: str, way: str, count: int, backend: str, generations: int) -> dict[str, float]:
     """Return evaluations/s and trials of an evaluation, over some generations of late runs."""
     runs = late_runs(task, way, count, backend)
@@ -87,7 +98,7 @@ def measure(task: str, way: str, count: int, backend: str, generations: int) -> 
                 done = run.search.done
                 for generation in range(generations + 1):
                     run.search.done = done + generation * run.search.batch
-                    run.domain.incumbents_by_trial(run.search.ask())  # type: ignore[attr-defined]
+                    know_incumbents(run.domain, run.search.ask())
                 run.search.done = done
         steps = run_side_by_side(runs)
         wanted = LATE + generations * runs[0].search.batch

@@ -35,8 +35,9 @@ from qed import compile as compiling
 from qed import speed
 from qed.evolution import Run, run_side_by_side
 from qed.evolution.swarms import Swarms
+from qed.swarm.backend import gpu_name, problem
 from qed.swarm.cpu import engine as cpu
-from qed.swarm.cuda import available, engine, packing
+from qed.swarm.cuda import engine, packing
 from qed.swarm.cuda.workspace import Workspace
 from qed.swarm.job import Job, checked
 from qed.swarm.measures import wanted
@@ -306,8 +307,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer cases, shorter; not saved")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     options = parser.parse_args()
-    if problem := available.problem():
-        raise SystemExit(f"no GPU can be used here: {problem}")
+    if why := problem():
+        raise SystemExit(f"no GPU can be used here: {why}")
     target = HERE / "results" / "gpu.json"
     code = compiling.digest(Path(engine.__file__).parents[1])
     began = time.perf_counter()
@@ -324,7 +325,7 @@ def main() -> None:
             continue
         known = json.loads(target.read_text()) if target.exists() else {}
         known[part] = {
-            "gpu": available.name(), "machine": speed.machine(), "code": code, "found": found
+            "gpu": gpu_name(), "machine": speed.machine(), "code": code, "found": found
         }  # fmt: skip
         target.write_text(json.dumps(known, indent=1) + "\n")
         if part == "throughput":

@@ -22,7 +22,8 @@ from law_cases import BY_NAME, CASES, Columns, draw, parts
 from numba import cuda, njit
 
 from qed import compile as compiling
-from qed.swarm.cuda import available, outline
+from qed.swarm.backend import problem
+from qed.swarm.cuda import outline
 from qed.swarm.cuda.device import ROUGHLY, SIMULATED, device, stage
 
 STEP = 2.0**-23  # between single-precision numbers, relative to them
@@ -290,8 +291,8 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=100_000, help="of each law")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    if not SIMULATED and (problem := available.problem()):
-        raise SystemExit(f"no GPU can be used here: {problem}")
+    if not SIMULATED and (why := problem()):
+        raise SystemExit(f"no GPU can be used here: {why}")
     rows = compare(options.samples, options.seed)
     print(f"{'law':30s}{'absolute':>9s}{'relative':>9s}{'flipped':>9s}{'odd':>5s}  steps")
     print(*map(printed, rows), sep="\n")

@@ -139,6 +139,18 @@ class Columns:
         return np.stack([self.kept[row] for row in rows.tolist()], axis=1)
 
 
+def principal(behaviours: np.ndarray, most: int = 16) -> np.ndarray:
+    """Return behaviours (n, d) on their principal axes, all on the scale of the first, 0 to 1.
+
+    As ``fitting.places_in``, but by way of the covariance, since n is large here.
+    """
+    centred = behaviours - behaviours.mean(0, dtype=np.float64)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    spread = centred @ axes[:, ::-1][:, :most]
+    found: np.ndarray = (spread - spread.min(0)) / max(float(np.ptp(spread[:, 0])), 1e-12)
+    return found
+
+
 def on_places(
     places: np.ndarray, length: float, variance: float, shift: float = 0.0, nugget: float = NUGGET
 ) -> tuple[Columns, np.ndarray]:
@@ -159,8 +171,8 @@ def on_places(
 def on_library(apart: np.ndarray, rank: int, scale: float) -> tuple[Columns, np.ndarray]:
     """Return the kernel of fitness over faults (faults, n), from its mean; and variances.
 
-    It is scale times the second moment in the first directions, without the noise in them; what is
-    left of the mean variance, at least the nugget, is each controller's own.
+    It is scale times the second moment in the first directions, without the noise in them, and the
+    nugget, a part of its mean, which is each controller's own.
     """
     _, sizes, right = np.linalg.svd(apart, full_matrices=False)
     kept = min(rank, len(sizes) - 1)

@@ -7,31 +7,22 @@ who is best.
 
 Start poses and noise are the same for all archives of a task.  Within a search they must differ,
 or controllers would be compared more exactly than a swarm can: the trials of a controller are one
-of sixteen sequences, by its row.
+of sixteen sequences, by a hash of its row, since neighbouring rows of an archive are alike.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # searches run side by side, a process each
-
 import numpy as np
-
-if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, numpy 2.5 has it no more
-    setattr(np, "row_stack", np.vstack)  # noqa: B010
-
+from comparison import Plan, folders_of, history, made, rounded, save_json
 from replayed import BUDGETS
 
 import qed
-from qed import files
+from qed.chance import fold
 from qed.evolution import Run
 from qed.evolution.folder import ARCHIVE
 from qed.evolution.swarms import Swarms
@@ -40,9 +31,7 @@ from qed.recovery.trials import Trials
 from qed.streams import stream
 from qed.swarm.backend import chosen
 from qed.swarm.faults import DRAWN, Fault
-from qed.swarm.simulate import cores
 
-RESULTS = Path(__file__).parent / "results"
 LIKELY = 64  # best controllers in the normal environment, which meet all trials in all faults
 GROUPS = 16  # sequences of start poses
 DEEP = BUDGETS[-1] + 1  # trials that a search may want of a controller
@@ -52,6 +41,9 @@ SMALL = {  # to try the scripts on a CPU
     "tiny": {"tasks": ["patrolling", "flocking"], "evaluations": 400, "trials": 2, "seconds": 20.0,
              "fresh": 8},
 }  # fmt: skip
+LITTLE = {"surveyed": 8, "candidates": 64, "screened": 8, "controllers": 32, "faults": 24,
+          "elsewhere": 4, "trials": 2}  # fmt: skip
+KIT_KERNELS: list[dict[str, Any]] = [{"fault": "ROFS", "obstacles": 2}]  # beside those of evolution
 # Beyond the paper's eight kinds: in no library, unless it says so.
 NEW = {
     "DEAD": Fault("DEAD", "stands still and is not heard", dead=True),
@@ -61,36 +53,20 @@ NEW = {
 }
 
 
-def runs(folder: Path, plan: Mapping[str, Any]) -> list[Run]:
+def runs(folder: Path, plan: Plan) -> list[Run]:
     """Return the runs of all archives, new or where they were stopped."""
     found = []
-    for seed in plan["seeds"]:
-        for task in plan["tasks"]:
-            for algorithm in plan["maps"]:
-                place = folder / f"{task}-{algorithm}-{seed}"
-                how = plan["trials"], plan["seconds"], seed
-                swarms = Swarms(task, algorithm, *how, backend=chosen("auto"))
-                sizes = {name: plan[name] for name in ("evaluations", "initial", "batch")}
-                resume = (place / "config.toml").exists()
-                found.append(Run(place, swarms, **sizes, resume=resume))
+    for place in folders_of(folder, plan):
+        task, algorithm, seed = place.name.rsplit("-", 2)
+        how = plan["trials"], plan["seconds"], int(seed)
+        swarms = Swarms(task, algorithm, *how, backend=chosen("auto"))
+        sizes = {name: plan[name] for name in ("evaluations", "initial", "batch")}
+        resume = (place / "config.toml").exists()
+        found.append(Run(place, swarms, **sizes, resume=resume))
     return found
 
 
-def places(
-    folder: Path, plan: Mapping[str, Any], done: str, needed: str, every: bool = False
-) -> list[Path]:
-    """Return the folders of the plan's archives that lack a file but have the one it needs."""
-    all_of_them = [
-        folder / f"{task}-{algorithm}-{seed}"
-        for seed in plan["seeds"]
-        for task in plan["tasks"]
-        for algorithm in plan["maps"]
-    ]
-    there = [one for one in all_of_them if (one / needed).exists()]
-    return [one for one in there if every or not (one / done).exists()]
-
-
-def opened(place: Path, plan: Mapping[str, Any]) -> tuple[qed.Archive, Trials]:
+def opened(place: Path, plan: Plan) -> tuple[qed.Archive, Trials]:
     """Return an archive, and how its controllers are tried."""
     archive = qed.Archive.load(place / ARCHIVE)
     how = trials_of(
@@ -119,20 +95,25 @@ def pairs(
     seeds = {
         one: [stream("searches", *purpose, one, group) for group in range(groups)] for one in each
     }
-    several = list(zip(rows.tolist(), faults, strict=True))
+    group = (fold(stream("searches", "group"), rows) % groups).tolist()
     return how.fitness(
-        [([row], broken[one]) for row, one in several],
+        [([row], broken[one]) for row, one in zip(rows.tolist(), faults, strict=True)],
         trials,
-        [seeds[one][row % groups] for row, one in several],
+        [seeds[one][k] for one, k in zip(faults, group, strict=True)],
     )
 
 
 def tried(
-    how: Trials, rows: np.ndarray, faults: Sequence[str], trials: int, *purpose: str | int
+    how: Trials,
+    rows: np.ndarray,
+    faults: Sequence[str],
+    trials: int,
+    *purpose: str | int,
+    groups: int = 1,
 ) -> np.ndarray:
     """Return fitness of controllers in each fault, (faults, rows, trials)."""
     every = [one for one in faults for _ in rows]
-    found = pairs(how, np.tile(rows, len(faults)), every, trials, *purpose)
+    found = pairs(how, np.tile(rows, len(faults)), every, trials, *purpose, groups=groups)
     return found.reshape(len(faults), len(rows), trials)
 
 
@@ -140,14 +121,14 @@ def tables(
     how: Trials,
     faults: Sequence[str],
     heats: Sequence[tuple[int | None, int]],
-    known: np.ndarray,
+    known: Sequence[np.ndarray],
     likely: np.ndarray,
 ) -> np.ndarray:
     """Return trials (faults, n, most) of an archive: NaN where a controller met no more.
 
     A heat is how many of the best go on, and how many trials they have met at its end.  Those
     likely to be tried again and again, such as the best in the normal environment, are in all
-    heats; those that a kit knows, in all but the last.
+    heats; those that the kits of a fault know, in all but the last.
     """
     controllers, most = len(how.networks), heats[-1][1]
     found = np.full((len(faults), controllers, most), np.nan, np.float16)
@@ -157,7 +138,7 @@ def tables(
             if keep is not None and keep < len(rows):
                 means = found[k, rows, :met].astype(np.float32).mean(1)
                 best = rows[np.argsort(-means, kind="stable")[:keep]]
-                more = known if heat < len(heats) - 1 else likely
+                more = known[k] if heat < len(heats) - 1 else likely
                 going[k] = np.union1d(best, np.union1d(likely, more))
         several = np.concatenate(going)
         names = [fault for fault, rows in zip(faults, going, strict=True) for _ in rows]
@@ -181,20 +162,6 @@ def winners(tables: Sequence[np.ndarray]) -> list[int]:
         full = np.flatnonzero(np.isfinite(table[:, -1]))
         found.append(int(full[np.argmax(table[full].astype(np.float64).mean(1))]))
     return found
-
-
-def save(path: Path, found: dict[str, np.ndarray]) -> None:
-    """Write arrays, whole or not at all."""
-    with files.atomic_write(path) as temporary, temporary.open("wb") as handle:
-        np.savez_compressed(handle, **found)
-
-
-def side_by_side(task: Callable[..., Any], each: Sequence[Path], *more: Any) -> list[Any]:
-    """Call a function of an archive's folder for several of them, a process for each core."""
-    if len(each) < 2:
-        return [task(one, *more) for one in each]
-    with ProcessPoolExecutor(min(len(each), cores()), mp_context=get_context("spawn")) as pool:
-        return list(pool.map(task, each, *([one] * len(each) for one in more)))
 
 
 def judged(
@@ -229,46 +196,17 @@ def judged(
     return found, fresh.size
 
 
-def in_turn(
-    step: Callable[[Path, Mapping[str, Any]], Any],
-    each: Sequence[Path],
-    plan: Mapping[str, Any],
-    clock: Clock,
-) -> None:
-    """Do a step for archives, one after the other, until the time is up."""
-    for place in each:
-        if clock.up:
-            return
-        step(place, plan)
-        clock.tell(f"{place.name}: {step.__name__}")
-
-
-def gathered(folders: Sequence[Path], name: str, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the rows of all archives of some folders."""
-    found = [json.loads(path.read_text()) for one in folders for path in one.glob(f"*/{name}")]
-    return sorted(found, key=lambda one: [one[key] for key in keys])
-
-
-def rounded(value: float) -> float:
-    """Return a fitness as a file of results holds it."""
-    return round(float(value), 5)
-
-
-class Clock:
-    """So many minutes from now on."""
-
-    def __init__(self, minutes: float) -> None:
-        self.begin = time.perf_counter()
-        self.end = self.begin + 60.0 * minutes
-
-    @property
-    def up(self) -> bool:
-        """Whether they are over."""
-        return time.perf_counter() > self.end
-
-    def tell(self, *words: Any) -> None:
-        """Print something, with the time since the beginning."""
-        print(f"{time.perf_counter() - self.begin:5.0f} s:", *words, flush=True)
+def judge(place: Path, plan: Plan, faults: Sequence[str], answers: str, rows: str) -> None:
+    """Measure answers on fresh trials, and keep the rows of an archive."""
+    _, how = opened(place, plan)
+    told = json.loads((place / answers).read_text("utf-8"))
+    found, spent = judged(how, told, faults)
+    task, algorithm, seed = place.name.rsplit("-", 2)
+    table = {"task": task, "map": algorithm, "seed": int(seed), "size": plan["size"]}
+    table |= {key: told[key] for key in told if key not in found} | found
+    table |= {"fresh_trials": spent, "made": made()}
+    table["evolved"] = history(place)
+    save_json(place / rows, table)
 
 
 def kinds() -> list[str]:

@@ -7,13 +7,13 @@
 FOLDER is that of baselines.py: QED's archives there, what was measured of them, and the settings
 that were tuned.  Kits here are made from one list of library faults: without one kind, or without
 all of the sensors or wheels; with kinds that no other library has (``searches.NEW``); and from 10
-to 640 of them.  Their 64 controllers are those that together cover the kit's part of the survey;
-else they are made as ``qed.prepare`` does.  ``measure``, ``search`` and ``judge`` are verbs, too.
+to 640 of them.  Their 64 controllers are those that together cover the kit's survey, which is a
+part of its library; else they are made as ``qed.prepare`` does.  ``measure``, ``search`` and
+``judge`` are verbs, too.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -21,23 +21,20 @@ from pathlib import Path
 from typing import Any
 
 import baselines
+import comparison
 import numpy as np
 import replayed
 import searches
-import why
 from baselines import ANSWERS, MEASURED
+from comparison import Clock, Comparison, Plan, lacking, save, save_json, side_by_side
 from replayed import BUDGETS, InOrder, KitSearch, Mapped
-from searches import NEW, Clock
+from searches import NEW
 
-from qed import speed
 from qed.recovery.kit import fitting, library
 from qed.recovery.search.strategies import Known
 from qed.streams import stream
-from qed.swarm.backend import chosen, described
 from qed.swarm.faults import DRAWN, Faults
 
-PLAN = searches.RESULTS / "unseen-plan.json"
-NUMBERS = searches.RESULTS / "unseen.json"
 LIBRARIES, PLAYED, ROWS = "unseen.npz", "unseen-answers.json", "unseen.json"
 SEED = baselines.SEED
 LEFT_OUT = {
@@ -47,15 +44,23 @@ LEFT_OUT = {
 }
 HIT = {"DEAD": (2, 4, 6)}  # robots of one-sided faults of a new kind; else:
 HITS = (2, 5, 8)
+BROKEN = (3, 8, 2, 5, 10, 1, 4, 6, 7, 9)  # robots of a new kind in a library; a survey has two
 LEAST = 3  # robots of the kind in a mixed fault
 STRATEGIES = {
     "keep": "the swarm keeps the normal best",
     "kit": "the kit that has not seen it (sizes: the kit of so many faults)",
     "prior": "its controller with the best mean over its library; no search",
     "portfolio": "its portfolio, one after the other",
-    "informed": "a kit that has seen it, of a library of the same size or larger",
+    "informed": "a kit that has seen it, of a survey and a library of the same sizes",
     "bo": "the best map-based BO of baselines.py, which has not seen it",
 }
+CHANGES = [
+    "2026-11-19, before any run: all kits but those of sizes have surveys and libraries of the "
+    "same sizes, as many of them mixed (before, a kit without a kind lost the part of its survey "
+    "of 40 that has it, and the kit with new kinds had more of both); surveys have 20 faults, as "
+    "qed.prepare's; a survey of new kinds has them in 3 and 8 robots (before 1 to 4); what is "
+    "primary are two means over kinds (before, one number for each kind)",
+]
 KERNELS = [{}, {"fault": "ROFS"}, {"fault": "LW-H"}, *({"fault": one} for one in NEW.values())]
 
 
@@ -97,41 +102,42 @@ def plan(size: str = "full") -> dict[str, Any]:
         if len(out) > 1
         for k in range(40)
     ]
-    new = [
-        drawn(f"library {name} {n}", [name], n, False, set()) for n in range(1, 11) for name in NEW
-    ]
+    new = [drawn(f"library {name} {n}", [name], n, False, set()) for n in BROKEN for name in NEW]
     sizes = [{"group": "size", "what": "", "faults": fault} for fault in made["faults"]]
     few = cases({*baselines.simulated(), *others, *new})
     few = [*few[:2], *few[-2:]] if size == "tiny" else few
     return {
-        **{key: made[key] for key in ("size", "tasks", "seeds", "seconds", "healthy", "fresh")},
+        **{
+            key: made[key]
+            for key in ("size", "keys", "tasks", "seeds", "seconds", "healthy", "fresh", "harm")
+        },
         "maps": ["qed"],
         "library": [
             ",".join(one) for one in library.drawn("searches", SEED, baselines.LIBRARY, 10)
         ],
         "others": others,
         "new": new,
-        "surveyed": 40,
-        "surveyed_new": 16,
+        "survey": {"mixed": 7, "one_sided": 13, "new": 8},
+        "taught": {"mixed": 40, "one_sided": 80, "new": 40},
         "controllers": 64,
         "each": 3,
         "present": 8,
-        "mixed": 40,
-        "one_sided": 80,
         "sizes": [10, 20, 40, 80, 160, 320, 640][: 3 if size == "tiny" else None],
         "portfolio": 30,
         "cases": [*few, *sizes],
         "heats": [[None, 1], [400, 8], [160, searches.DEEP]],
         "budgets": BUDGETS,
         "strategies": STRATEGIES,
-        "harm": 0.005,
         "kinds": {name: fault.described() for name, fault in NEW.items()},
         "bo": "that of the tuned ones with the least regret in library faults, relative to "
-        "that of all settings, over all of QED's archives; kernel and scale from the "
-        "part of the survey that the kit has seen",
+        "that of all settings, over all of QED's archives, where no kind was left out; kernel and "
+        "scale from the survey of the kit that has not seen the kind",
         "primary": "regret after 10 trials of the kit that has not seen a kind, less that of the "
-        "informed one, mean over the faults of that kind of each archive, with the interval of "
-        "Student's t over the archives, tasks as strata",
+        "informed one: two means over faults of each archive, of all kinds that are left out, and "
+        "of all new ones, each with the interval of Student's t over the archives, tasks as strata",
+        "secondary": "kinds one by one, sizes, the other searches, harm: intervals are not "
+        "adjusted for their number",
+        "changes": CHANGES,
         "seed": SEED,
     }
 
@@ -141,55 +147,75 @@ def allowed(fault: str, out: Sequence[str]) -> bool:
     return not set(fault.split(",")) & set(out)
 
 
-def mixture(plan: Mapping[str, Any], out: Sequence[str] = ()) -> list[str]:
-    """Return a library of so many mixed and one-sided faults without some kinds."""
-    every = library.EVERY
+def mixture(plan: Plan, sizes: str, out: Sequence[str] = (), new: bool = False) -> list[str]:
+    """Return as many mixed and one-sided faults as a survey or a library has, without some kinds.
+
+    With new kinds these take the place of others, from either in proportion.
+    """
+    count, every = plan[sizes], library.EVERY
     mixed = [one for k, one in enumerate(plan["library"]) if k % every == 0] + plan["others"]
     sided = [one for k, one in enumerate(plan["library"]) if k % every]
+    extra = plan["new"][: count["new"]] if new else []
+    fewer = round(len(extra) * count["mixed"] / (count["mixed"] + count["one_sided"]))
     return [
-        *[one for one in mixed if allowed(one, out)][: plan["mixed"]],
-        *[one for one in sided if allowed(one, out)][: plan["one_sided"]],
+        *[one for one in mixed if allowed(one, out)][: count["mixed"] - fewer],
+        *[one for one in sided if allowed(one, out)][: count["one_sided"] - len(extra) + fewer],
+        *extra,
     ]
 
 
-def arms(plan: Mapping[str, Any]) -> dict[str, tuple[list[str], list[str]]]:
+def arms(plan: Plan) -> dict[str, tuple[list[str], list[str]]]:
     """Return the kits: the survey that chooses controllers, and the library."""
-    survey = plan["library"][: plan["surveyed"]]
     wanted = {case["what"] for case in plan["cases"]}
-    found = {"all": (survey, mixture(plan))}
+    found = {"all": (mixture(plan, "survey"), mixture(plan, "taught"))}
     for name, out in LEFT_OUT.items():
         if name in wanted:
-            some = [one for one in survey if allowed(one, out)]
-            found[f"without {name}"] = some, mixture(plan, out)
-    seen = plan["new"][: plan["surveyed_new"]]
-    found["with new kinds"] = [*survey, *seen], [*mixture(plan), *plan["new"]]
+            found[f"without {name}"] = mixture(plan, "survey", out), mixture(plan, "taught", out)
+    found["with new kinds"] = mixture(plan, "survey", new=True), mixture(plan, "taught", new=True)
     for size in plan["sizes"]:
-        found[f"{size} faults"] = survey[:size], plan["library"][:size]
+        most = min(size, sum(plan["survey"][kind] for kind in ("mixed", "one_sided")))
+        found[f"{size} faults"] = plan["library"][:most], plan["library"][:size]
     return found
 
 
-def chosen_rows(place: Path, plan: Mapping[str, Any], new: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the controllers of each kit, ascending; ``new`` is the survey of new kinds."""
-    known = baselines.Known(place, plan)
-    surveyed = dict(zip(plan["library"], known.survey, strict=False))
-    surveyed |= dict(zip(plan["new"], new, strict=False))
+def kits_of(case: Mapping[str, str]) -> tuple[str, str]:
+    """Return the kit that has not seen what is met, and the one that has."""
+    if case["group"] == "left out":
+        return f"without {case['what']}", "all"
+    return "all", "with new kinds"
+
+
+def further(plan: Plan, known: baselines.Known) -> list[str]:
+    """Return the faults of the kits' surveys that baselines.py has not surveyed."""
+    every = dict.fromkeys(one for survey, _ in arms(plan).values() for one in survey)
+    return [one for one in every if one not in plan["library"][: len(known.survey)]]
+
+
+def surveyed(plan: Plan, known: baselines.Known, more: np.ndarray) -> dict[str, np.ndarray]:
+    """Return fitness (faults, n) in the survey of each kit; ``more`` is that in further faults."""
+    values = dict(zip(plan["library"], known.survey, strict=False))
+    values |= dict(zip(further(plan, known), more.astype(np.float64), strict=True))
+    return {name: np.array([values[one] for one in some]) for name, (some, _) in arms(plan).items()}
+
+
+def chosen_rows(plan: Plan, known: baselines.Known, more: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the controllers of each kit, ascending."""
     found = {}
-    for name, (survey, _) in arms(plan).items():
-        fitness = fitting.smoothed(np.array([surveyed[one] for one in survey]))
-        rows = fitting.cover(fitness, plan["controllers"])
+    for name, fitness in surveyed(plan, known, more).items():
+        rows = fitting.cover(fitting.smoothed(fitness), plan["controllers"])
         if known.running not in rows:
             rows[-1] = known.running
         found[name] = np.sort(rows)
     return found
 
 
-def measure(place: Path, plan: Mapping[str, Any]) -> None:
+def measure(place: Path, plan: Plan) -> None:
     """Simulate all that searches of an archive need."""
     _, how = searches.opened(place, plan)
-    everyone, running = np.arange(len(how.networks)), baselines.Known(place, plan).running
-    seen = plan["new"][: plan["surveyed_new"]]
-    new = searches.tried(how, everyone, seen, 1, "survey")[:, :, 0].astype(np.float32)
-    rows = chosen_rows(place, plan, new)
+    everyone, known = np.arange(len(how.networks)), baselines.Known(place, plan)
+    missing = searches.tried(how, everyone, further(plan, known), 1, "survey")
+    survey = missing[:, :, 0].astype(np.float32)
+    rows = chosen_rows(plan, known, survey)
     wanted: dict[str, set[int]] = {}
     for name, (_, faults) in arms(plan).items():
         for fault in faults:
@@ -204,25 +230,27 @@ def measure(place: Path, plan: Mapping[str, Any]) -> None:
     learned[at, np.searchsorted(union, flat)] = searches.pairs(
         how, flat, each, plan["each"], "library"
     )
-    again = np.full(len(names), running)
+    again = np.full(len(names), known.running)
     more = searches.pairs(how, again, names, plan["present"], "present")
-    likely = searches.likely(baselines.Known(place, plan).normal, running)
-    met = [case["faults"] for case in plan["cases"] if case["group"] != "size"]
+    likely = searches.likely(known.normal, known.running)
+    cases = [case for case in plan["cases"] if case["group"] != "size"]
+    met = [case["faults"] for case in cases]
+    kits = [np.union1d(*(rows[name] for name in kits_of(case))) for case in cases]
     found = {
-        "new": new,
+        "survey": survey,
         "union": union,
         "learned": learned,
         "more": more.astype(np.float32),
-        "tables": searches.tables(how, met, plan["heats"], union, likely),
+        "tables": searches.tables(how, met, plan["heats"], kits, likely),
         **{f"rows {name}": some for name, some in rows.items()},
     }
-    searches.save(place / LIBRARIES, found)
+    save(place / LIBRARIES, found)
 
 
 class Kits(baselines.Known):
     """The kits of an archive, and the process of the best map-based optimisation."""
 
-    def __init__(self, place: Path, plan: Mapping[str, Any], best: str) -> None:
+    def __init__(self, place: Path, plan: Plan, best: str) -> None:
         super().__init__(place, plan)
         with np.load(place / LIBRARIES) as arrays:
             self.ours = dict(arrays)
@@ -253,11 +281,10 @@ class Kits(baselines.Known):
             "portfolio": InOrder(rows[known.portfolio].tolist()),
         }
 
-    def process(self, name: str) -> Mapped:  # type: ignore[override]
+    def mapped(self, name: str) -> Mapped:
         """Return the map-based search that has seen what a kit has."""
-        part = [k for k, one in enumerate(self.plan["library"][: len(self.survey)])
-                if one in self.arms[name][0]]  # fmt: skip
-        return Mapped(super().process(self.best, self.given, fitting.smoothed(self.survey[part])))
+        survey = surveyed(self.plan, self, self.ours["survey"])[name]
+        return Mapped(self.process(self.best, self.given, fitting.smoothed(survey)))
 
     def played(self) -> dict[str, Any]:
         """Play all searches in all cases."""
@@ -267,7 +294,7 @@ class Kits(baselines.Known):
             *(f"{way} {n}" for n in self.plan["sizes"] for way in ("kit", "prior")),
         ]
         found: dict[str, list[list[int]]] = {name: [[] for _ in cases] for name in names}
-        again = 0
+        again = dict.fromkeys(names, 0)
         every = [*self.ours["tables"], *self.arrays["tables"]]
         for k, (case, table) in enumerate(zip(cases, every, strict=True)):
             table = table.astype(np.float64)
@@ -278,16 +305,15 @@ class Kits(baselines.Known):
                     asked[f"kit {size}"] = self.asked(f"{size} faults")["kit"]
                     fixed[f"prior {size}"] = self.favourite(f"{size} faults")
             else:
-                left_out = case["group"] == "left out"
-                ignorant = f"without {case['what']}" if left_out else "all"
-                asked = {**self.asked(ignorant), "bo": self.process(ignorant)}
-                asked["informed"] = self.asked("all" if left_out else "with new kinds")["kit"]
+                ignorant, informed = kits_of(case)
+                asked = {**self.asked(ignorant), "bo": self.mapped(ignorant)}
+                asked["informed"] = self.asked(informed)["kit"]
                 fixed["prior"] = self.favourite(ignorant)
             for name, row in fixed.items():
                 found[name][k] = [row] * len(BUDGETS)
             for name, search in asked.items():
                 found[name][k], twice = replayed.play(search, table, self.running)
-                again += twice
+                again[name] += twice
         return {"present": self.running, "winner": searches.winners(every), "found": found,
                 "again": again, "bo": self.best,
                 "library": {name: len(faults) for name, (_, faults) in self.arms.items()},
@@ -299,69 +325,45 @@ class Kits(baselines.Known):
         return int(rows[np.argmax(known.prior.mean)])
 
 
-def best_of(folder: Path, plan: Mapping[str, Any]) -> str:
-    """Return the tuned map-based optimisation of least regret in library faults."""
-    lost = baselines.relative(folder, plan)
-    return min(lost, key=lambda name: float(lost[name].min()))
-
-
-def search(place: Path, plan: Mapping[str, Any], best: str) -> str:
+def played(place: Path, plan: Plan, best: str) -> str:
     """Play all searches of an archive, and keep their answers."""
     begin = time.perf_counter()
-    answers = Kits(place, plan, best).played()
-    (place / PLAYED).write_text(json.dumps(answers) + "\n", "utf-8")
+    save_json(place / PLAYED, Kits(place, plan, best).played())
     return f"{place.name} searched in {time.perf_counter() - begin:.0f} s"
 
 
-def judge(place: Path, plan: Mapping[str, Any]) -> None:
-    """Measure answers on fresh trials, and keep the rows of an archive."""
-    _, how = searches.opened(place, plan)
-    answers = json.loads((place / PLAYED).read_text("utf-8"))
-    found, spent = searches.judged(how, answers, [case["faults"] for case in plan["cases"]])
-    task, _, seed = place.name.rsplit("-", 2)
-    told = {key: answers[key] for key in ("again", "bo", "library", "cells")}
-    made = {**speed.machine(), "on": described(chosen("auto"), speed.cores())}
-    table = {"task": task, "seed": int(seed), **told, **found, "fresh_trials": spent, "made": made}
-    (place / ROWS).write_text(json.dumps(table) + "\n", "utf-8")
+def search(folder: Path, plan: Plan, clock: Clock) -> None:
+    """Play all searches, as soon as all of QED's archives are tuned and searched."""
+    [algorithm] = plan["maps"]
+    each = baselines.tunings(folder, plan, algorithm)
+    if each is None:
+        return
+    lost = baselines.relative(each)
+    best = min(lost, key=lambda name: float(lost[name].min()))
+    places = lacking(folder, plan, PLAYED, LIBRARIES)
+    ready = [place for place in places if (place / ANSWERS).exists()]
+    for told in side_by_side(played, ready, plan, best):
+        clock.tell(told)
 
 
-def run(folder: Path, plan: Mapping[str, Any], verbs: Sequence[str], clock: Clock) -> None:
-    """Do what archives still lack."""
-    if "measure" in verbs:
-        why.compile_all(KERNELS)
-    if "measure" in verbs:
-        searches.in_turn(measure, searches.places(folder, plan, LIBRARIES, MEASURED), plan, clock)
-    if "search" in verbs and not clock.up:
-        each = searches.places(folder, plan, PLAYED, LIBRARIES)
-        each = [place for place in each if (place / ANSWERS).exists()]
-        best = best_of(folder, plan) if each else ""
-        for told in searches.side_by_side(search, each, plan, best):
-            clock.tell(told)
-    if "judge" in verbs:
-        searches.in_turn(judge, searches.places(folder, plan, ROWS, PLAYED), plan, clock)
+def judge(place: Path, plan: Plan) -> None:
+    """Measure answers on fresh trials."""
+    searches.judge(place, plan, [case["faults"] for case in plan["cases"]], PLAYED, ROWS)
 
 
-def main() -> None:
-    """Run from the command line."""
-    steps = ("measure", "search", "judge")
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("verb", choices=("plan", "run", *steps, "gather"))
-    parser.add_argument("folders", type=Path, nargs="*")
-    parser.add_argument("--minutes", type=float, default=1e6)
-    parser.add_argument("--size", default="full", choices=("full", *searches.SMALL))
-    parser.add_argument("--out", type=Path, default=NUMBERS)
-    options = parser.parse_args()
-    made = plan(options.size)
-    if options.verb == "plan":
-        PLAN.write_text(json.dumps(made, indent=1) + "\n", "utf-8")
-    elif options.verb == "gather":
-        archives = searches.gathered(options.folders, ROWS, ("task", "seed"))
-        options.out.write_text(json.dumps({**made, "archives": archives}) + "\n", "utf-8")
-        print(f"{len(archives)} archives in {options.out.name}")
-    else:
-        verbs = steps if options.verb == "run" else (options.verb,)
-        run(options.folders[0], made, verbs, Clock(options.minutes))
+COMPARISON = Comparison(
+    "unseen",
+    plan,
+    {
+        "measure": comparison.in_turn(measure, LIBRARIES, MEASURED),
+        "search": search,
+        "judge": comparison.in_turn(judge, ROWS, PLAYED),
+    },
+    ROWS,
+    KERNELS,
+    tuple(searches.SMALL),
+)
 
 
 if __name__ == "__main__":
-    main()
+    COMPARISON.main(__doc__)

@@ -16,7 +16,7 @@ from plain_contact import move
 from plain_scores import TASKS, Tally
 
 from qed.chance import draw, high_noise, low_noise
-from qed.controller.team import Team
+from qed.controller.network import Team
 from qed.swarm import robot
 from qed.swarm.faults import Faults
 from qed.swarm.laws import bodies, geometry, sensing

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -25,11 +24,11 @@ class Call(NamedTuple):
 
 
 def install(
-    monkeypatch: pytest.MonkeyPatch, problem: str | None = None, room: bool = False
+    monkeypatch: pytest.MonkeyPatch, problem: str | None = None, room: int = 0
 ) -> list[Call]:
     """Put the stand-in where the GPU engine is, with a problem if told; return its calls.
 
-    With room, it takes rounds of trials that are to come at once.
+    With room for so many trials of each swarm, it takes rounds that are to come at once.
     """
     calls: list[Call] = []
 
@@ -50,13 +49,11 @@ def install(
                 engine = made_for(robot, "qed.swarm.cpu.engine")
                 return stacked(engine.simulate(job, sums, 2, progress), names)
 
-        return SimpleNamespace(Simulation=Simulation, has_room=lambda *trials: room)
+        return SimpleNamespace(Simulation=Simulation, has_room=lambda _, trials: trials <= room)
 
-    module: Any = ModuleType("qed.swarm.cuda")
-    module.available = SimpleNamespace(problem=lambda: problem, name=lambda: NAME)
-    monkeypatch.setitem(sys.modules, "qed.swarm.cuda", module)
     # The answer of the true machine is kept for the process; it is not that of the stand-in.
     monkeypatch.setattr(backend, "problem", lambda: problem)
+    monkeypatch.setattr(backend, "gpu_name", lambda: NAME)
     monkeypatch.setattr(backend, "on_gpu", on_gpu)
     monkeypatch.setattr(backend, "likely", lambda: True)
     monkeypatch.setattr("qed.speed.compile_kernels", lambda kernels: None)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import qed
-from qed.descriptors import hbd
+from qed.descriptors import HBD, hbd
 
 
 def test_neighbours_tell_a_smooth_fitness_and_no_random_one() -> None:
@@ -37,8 +37,8 @@ def test_positions_are_described_as_simulations_are() -> None:
     trace = qed.trace(one, **how)
     found = alignment.of_positions(trace.x, trace.y)
     seen = qed.simulate(one, trials=1, descriptors=["hbd"], **how)
-    hbd_there = hbd.describe(seen, [qed.Environment()])[0]
-    assert [found[name] for name in hbd.NAMES] == pytest.approx(hbd_there, abs=1e-5)
+    hbd_there = hbd(seen, [qed.Environment()])[0]
+    assert [found[name] for name in HBD] == pytest.approx(hbd_there, abs=1e-5)
     pair = alignment.of_positions(np.array([[1.0, 1.0, 2.0]]), np.array([[1.0, 2.0, 2.0]]))
     assert pair["distance"] == pytest.approx((1 + 1 + 2**0.5) / 3)
     assert pair["nearest"] == pytest.approx(1.0)

@@ -17,11 +17,11 @@ import qed.cli
 from qed import __version__
 from qed.cli.recover import chosen
 from qed.cli.recoveries import bias_words
-from qed.cli.show import duration
 from qed.errors import StoppedError
 from qed.study import paths
 from qed.study.plan import PRESETS, Name
 from qed.study.study import Study
+from qed.text import duration
 
 QED = [sys.executable, "-m", "qed"]
 SCRIPT = [sys.executable, "-c", "from qed.cli import main; main()"]

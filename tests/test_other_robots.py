@@ -6,13 +6,13 @@ import numpy as np
 import pretend_gpu
 import pytest
 from commands import run
+from more_robots import FLOORED
 
 import qed
 from qed.controller.network import GAIN
 from qed.errors import InputError
-from qed.explore.lines import written
 from qed.explore.sources import ArchiveView
-from qed.explore.state import checked
+from qed.explore.state import checked, written
 from qed.explore.swarms import message, recorded
 from qed.recovery.kit.prepare import Effort
 from qed.swarm.made_for import made_for
@@ -175,24 +175,23 @@ def test_every_robot_keeps_the_contract(robot):
 
 
 def test_the_explorer_shows_ground_sensors_and_the_floor(tmp_path):
-    robot = qed.EPUCK.but("epuck-ground", ground=[(0.03, 0.01), (0.03, -0.01)])
     floor = [[0.0, 0.125], [1.0, 1.0]]
     # A hidden neuron reads the first ground sensor, and drives the left wheel (node 19).
-    swarm = qed.Controller([(16, 21, 2.0), (21, 19, 2.0)], [0.0, 0.5, 0.1], robot)
+    swarm = qed.Controller([(15, 21, 2.0), (21, 19, 2.0)], [0.0, 0.5, 0.1], FLOORED)
     settings = {"task": "patrolling", "seconds": 4.0}
-    header = {"settings": settings, "robot": robot.described(), "floor": floor}
+    header = {"settings": settings, "robot": FLOORED.described(), "floor": floor}
     made = qed.Archive(qed.Grid((2,)), header)
-    genomes = made_for(robot, "qed.controller.genome").from_controllers([swarm])
+    genomes = made_for(FLOORED, "qed.controller.genome").from_controllers([swarm])
     made.fill_cells(np.arange(1), genomes, np.ones(1), [[0.2]])
     view = ArchiveView("floored", "floored.npz", made)
     scene = checked({"environment": {"robots": 3, "arena": 2.0}}, [view])
-    assert scene.environment == qed.Environment(robot=robot, floor=floor, robots=3, arena=2.0)
+    assert scene.environment == qed.Environment(robot=FLOORED, floor=floor, robots=3, arena=2.0)
     seen = recorded(scene)
     wanted = np.tanh(GAIN * 2.0 * seen.trace.ground[..., 0] + 0.1)
     assert len(np.unique(wanted)) > 1
     assert seen.hidden[..., 0] == pytest.approx(wanted, abs=1e-5)
     sent = message(seen)
     head = json.loads(sent[4 : 4 + int.from_bytes(sent[:4], "little")])
-    assert (head["sensed"], head["firstRab"], head["left"]) == (18, 8, 19)
+    assert (head["sensed"], head["firstRab"], head["left"]) == (18, 7, 19)
     assert head["floor"] == [[0.0, 0.12], [1.0, 1.0]]
     assert "arena=2, floor=archive.environment.floor)" in written(scene)

@@ -14,8 +14,10 @@ import replayed
 import searches
 import unseen
 import unseen_page
+import why
 
 import qed
+from qed.recovery.kit import fitting
 from qed.recovery.recover import trials_of
 from qed.recovery.search.strategies import MapBased
 
@@ -35,7 +37,7 @@ FAULTS = [
 
 def test_all_meet_few_trials_and_the_better_ones_more(how):
     heats = [(None, 1), (4, 3), (2, 4)]
-    found = searches.tables(how, FAULTS, heats, known=np.array([9]), likely=np.array([12]))
+    found = searches.tables(how, FAULTS, heats, known=[np.array([9])] * 2, likely=np.array([12]))
     assert found.shape == (2, 16, 4)
     depth = np.isfinite(found).sum(2)
     for table, met in zip(found.astype(float), depth, strict=True):
@@ -55,6 +57,17 @@ def test_a_search_is_told_the_trials_of_the_table_in_their_order():
     # First the present one, free; then 2 and 1, and the best of them; of 1 there is no more.
     assert search.told == {0: [0.1], 2: [0.4], 1: [0.5, 0.5, 0.5]}
     assert (answers, again) == ([2, 1, 1], 2)
+
+
+def test_principal_axes_keep_the_distances_of_places_in_a_map():
+    behaviours = np.random.default_rng(2).normal(size=(60, 40)) * np.linspace(3.0, 0.1, 40)
+    ours, theirs = replayed.principal(behaviours), fitting.places_in(behaviours)
+
+    def apart(places: np.ndarray) -> np.ndarray:
+        return np.linalg.norm(places[:, None] - places[None], axis=2)
+
+    assert ours.shape == (60, 16)
+    np.testing.assert_allclose(apart(ours), apart(theirs), atol=1e-9)
 
 
 def test_the_library_kernel_is_the_covariance_over_its_faults():
@@ -94,9 +107,10 @@ def test_answers_are_measured_on_fresh_trials(how):
     assert found["found"]["one"][1] == []
 
 
-@pytest.mark.parametrize("script", [baselines, unseen])
+@pytest.mark.parametrize("script", [baselines, unseen, why])
 def test_the_plan_is_what_the_script_does(script):
-    assert json.loads(script.PLAN.read_text()) == json.loads(json.dumps(script.plan()))
+    planned = script.COMPARISON.planned
+    assert json.loads(planned.read_text()) == json.loads(json.dumps(script.plan()))
 
 
 def test_kits_have_not_seen_what_they_have_not_seen():
@@ -104,8 +118,12 @@ def test_kits_have_not_seen_what_they_have_not_seen():
     arms = unseen.arms(plan)
     for name, out in unseen.LEFT_OUT.items():
         survey, faults = arms[f"without {name}"]
-        assert len(faults) == len(arms["all"][1]) == plan["mixed"] + plan["one_sided"]
+        mixed = [[f for f in some if f in plan["library"][::3] + plan["others"]]
+                 for some in (survey, faults)]  # fmt: skip
+        assert (len(survey), len(faults)) == (20, 120)
+        assert (len(mixed[0]), len(mixed[1])) == (7, 40)
         assert not {one for fault in [*survey, *faults] for one in fault.split(",")} & set(out)
+    assert [len(some) for some in arms["all"]] == [len(some) for some in arms["with new kinds"]]
     known = {one for fault in [*arms["all"][1], *arms["640 faults"][1]] for one in fault.split(",")}
     assert not known & set(searches.NEW)
     assert set(searches.NEW) < {one for f in arms["with new kinds"][1] for one in f.split(",")}
@@ -117,8 +135,11 @@ def test_kits_have_not_seen_what_they_have_not_seen():
     assert not baselines.simulated() & set(baselines.plan()["faults"])
 
 
-def made_up(script: Any) -> dict[str, Any]:
-    """Return numbers in which each way is as much worse as its name is long, archive by archive."""
+def made_up(script: Any, spread: float = 0.001, **better: float) -> dict[str, Any]:
+    """Return numbers in which each way is as much worse as its name is long, archive by archive.
+
+    Ways that are named are so much better than that.
+    """
     plan = script.plan()
     faults = [case["faults"] for case in plan.get("cases", [])] or plan["faults"]
     names = [
@@ -129,16 +150,19 @@ def made_up(script: Any) -> dict[str, Any]:
     for task in plan["tasks"]:
         for algorithm in plan["maps"]:
             for seed in plan["seeds"]:
-                luck = 0.001 * rng.normal()
-                value = {name: round(0.6 - 0.01 * len(name) + luck, 5) for name in names}
+                value = {
+                    name: round(0.6 - 0.01 * len(name) + better.get(name, 0.0) + luck, 5)
+                    for name, luck in zip(names, spread * rng.normal(size=len(names)), strict=True)
+                }
                 archives.append(
                     {
                         "task": task, "map": algorithm, "seed": seed, "cells": 10, "bo": "bo, own",
-                        "again": 0, "kept": [0.5] * len(faults), "winner": [0.7] * len(faults),
+                        "again": dict.fromkeys(names, 3) | {names[1]: 2 * len(faults)},
+                        "kept": [0.5] * len(faults), "winner": [0.7] * len(faults),
                         "found": {n: [[v] * 5 for _ in faults] for n, v in value.items()},
                         "error": {n: [[0.001] * 5 for _ in faults] for n in names},
                         "prepared": dict.fromkeys(names, 7),
-                        "tuned": {"bo, own": {"bound": 1.0}},
+                        "tuned": {"bo, own": {"length": 1.0, "bound": 3.0, "shift": 0.0}},
                         "made": {"on": "a GPU", "qed": "1"},
                     }
                 )  # fmt: skip
@@ -148,20 +172,55 @@ def made_up(script: Any) -> dict[str, Any]:
 def test_the_page_of_baselines_tells_the_numbers():
     found = made_up(baselines)
     words = baselines_page.baselines_page(found)
-    # "bo, spirit" has seven letters more than "kit", a hundredth of fitness each.
-    assert "SPIRIT's descriptor is 0.070 [0.070, 0.070] (ahead in 10 of 10)" in words
+    own = [one["found"] for one in found["archives"] if one["map"] == "qed"]
+    lead = np.mean([one["kit"][0][0] - one["bo, spirit"][0][0] for one in own])
+    assert f"less that of `bo, spirit`, which was to be judged, is {lead:.3f} [" in words
     row = next(line for line in words.splitlines() if line.startswith("| `smbo`"))
-    numbers = [one["found"]["smbo"][0][0] for one in found["archives"] if one["map"] == "qed"]
-    regret = f"{0.7 - np.mean(numbers):.3f}"
+    regret = f"{0.7 - np.mean([one['smbo'][0][0] for one in own]):.3f}"
     assert f"| {regret} | {regret} | {regret} | {regret} | {regret} | {regret} [" in row
-    assert "| 0.010 [0.010, 0.010] (ahead in 10 of 10) |" in row
+    assert "(ahead in 10 of 10) |" in row
+    assert "At an end of the grid, so that further out might be better: bound of `bo, own`" in words
+    times = len(found["archives"]) * (9 * 3 + 2 * 16) + len(found["archives"]) * 3
+    assert f"{times:,} times a search wanted" in words
+    assert "most often `random`, in 6.7 % of its trials" in words
     assert "nan" not in words
+
+
+@pytest.mark.parametrize(
+    ("better", "spread", "told"),
+    [
+        ({"kit": 0.01}, 0.001, "the kit is ahead"),
+        ({"kit": -0.09}, 0.001, "the kit is behind"),
+        ({"kit": -0.07}, 0.01, "neither is shown to be ahead"),
+    ],
+)
+def test_sentences_about_the_primary_comparison_follow_the_numbers(better, spread, told):
+    words = baselines_page.baselines_page(made_up(baselines, spread, **better))
+    [first] = [line for line in words.splitlines() if line.startswith("**So far**")]
+    assert f"): {told}. Less that of the strongest of the others" in first
+    others = {"keep", "prior", "random", "smbo", "it&e"} - set(better)
+    named = first.partition("the strongest of the others, `")[2].partition("`")[0]
+    assert named in others
+
+
+def test_one_archive_a_task_has_no_intervals():
+    found = made_up(baselines)
+    found["archives"] = [one for one in found["archives"] if one["seed"] == 1]
+    words = baselines_page.baselines_page(found)
+    assert "There are too few archives for intervals." in words
+    assert not any("[" in line for line in words.splitlines() if line.startswith("| `"))
+    baselines_page.baselines_figure(found)
 
 
 def test_the_page_of_unseen_kinds_tells_the_numbers():
     words = unseen_page.unseen_page(made_up(unseen))
     assert "not to have seen the kind costs a kit \N{MINUS SIGN}0.050 [" in words
+    assert "(it helps; of these archives over faults: " in words
     rows = [line for line in words.splitlines() if line.startswith(("| wheels", "| WEAR"))]
     assert len(rows) == 2
     assert all("0 %, 0 % |" in row for row in rows)
     assert "nan" not in words
+    words = unseen_page.unseen_page(made_up(unseen, informed=0.06))
+    assert "(it costs; of these archives over faults: " in words
+    words = unseen_page.unseen_page(made_up(unseen, spread=0.02, informed=0.05))
+    assert "(it is shown neither to cost nor to help; " in words

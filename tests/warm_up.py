@@ -7,6 +7,8 @@ machine code for robots other than the Thymio, which few tests need.
 import gc
 import sys
 
+from more_robots import FLOORED, TRIANGLE
+
 import qed
 from qed.study.plan import PRESETS
 from qed.study.study import prepare
@@ -14,8 +16,8 @@ from qed.swarm.robot import ROBOTS, THYMIO
 
 
 def other_robots() -> None:
-    """Compile the simulator for all robots of QED but the first."""
-    for robot in ROBOTS.values():
+    """Compile the simulator for all robots of QED but the first, and for those of tests."""
+    for robot in (*ROBOTS.values(), FLOORED, TRIANGLE):
         if robot.key != THYMIO.key:
             qed.trace(qed.Controller.random(seed=1, robot=robot), seconds=1.0)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from qed.archive.grid import Grid as Grid
     from qed.archive.stored import load_example as load_example
     from qed.controller.network import Controller as Controller
-    from qed.controller.team import Team as Team
+    from qed.controller.network import Team as Team
     from qed.errors import InputError as InputError
     from qed.evolution.algorithms import Algorithm as Algorithm
     from qed.evolution.evolve import evolve as evolve
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from qed.swarm.environment import Environment as Environment
     from qed.swarm.faults import Fault as Fault
     from qed.swarm.faults import Faults as Faults
+    from qed.swarm.job import Start as Start
     from qed.swarm.parallel_env import parallel_env as parallel_env
     from qed.swarm.robot import EPUCK as EPUCK
     from qed.swarm.robot import THYMIO as THYMIO
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
     from qed.swarm.robot import Robot as Robot
     from qed.swarm.simulate import Outcome as Outcome
     from qed.swarm.simulate import simulate as simulate
-    from qed.swarm.start import Start as Start
     from qed.swarm.tasks import Task as Task
     from qed.swarm.trace import Trace as Trace
     from qed.swarm.trace import trace as trace
@@ -73,8 +73,7 @@ _MODULES = {
     "archive.cvt": "Centroids",
     "archive.grid": "Grid",
     "archive.stored": "load_example",
-    "controller.network": "Controller",
-    "controller.team": "Team",
+    "controller.network": "Controller Team",
     "errors": "InputError",
     "evolution.algorithms": "Algorithm",
     "evolution.evolve": "evolve",
@@ -85,10 +84,10 @@ _MODULES = {
     "recovery.recovery": "Recovery",
     "swarm.environment": "Attributes Environment",
     "swarm.faults": "Fault Faults",
+    "swarm.job": "Start",
     "swarm.parallel_env": "parallel_env",
     "swarm.robot": "EPUCK Robot THYMIO THYMIO_STOCK",
     "swarm.simulate": "Outcome simulate",
-    "swarm.start": "Start",
     "swarm.tasks": "Task",
     "swarm.trace": "Trace trace",
     "swarm.user_defined": "law",

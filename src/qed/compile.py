@@ -19,6 +19,7 @@ from typing import Any
 import numba
 from llvmlite import binding
 from numba import njit
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
@@ -57,24 +58,51 @@ class _WideLower(Lower):  # type: ignore[misc]
         set.add(self.function.attributes, _PREFERENCE)
 
 
+class _Part(JITCodeLibrary):  # type: ignore[misc]
+    """Code that only other compiled code contains: not optimised alone, and not machine code.
+
+    Numba would optimise each function again in all that contain it, and make machine code of each,
+    which took more than a quarter of the time of compiling.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    @property
+    def codegen(self) -> "_Part":
+        return self
+
+    def set_env(self, *_: Any) -> None:
+        """Do without what Python would need to call it."""
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _WideLowering(NativeLowering):  # type: ignore[misc]
-    _name = "qed_wide_native_lowering"
+class _Lowering(NativeLowering):  # type: ignore[misc]
+    _name = "qed_native_lowering"
 
     @property
     def lowering_class(self) -> type[Lower]:
-        return _WideLower
+        return _WideLower if has_fast_wide_vectors() else Lower
+
+    def run_pass(self, state: Any) -> bool:
+        if state.library is None and state.flags.no_cpython_wrapper:
+            state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        return bool(super().run_pass(state))
 
 
-class WideCompiler(Compiler):  # type: ignore[misc]
-    """Numba's compiler, but functions prefer vectors of 512 bits."""
+class LoopCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler with our way of lowering."""
 
     def define_pipelines(self) -> list[Any]:
         """Return Numba's passes with our way of lowering."""
         pipelines: list[Any] = super().define_pipelines()
         for manager in pipelines:
             manager.passes = [
-                (_WideLowering if step is NativeLowering else step, about)
+                (_Lowering if step is NativeLowering else step, about)
                 for step, about in manager.passes
             ]
             manager.finalize()
@@ -88,15 +116,15 @@ LAWS: list[Callable[..., Any]] = []
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": False, "_nrt": False}
 # What only compiled code calls needs no way in from Python: making one took a quarter of the time.
 INNER = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_LOOP = {"nogil": True, **({"pipeline_class": WideCompiler} if has_fast_wide_vectors() else {})}
-_COMPILED = ("chance.py", "compile.py", "controller", "descriptors", "swarm")
+_LOOP = {"nogil": True, "pipeline_class": LoopCompiler}
+_COMPILED = ("chance.py", "compile.py", "controller", "descriptors.py", "swarm")
 _KEPT_VERSIONS = 4
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let compiled loops call this scalar function, and return it unchanged."""
     LAWS.append(function)
-    register_jitable(**INNER)(function)
+    register_jitable(**INNER, pipeline_class=LoopCompiler)(function)
     return function
 
 

@@ -78,6 +78,14 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
     return got
 
 
+def instance(name: str, value: Any, *kinds: type) -> None:
+    """Raise InputError unless a value is of one of these public types."""
+    if not isinstance(value, kinds):
+        *most, last = (f"a qed.{kind.__name__}" for kind in kinds)
+        words = f"{', '.join(most)} or {last}" if most else last
+        raise InputError(f"{name} must be {words}, got {type(value).__name__}")
+
+
 def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
     """Return one of the allowed names; otherwise suggest the nearest."""
     names = list(allowed)

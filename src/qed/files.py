@@ -235,6 +235,22 @@ def parse_arrays(
         ) from error
 
 
+@contextmanager
+def contents_of(source: str | Path, format_name: str) -> Iterator[None]:
+    """Raise an InputError that names the file if what is made of its contents does not fit."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise InputError(f"{source} is not a usable {format_name} file: {short(what)}") from error
+
+
+def expect(fine: bool, otherwise: str) -> None:
+    """Raise ValueError unless something in a file is as it has to be."""
+    if not fine:
+        raise ValueError(otherwise)
+
+
 def _reason(error: Exception) -> str:
     if isinstance(error, ValueError) and not isinstance(error, UnicodeError | json.JSONDecodeError):
         return str(error)

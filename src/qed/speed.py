@@ -25,10 +25,9 @@ from qed.definitions import digest_of
 from qed.swarm.backend import described
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Fault, Faults
-from qed.swarm.job import checked
+from qed.swarm.job import Start, checked
 from qed.swarm.robot import CYCLE, THYMIO, Robot
 from qed.swarm.simulate import Pending, cores, simulate
-from qed.swarm.start import Start
 from qed.text import made_by
 
 TRIAL_SECONDS = 400.0  # the paper's trial, s of simulated time
@@ -106,16 +105,10 @@ class Case:
         """Simulate once, and return the time it took (s)."""
         begin = perf_counter()
         simulate(
-            self.controllers,
-            self.environment,
-            tasks="patrolling",
-            trials=self.trials,
-            seconds=self.seconds,
-            faults=self.faults,
-            start=self.start,
-            threads=threads,
+            self.controllers, self.environment, tasks="patrolling", trials=self.trials,
+            seconds=self.seconds, faults=self.faults, start=self.start, threads=threads,
             backend="cpu",
-        )
+        )  # fmt: skip
         return perf_counter() - begin
 
     def lasting(self, wall: float, threads: int) -> Self:
@@ -170,15 +163,10 @@ def _compile(kernel: Kernel) -> None:
     where = Environment(robot=kernel.robot, obstacles=kernel.obstacles)
     still = Controller([], STILL.bias, robot=kernel.robot)
     faults = Faults([kernel.fault] * where.robots) if kernel.fault else None
-    given = {
-        "trials": 1,
-        "seconds": CYCLE,
-        "seed": 1,
-        "faults": faults,
-        "start": None,
-        "noise": 0.0,
-    }
-    Pending(checked(still, where, **given), [kernel.task], kernel.sums, 1, None, "cuda").outcome()
+    job = checked(
+        still, where, trials=1, seconds=CYCLE, seed=1, faults=faults, start=None, noise=0.0
+    )
+    Pending(job, [kernel.task], kernel.sums, 1, None, "cuda").outcome()
 
 
 def thread_counts() -> list[int]:

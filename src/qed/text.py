@@ -1,11 +1,13 @@
-"""Text for people: durations, names and consoles on a terminal, and settings in TOML files."""
+"""Text for people: durations, names, tables and bars on a terminal; settings in TOML files."""
 
 import json
 import math
 import os
 import platform
 import re
-from collections.abc import Mapping
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,8 @@ from qed import __version__
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import TaskID
+    from rich.table import Table
 
 # Units of time, how long they are (s), and up to where they are used (s).
 UNITS = (
@@ -63,6 +67,59 @@ def short(value: object, most: int = 300) -> str:
     """
     text = printable(value)
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def table(*left: str, right: Iterable[str] = ()) -> "Table":
+    """Return an empty table with columns of words and columns of numbers."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in left:
+        made.add_column(heading)
+    for heading in right:
+        made.add_column(heading, justify="right", overflow="fold")
+    return made
+
+
+def words(value: object) -> str:
+    """Return a value for a table, whatever it holds: no control characters, no markup."""
+    from rich.markup import escape
+
+    return escape(printable(value))
+
+
+@contextmanager
+def stopping(words: str) -> Iterator[None]:
+    """End the command at a request to stop, by Ctrl-C or from a cluster, and say what is left."""
+    import typer
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"qed: stopped{words}", err=True)
+        raise typer.Exit(130) from None
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on stderr once something tells how far it is; a line when not on a terminal."""
+    from rich.progress import Progress
+
+    screen = console(stderr=True)
+    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task: TaskID | None = None
+
+        def progress(done: int, total: int) -> None:
+            nonlocal task
+            if task is None:
+                task = bar.add_task(what, total=total)
+                if not screen.is_terminal:
+                    screen.print(f"qed: {what} ...")
+            bar.update(task, completed=done, total=total)
+
+        yield progress
 
 
 def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:

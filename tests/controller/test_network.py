@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import qed
 from qed.controller import inputs
-from qed.controller.genome import from_controllers
-from qed.controller.networks import Networks
+from qed.controller.genome import Networks, from_controllers
 from qed.swarm.laws.neuron import GAIN, tanh
 
 

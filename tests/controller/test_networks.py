@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from qed.controller.genome import from_controllers
+from qed.controller.genome import COLUMNS, Networks, from_controllers
 from qed.controller.network import GAIN, Controller
-from qed.controller.networks import COLUMNS, Networks
 
 # Connections that are there several times, in any order, and a neuron that leads nowhere.
 DOUBLE = Controller(

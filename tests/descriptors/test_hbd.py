@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import qed
-from qed.descriptors import hbd
+from qed.descriptors import HBD, hbd
 from qed.swarm.cpu.history import survey
 
 NORMAL = qed.Environment()
@@ -46,17 +46,17 @@ def of_visits(*trials, radius=0.0, environment=NORMAL):
         spread=survey(np.array(trials, np.int32))[None],
         radius=np.full((1, len(trials)), radius),
     )
-    return hbd.describe(outcome, [environment])[0]
+    return hbd(outcome, [environment])[0]
 
 
 def test_agrees_with_recorded_traces():
     expected = [[of_trace(trial) for trial in swarm] for swarm in recorded.traces()]
-    found = hbd.describe(recorded.outcome(), recorded.ENVIRONMENTS)
+    found = hbd(recorded.outcome(), recorded.ENVIRONMENTS)
     np.testing.assert_allclose(found, np.mean(expected, axis=1), rtol=0, atol=1e-6)
 
 
 def test_a_swarm_alone_is_described_as_in_company():
-    together = hbd.describe(recorded.outcome(), recorded.ENVIRONMENTS)
+    together = hbd(recorded.outcome(), recorded.ENVIRONMENTS)
     for k, (controller, environment) in enumerate(recorded.SWARMS):
         alone = qed.simulate(
             controller,
@@ -67,7 +67,7 @@ def test_a_swarm_alone_is_described_as_in_company():
             faults=recorded.FAULTS[k],
             descriptors=["hbd"],
         )
-        np.testing.assert_array_equal(hbd.describe(alone, [environment])[0], together[k])
+        np.testing.assert_array_equal(hbd(alone, [environment])[0], together[k])
 
 
 def test_all_robots_in_one_cell():
@@ -120,8 +120,8 @@ def test_any_visits(counts):
 
 
 def test_values_lie_between_0_and_1():
-    found = hbd.describe(recorded.outcome(), recorded.ENVIRONMENTS)
-    assert found.shape == (len(recorded.SWARMS), len(hbd.NAMES))
+    found = hbd(recorded.outcome(), recorded.ENVIRONMENTS)
+    assert found.shape == (len(recorded.SWARMS), len(HBD))
     assert (found >= 0).all()
     assert (found <= 1).all()
 
@@ -129,4 +129,4 @@ def test_values_lie_between_0_and_1():
 def test_what_was_not_simulated_cannot_be_described():
     outcome = qed.simulate(recorded.SWARMS[0][0], tasks="flocking", trials=1, seconds=1.0)
     with pytest.raises(ValueError, match="descriptors=\\['hbd'\\]"):
-        hbd.describe(outcome, [NORMAL])
+        hbd(outcome, [NORMAL])

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qed
-from qed.descriptors import sdbc
+from qed.descriptors import SDBC, geometric_median, scale, sdbc
 
 NORMAL = qed.Environment()
 
@@ -84,20 +84,20 @@ def summed_distance(points, centre):
 
 
 def test_agrees_with_recorded_traces():
-    found = sdbc.describe(recorded.outcome(), recorded.ENVIRONMENTS)
+    found = sdbc(recorded.outcome(), recorded.ENVIRONMENTS)
     for swarm, vector in zip(recorded.traces(), found, strict=True):
         expected = plain_median(np.array([of_trace(trial) for trial in swarm]))
         np.testing.assert_allclose(vector, expected, rtol=0, atol=3e-6)
 
 
 def test_one_trial_is_described_by_itself():
-    found = sdbc.describe(recorded.outcome(trials=1), recorded.ENVIRONMENTS)
+    found = sdbc(recorded.outcome(trials=1), recorded.ENVIRONMENTS)
     expected = [of_trace(swarm[0]) for swarm in recorded.traces()]
     np.testing.assert_allclose(found, expected, rtol=0, atol=3e-6)
 
 
 def test_two_trials_are_described_by_their_average():
-    found = sdbc.describe(recorded.outcome(trials=2), recorded.ENVIRONMENTS)
+    found = sdbc(recorded.outcome(trials=2), recorded.ENVIRONMENTS)
     expected = [(of_trace(one) + of_trace(two)) / 2 for one, two, _ in recorded.traces()]
     np.testing.assert_allclose(found, expected, rtol=0, atol=3e-6)
 
@@ -112,13 +112,13 @@ def test_still_robots():
     walls = (wall_distance(1.0, 2.0, 4.0) - 2.0001) / (3.1090 - 2.0001)
     diagonal = 4 * math.sqrt(2)
     expected = [0.5, 0, 0.5, 0, walls, 0, 2 / diagonal, 0, 2 / diagonal, 0]
-    np.testing.assert_allclose(sdbc.describe(outcome, [pair])[0], expected, atol=1e-4)
+    np.testing.assert_allclose(sdbc(outcome, [pair])[0], expected, atol=1e-4)
 
 
 def test_spinning_robots_turn_with_value_1():
     spin = qed.Controller([(15, 16, -2), (15, 17, 2)], [0, 0])
     outcome = qed.simulate(spin, NORMAL, trials=2, seconds=400.0, descriptors=["sdbc"])
-    found = sdbc.describe(outcome, [NORMAL])[0]
+    found = sdbc(outcome, [NORMAL])[0]
     assert found[:3] == pytest.approx([0.5, 0.0, 1.0], abs=2e-3)
 
 
@@ -136,12 +136,12 @@ def test_spinning_robots_turn_with_value_1():
 )
 def test_divisors(robots, between, nearest):
     for side in (2.0, 3.0, 4.0, 5.0):
-        _, width = sdbc.scale(qed.Environment(robots=robots, arena=side))
+        _, width = scale(qed.Environment(robots=robots, arena=side))
         assert width[3:] == pytest.approx((between * side, nearest * side))
 
 
 def test_normal_scale():
-    low, width = sdbc.scale(NORMAL)
+    low, width = scale(NORMAL)
     assert width[3:] == (4.0, 2.0)
     assert low[2] == pytest.approx(2.000, abs=5e-4)
     assert low[2] + width[2] == pytest.approx(3.109, abs=5e-4)
@@ -150,24 +150,24 @@ def test_normal_scale():
 def test_geometric_median_of_points_on_a_line():
     line = np.array([0.0, 1.0, 4.0, 5.0, 100.0])[:, None] * np.array([3.0, 4.0])
     # The middle point; Weiszfeld's steps near it in proportion to 1 / steps at worst.
-    np.testing.assert_allclose(sdbc.geometric_median(line[None])[0], [12.0, 16.0], atol=1e-6)
+    np.testing.assert_allclose(geometric_median(line[None])[0], [12.0, 16.0], atol=1e-6)
 
 
 def test_geometric_median_of_four_symmetric_points():
     square = np.array([[0.0, 0.0], [2.0, 2.0], [0.0, 2.0], [2.0, 0.0]])
     for order in (square, square[[0, 2, 1, 3]], square[::-1]):
-        np.testing.assert_allclose(sdbc.geometric_median(order[None])[0], [1.0, 1.0], atol=1e-12)
+        np.testing.assert_allclose(geometric_median(order[None])[0], [1.0, 1.0], atol=1e-12)
 
 
 def test_geometric_median_of_equal_points():
     same = np.full((1, 5, 3), 0.3)
-    np.testing.assert_array_equal(sdbc.geometric_median(same)[0], same[0, 0])
+    np.testing.assert_array_equal(geometric_median(same)[0], same[0, 0])
 
 
 def test_geometric_median_leaves_out_a_point_it_starts_at():
     points = np.array([[0.0], [0.0], [1.0]])  # the first step goes to the only other point
     expected = plain_median(points)
-    np.testing.assert_allclose(sdbc.geometric_median(points[None])[0], expected)
+    np.testing.assert_allclose(geometric_median(points[None])[0], expected)
 
 
 @given(
@@ -176,7 +176,7 @@ def test_geometric_median_leaves_out_a_point_it_starts_at():
 @settings(deadline=None)
 def test_geometric_median_of_any_points(points):
     points = np.array(points)
-    found = sdbc.geometric_median(points[None])[0]
+    found = geometric_median(points[None])[0]
     assert (points.min(axis=0) - 1e-12 <= found).all()
     assert (found <= points.max(axis=0) + 1e-12).all()
 
@@ -184,7 +184,7 @@ def test_geometric_median_of_any_points(points):
 def test_geometric_median_is_nearest_to_all():
     rng = np.random.default_rng(4)
     batches = rng.random((20, 50, 10)) ** 3
-    for points, median in zip(batches, sdbc.geometric_median(batches), strict=True):
+    for points, median in zip(batches, geometric_median(batches), strict=True):
         np.testing.assert_allclose(median, plain_median(points), atol=1e-12)
         least = summed_distance(points, median)
         for step in rng.normal(0, 1e-3, (50, 10)):
@@ -193,15 +193,15 @@ def test_geometric_median_is_nearest_to_all():
 
 def test_geometric_median_does_not_depend_on_the_batch():
     batches = np.random.default_rng(5).random((33, 50, 10))
-    whole = sdbc.geometric_median(batches)
+    whole = geometric_median(batches)
     for first, last in ((0, 1), (3, 20), (20, 33)):
-        part = sdbc.geometric_median(batches[first:last])
+        part = geometric_median(batches[first:last])
         np.testing.assert_array_equal(part, whole[first:last])
 
 
 def test_values_are_about_0_to_1():
-    found = sdbc.describe(recorded.outcome(), recorded.ENVIRONMENTS)
-    assert found.shape == (len(recorded.SWARMS), len(sdbc.NAMES))
+    found = sdbc(recorded.outcome(), recorded.ENVIRONMENTS)
+    assert found.shape == (len(recorded.SWARMS), len(SDBC))
     assert (found >= -0.05).all()
     assert (found[:, :4] <= 1.0 + 1e-6).all()
     assert (found <= 1.2).all()
@@ -210,4 +210,4 @@ def test_values_are_about_0_to_1():
 def test_what_was_not_simulated_cannot_be_described():
     outcome = qed.simulate(recorded.SWARMS[0][0], tasks="flocking", trials=1, seconds=1.0)
     with pytest.raises(ValueError, match="descriptors=\\['sdbc'\\]"):
-        sdbc.describe(outcome, [NORMAL])
+        sdbc(outcome, [NORMAL])

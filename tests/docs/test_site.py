@@ -1,6 +1,6 @@
 """The site builds without a warning, links to nothing that is not there, and fits any screen.
 
-``make test`` has built it, with its pages run, and says where in ``QED_SITE``.  Otherwise it is
+``QED_SITE`` may say where ``make docs`` has built it, with its pages run.  Otherwise it is
 built here, where its pages are not run.
 """
 

@@ -21,6 +21,7 @@ from qed.evolution.early_stopping import (
     IncumbentTrials,
     lost_race,
     next_stop,
+    stop_after,
     upper_bounds,
 )
 from qed.evolution.swarms import Swarms
@@ -63,6 +64,7 @@ def test_a_round_ends_only_where_somebody_may_have_lost() -> None:
     assert next_stop(none, most, np.full(4, 0.9), False, 36, 50) == 50  # a short last round is none
     race = [next_stop(none, most, np.full(4, 0.1), True, done, 50) for done in (0, 6, 12, 24, 36)]
     assert race == [6, 12, 24, 36, 50]
+    assert [stop_after(stop, 50) for stop in (0, 6, 12, 24, 36, 44)] == [12, 12, 24, 36, 50, 50]
 
 
 def evolved(settings: dict[str, Any]) -> tuple[qed.Archive, int]:
@@ -165,25 +167,30 @@ def test_a_race_takes_fewer_trials_and_finds_a_good_archive() -> None:
 def test_a_gpu_with_room_takes_rounds_at_once_and_finds_the_same(monkeypatch) -> None:
     rounds, trials = evolved(raced())
     found = []
-    for room in (False, True):
+    for room in (0, 24, 50):
         pretend_gpu.install(monkeypatch, room=room)
         archive, simulated = evolved(raced(backend="cuda"))
         assert archive.equal(rounds)
         found.append(simulated)
-    assert found == [trials, 320 * 50]
+    none, some, all_ = found
+    assert none == trials < some < all_ == 320 * 50
 
 
-def test_a_race_is_resumed_to_the_bit(tmp_path) -> None:
-    whole, _ = evolved(raced())
-    steps = run_side_by_side([swarm_run(**raced(), folder=tmp_path / "run", threads=1)], every=1e9)
-    for _ in range(3):
+def test_a_race_is_resumed_to_the_bit_and_incumbents_run_as_far_as_who_races_them(
+    tmp_path,
+) -> None:
+    attributes = qed.Attributes({"robots": (3, 4, 5, 6), "arena": (2.0, 2.2, 2.4, 2.6, 2.8, 3.0)})
+    settings = raced(algorithm=qed.Algorithm("few", cells=attributes), initial=80)
+    whole, trials = evolved(settings)
+    run = swarm_run(**settings, folder=tmp_path / "run", threads=1)
+    steps = run_side_by_side([run], every=1e9)
+    while run.search.done < 240:
         next(steps)
     steps.close()
-    run = swarm_run(**raced(), folder=tmp_path / "run", resume=True, threads=1)
-    assert 0 < run.search.done < run.search.evaluations
-    for _ in run_side_by_side([run]):
-        pass
-    assert run.archive.equal(whole)
+    children = trials - evolved(settings | {"evaluations": 240})[1]
+    resumed, simulated = evolved(settings | {"folder": tmp_path / "run", "resume": True})
+    assert resumed.equal(whole)
+    assert children < simulated < children + 50 * len(whole)
 
 
 def test_a_race_needs_cells_that_are_known_beforehand() -> None:

@@ -18,7 +18,7 @@ from serving import Served
 
 import qed
 from qed.compile import code_cache
-from qed.explore.ready import Simulator
+from qed.explore.queues import Simulator
 from qed.swarm.cpu import engine
 
 
@@ -30,7 +30,7 @@ def compilers() -> set[int]:
             words = (folder / "cmdline").read_bytes().split(b"\0")
         except OSError:  # it has ended
             continue
-        if b"qed.explore.ready" in words:
+        if b"qed.explore.queues" in words:
             found.add(int(folder.name))
     return found
 

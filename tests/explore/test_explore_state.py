@@ -12,9 +12,8 @@ from made_shown import SECONDS, archive, broken, state
 
 import qed
 from qed.errors import InputError
-from qed.explore.lines import written
 from qed.explore.sources import ArchiveView
-from qed.explore.state import STARTS, checked
+from qed.explore.state import STARTS, checked, written
 from qed.explore.swarms import message, recorded
 
 

@@ -20,9 +20,8 @@ from starlette.types import ASGIApp
 import qed
 from qed.errors import InputError
 from qed.explore.app import app
-from qed.explore.lines import written
 from qed.explore.sources import ArchiveView, opened_session, saved_session
-from qed.explore.state import checked
+from qed.explore.state import checked, written
 from qed.recovery.trials import streams
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import qed
 from qed.controller.inputs import CONSTANT, LEFT, SENSED
 from qed.errors import InputError, StoppedError
-from qed.programs import running
+from qed.programs import python
 from qed.programs.contract import plain
 from qed.programs.network import Network, networks
 from qed.programs.parity import compare, record
@@ -119,7 +119,7 @@ def test_another_program_is_found_out(tmp_path):
     )
 
     def start(hidden, numbers):
-        return running.python(made.folder, hidden, numbers)
+        return python.run(made.folder, hidden, numbers)
 
     report = compare(start, nets, told, 1e-5, lambda: None)
     free = report["recorded, free-running"]
@@ -242,14 +242,14 @@ def test_errors_name_what_is_wrong(tmp_path, given, words):
     assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.skipif(bool(running.lacks_micropython()), reason=f"{running.lacks_micropython()}")
+@pytest.mark.skipif(bool(python.lacks_micropython()), reason=f"{python.lacks_micropython()}")
 def test_micropython_gives_the_same_as_python(tmp_path):
     made = qed.export(LOOPS, "micropython", tmp_path, **SHORT)
     report = made.parity["micropython"]
     for kind in ("recorded, from the same state", "recorded, free-running", "random, free-running"):
         assert report[kind]["within"] == 1.0
     rows = np.random.default_rng(2).uniform(-1, 1, (20, len(SENSED)))
-    with running.micropython(tmp_path, 0, [0]) as program:
+    with python.run_micropython(tmp_path, 0, [0]) as program:
         told = np.array([program.step(row[None])[0] for row in rows])
     assert told == pytest.approx(np.array(in_double(networks([LOOPS])[0], rows)), abs=1e-14)
 

@@ -7,7 +7,7 @@ import pytest
 import qed
 from qed.archive.grid import Grid
 from qed.controller.genome import from_controllers
-from qed.descriptors import spirit
+from qed.descriptors import spirit, spirit_distance
 from qed.errors import InputError
 from qed.recovery import trials as trials_module
 from qed.recovery.recover import trials_of
@@ -66,12 +66,12 @@ def test_recovery_is_the_best_of_all_controllers_simulated_one_by_one(archive, t
     assert found.claimed_impact == pytest.approx(faulty[best] / healthy[best] - 1)
     assert found.claimed_resilience == pytest.approx(faulty.max() / healthy[best] - 1)
     assert found.claimed_impact <= found.claimed_resilience
-    described = spirit.describe(
+    described = spirit(
         qed.simulate(
             archive.controllers, descriptors=["spirit"], trials=2, seconds=60.0, seed=SEEDS.normal
         )
     )
-    assert found.distance == spirit.distance(described[best], described[found.cell])
+    assert found.distance == spirit_distance(described[best], described[found.cell])
     assert found.controller.connections == archive.controllers[found.cell].connections
     assert found.normal_controller.connections == archive.controllers[best].connections
 
@@ -286,7 +286,7 @@ def test_normal_tells_how_far_each_solution_is_from_the_best(archive):
     normal, behaviour = how.normal()
     assert normal.distances[normal.best] == 0.0
     for k in range(len(KNOWN)):
-        expected = spirit.distance(behaviour[normal.best], behaviour[k])
+        expected = spirit_distance(behaviour[normal.best], behaviour[k])
         assert normal.distances[k] == expected
 
 

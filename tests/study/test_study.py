@@ -85,7 +85,7 @@ def test_every_number_follows_from_the_public_functions(undisturbed):
     assert run["claimed_best_relative_performance"] == fitness.max() / claimed_highest
     assert run["average_relative_performance"] == pytest.approx(fitness.mean() / highest, rel=1e-12)
     space = ALGORITHMS["spirit"].space(60, None)
-    nearest = np.unique(space.find(spirit.describe(outcome)))
+    nearest = np.unique(space.find(spirit(outcome)))
     assert run["projected_filled"] == len(nearest)
     faults = TINY.faults_of(2)[11]
     found = qed.recover(archive, "dispersion", faults, trials=2, fresh=3, seconds=10.0, seed=seed)

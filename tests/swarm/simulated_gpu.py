@@ -14,6 +14,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 import behaviours
 import patience
+from more_robots import FLOORED, TRIANGLE
 
 import qed
 from qed.swarm import backend
@@ -64,16 +65,6 @@ OWN_FAULTS = (
     qed.Fault("WEAR", "wheels wear", left=0.9, wear=0.05),
 )
 NETWORKS = [behaviours.STRAIGHT, qed.Controller.random(5), behaviours.AGGREGATOR]
-
-
-# Three corners, as many sensors as there may be, each an emitter of messages: 32 inputs.
-SIDES = [
-    (0.06 - 0.1 * part, sign * 0.06 * part) for part in np.linspace(0, 1, 8) for sign in (1, -1)
-]
-TRIANGLE = qed.Robot(
-    "triangle", body=[(0.06, 0.0), (-0.04, 0.06), (-0.04, -0.06)], mass=0.5, wheel_base=0.07,
-    proximity=[(x, y, math.atan2(y, x)) for x, y in SIDES], rab=0, messages=0.2,
-)  # fmt: skip
 
 
 def straight(robot: qed.Robot) -> qed.Controller:
@@ -201,6 +192,18 @@ def main() -> None:
         sums=("centre_distance", "flock", "spirit"),
         faults=qed.Faults(FAULTS),
         start=qed.Start(crowd(len(FAULTS), 2, 0.125), obstacles=obstacles),
+    )
+    pillars = np.array([[[0.5, 0.18], [0.5, 0.52], [1.5, 0.18], [1.85, 1.0]]])
+    compare(
+        "between obstacles, and at obstacles and walls",
+        qed.Environment(robots=4, arena=2.0, obstacles=4, max_speed=0.2),
+        NETWORKS[:1],
+        sums=("centre_distance", "spirit"),
+        seconds=1.6,
+        trials=1,
+        start=qed.Start(
+            [[0.25, 0.35, 0.0], [1.25, 0.12, -0.02], [1.62, 0.75, 1.0], [0.8, 0.35, 3.12]], pillars
+        ),
     )
     compare("a user's laws", [small, qed.Environment(robots=4, arena=2.0)], NETWORKS[1:], sums=OWN)
     compare(
@@ -336,19 +339,18 @@ def other_robots() -> None:
         faults=qed.Faults(["PRAND", "NONE", OWN_FAULTS[1], "LW-H", OWN_FAULTS[3]]),
         start=qed.Start(crowd(5, 1, 0.09, 0.045), obstacles=corner[:1] + 0.2),
     )
-    floored = qed.EPUCK.but("floored", ground=[(0.03, 0.01), (0.03, -0.01), (-0.03, 0.0)])
     greys = np.random.default_rng(1).uniform(size=(16, 9))
     readers = [
         qed.Controller(
-            [(16, 20, 0.7), (17, 21, -0.6), (18, 22, 2.0), (22, 21, 1.0)], [0.1] * 3, floored
+            [(15, 19, 0.7), (16, 20, -0.6), (17, 21, 2.0), (21, 20, 1.0)], [0.1] * 3, FLOORED
         ),
-        qed.Controller.random(5, robot=floored),
-        qed.Controller([(18, 20, 1.0)], [0.0, 0.2], floored),
+        qed.Controller.random(5, robot=FLOORED),
+        qed.Controller([(17, 19, 1.0)], [0.0, 0.2], FLOORED),
     ]
     compare(
         "floors",
         [
-            qed.Environment(robot=floored, robots=3, arena=1.5, floor=floor)
+            qed.Environment(robot=FLOORED, robots=3, arena=1.5, floor=floor)
             for floor in (greys, None, greys[:1])
         ],
         readers,
@@ -359,7 +361,7 @@ def other_robots() -> None:
     )
     compare(
         "a team on a floor",
-        qed.Environment(robot=floored, robots=3, arena=1.5, floor=greys),
+        qed.Environment(robot=FLOORED, robots=3, arena=1.5, floor=greys),
         [qed.Team(readers)],
         sums=("centre_distance", "flock"),
         start=qed.Start(crowd(3, 2, 0.2, 0.3)),

@@ -94,17 +94,15 @@ def test_unknown_names_are_refused() -> None:
 
 
 def test_the_answer_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[int] = []
+    looks: list[str] = []
     true_problem = backend.problem
     pretend_gpu.install(monkeypatch)
     monkeypatch.setattr(backend, "problem", true_problem)
-    monkeypatch.setattr(
-        sys.modules["qed.swarm.cuda"].available, "problem", lambda: looks.append(1) or PROBLEM
-    )
+    monkeypatch.setattr(backend, "find_spec", looks.append)
     true_problem.cache_clear()
     try:
         assert [chosen("auto"), chosen("auto")] == ["cpu", "cpu"]
-        assert looks == [1]
+        assert looks == ["numba_cuda"]
     finally:
         true_problem.cache_clear()
 

@@ -22,6 +22,7 @@ CASES = (
     "robots that come near later",
     "more than 32 rays that may hit, and pairs in doubt",
     "faults and obstacles",
+    "between obstacles, and at obstacles and walls",
     "a user's laws",
     "a user's laws beside the paper's",
     "a user's faults",
@@ -157,10 +158,13 @@ def test_start_places_are_sent_once():
     first = packing.packed(job([qed.Environment()] * 3, 4), slice(0, 3), starts, False)
     rows = len(starts.keys)
     again = packing.packed(job([qed.Environment()] * 5, 4), slice(0, 5), starts, False)
-    assert rows == len(starts.keys) == 4 * 10
+    assert rows == len(starts.keys) == packing.DRAWN * 10  # with the trials of later rounds
     assert set(first.warps[:, L.W_PLACE]) == set(again.warps[:, L.W_PLACE])
     packing.packed(job([qed.Environment(robots=5)], 4), slice(0, 1), starts, False)
-    assert len(starts.keys) == rows + 4 * 5
+    assert len(starts.keys) == rows + packing.DRAWN * 5
+    full = qed.Environment(robots=10, arena=1.5, obstacles=1)  # no room in some later trial
+    packing.packed(job([full], 1, seed=5), slice(0, 1), starts, False)
+    assert len(starts.keys) == rows + packing.DRAWN * 5 + 10
 
 
 def test_every_warp_has_room_for_its_pairs_cells_and_obstacles():

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from more_robots import FLOORED
 
 import qed
 from qed.errors import InputError
@@ -12,7 +13,6 @@ from qed.recovery.kit.prepare import Effort
 from qed.swarm.environment import Environment
 from qed.swarm.made_for import made_for
 
-FLOORED = qed.EPUCK.but("epuck-ground", ground=[(0.03, 0.01), (0.03, -0.01)])
 INPUTS = made_for(FLOORED, "qed.controller.inputs")
 LEFT, RIGHT, GROUND = INPUTS.LEFT, INPUTS.RIGHT, INPUTS.FIRST_GROUND
 # Black from x = 3 m on.
@@ -36,26 +36,26 @@ def below(place, floor, arena=4.0):
 def test_sensors_read_the_cell_below_them():
     floor = [[0.0, 0.1, 0.2], [0.3, 0.4, 0.5]]  # cells of 1.333 m and 2 m
     for place, greys in (
-        ([0.5, 0.5, 0.0], [0.0, 0.0]),
-        ([2.0, 0.5, 0.0], [0.1, 0.1]),
-        ([3.9, 3.0, 0.0], [0.5, 0.5]),
-        ([2.0, 1.995, 0.0], [0.4, 0.1]),  # to its left is y
-        ([2.0, 2.005, np.pi], [0.1, 0.4]),
-        ([2.0, 1.98, np.pi / 2], [0.4, 0.4]),  # ahead of the body's middle
+        ([0.5, 0.5, 0.0], [0.0, 0.0, 0.0]),
+        ([2.0, 0.5, 0.0], [0.1, 0.1, 0.1]),
+        ([3.8, 3.0, 0.0], [0.5, 0.5, 0.5]),
+        ([2.0, 1.995, 0.0], [0.4, 0.1, 0.1]),  # to its left is y
+        ([2.0, 2.005, np.pi], [0.1, 0.4, 0.4]),
+        ([2.0, 1.97, np.pi / 2], [0.4, 0.4, 0.1]),  # two ahead of the wheels' axis, one behind
     ):
         assert below(place, floor) == pytest.approx(greys, abs=1e-6)
 
 
 def test_a_floor_is_stretched_over_any_arena_and_white_without_a_picture():
     for arena in (1.0, 7.3, 100.0):
-        assert below([0.7 * arena, 0.5 * arena, 0.0], HALF, arena) == [1.0, 1.0]
-        assert below([0.8 * arena, 0.5 * arena, 0.0], HALF, arena) == [0.0, 0.0]
-        assert below([0.8 * arena, 0.5 * arena, 0.0], None, arena) == [1.0, 1.0]
+        assert below([0.65 * arena, 0.5 * arena, 0.0], HALF, arena) == [1.0, 1.0, 1.0]
+        assert below([0.85 * arena, 0.5 * arena, 0.0], HALF, arena) == [0.0, 0.0, 0.0]
+        assert below([0.85 * arena, 0.5 * arena, 0.0], None, arena) == [1.0, 1.0, 1.0]
 
 
 def test_a_sensor_beyond_a_wall_reads_the_cell_beside_it():
     corner = [0.0, 0.0, np.pi]  # half the body is outside until the wall pushes it back
-    assert below(corner, [[0.25, 1.0], [1.0, 1.0]]) == [0.25, 0.25]
+    assert below(corner, [[0.25, 1.0], [1.0, 1.0]]) == [0.25, 0.25, 0.25]
 
 
 def test_greys_have_no_noise_and_no_fault_of_the_paper_changes_them():
@@ -70,7 +70,7 @@ def test_a_swarm_that_stops_on_black_stops_there():
     start = qed.Start([[2.0, 2.0, 0.0]])
     seen = qed.trace(STOPS, environment(), seconds=20.0, start=start)
     first = np.flatnonzero(seen.ground[:, 0, 0] == 0.0)[0]
-    assert seen.x[first, 0] + 0.03 == pytest.approx(3.0, abs=0.03)
+    assert seen.x[first, 0] + 0.05 == pytest.approx(3.0, abs=0.03)
     assert np.abs(seen.wheels[first:]).max() == 0.0
     assert np.ptp(seen.x[first + 3 :, 0]) == 0.0
     # Without the picture it drives on to the wall.
@@ -99,7 +99,7 @@ def test_steps_read_what_traces_show():
     commands = np.zeros((3, 2))
     for t in range(30):
         readings = world.step(np.broadcast_to(commands, (2, 3, 2)))
-        assert readings.ground.shape == (2, 3, 2)
+        assert readings.ground.shape == (2, 3, 3)
         np.testing.assert_array_equal(readings.ground[0], seen.ground[t])
         commands = seen.wheels[t].astype(float) / env.max_speed
 
@@ -108,14 +108,15 @@ def test_agents_observe_the_floor_last():
     env = qed.parallel_env(environment(robots=2, floor=[[0.5]]), seconds=2.0)
     assert env.observation_space("robot_0").shape == (18,)
     observations, _ = env.reset(seed=1)
-    assert observations["robot_1"][-2:].tolist() == [0.5, 0.5]
+    assert observations["robot_1"][-3:].tolist() == [0.5, 0.5, 0.5]
 
 
 def test_inputs_come_after_the_others_and_have_names():
-    assert INPUTS.INPUTS[-4:] == ("range and bearing 7", "ground 0", "ground 1", "constant")
-    assert (INPUTS.FIRST_RAB, INPUTS.FIRST_GROUND, INPUTS.CONSTANT) == (8, 16, 18)
+    assert INPUTS.INPUTS[-5:-3] == ("range and bearing 7", "ground 0")
+    assert INPUTS.INPUTS[-3:] == ("ground 1", "ground 2", "constant")
+    assert (INPUTS.FIRST_RAB, INPUTS.FIRST_GROUND, INPUTS.CONSTANT) == (7, 15, 18)
     bits = (INPUTS.PROXIMITY_BITS, INPUTS.RAB_BITS, INPUTS.GROUND_BITS)
-    assert bits == (0xFF, 0xFF00, 0x30000)
+    assert bits == (0x7F, 0x7F80, 0x38000)
     assert "ground" not in "".join(made_for(qed.EPUCK, "qed.controller.inputs").INPUTS)
 
 
@@ -215,7 +216,7 @@ def test_an_exported_program_is_told_of_ground_sensors(tmp_path):
     assert not made.contract["needs range and bearing"]
     told = made.contract["inputs"][GROUND]
     assert (told["name"], told["range"], told["place"]) == (
-        "ground 0", [0.0, 1.0], {"x": 0.03, "y": 0.01},
+        "ground 0", [0.0, 1.0], {"x": 0.05, "y": 0.02},
     )  # fmt: skip
     assert "proximity and ground sensors" in (tmp_path / "README.md").read_text()
     for part in ("recorded, from the same state", "random, free-running"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from more_robots import FLOORED
 from plain_world import TASKS, watch
 
 import qed
@@ -18,7 +19,6 @@ SPEEDS = (0.05, 0.10, 0.15, 0.20)
 RAB_RANGES = (0.25, 0.5, 1.0, 2.0)
 PROXIMITY_RANGES = (0.055, 0.11, 0.22, 0.44)
 DESCRIPTORS = ("hbd", "sdbc", "spirit")
-FLOORED = qed.THYMIO.but("thymio-ground", ground=[(0.05, 0.02), (0.05, -0.02), (-0.05, 0.0)])
 
 # Largest difference that rounding explains: in one cycle, and over a free run.  Motion differs by
 # no bit so far; two single-precision steps are left for another order of the same sums.

@@ -19,8 +19,7 @@ from made_recovery import posed, recovery, standing
 from PIL import Image
 
 from qed.view.arena import Arena
-from qed.view.ink import colour
-from qed.view.look import BLACK, FLOOR, HEALTHY_COLOUR, SIGNS
+from qed.view.look import BLACK, FLOOR, HEALTHY_COLOUR, SIGNS, colour
 from qed.view.player import _as_script, common_data, page, unit, write_page
 from qed.view.replay import Replay, replay, watch
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 import qed
 from qed.errors import InputError
-from qed.view import ink
+from qed.view import look
 from qed.view.arena import Arena, links, nearest
 from qed.view.film import film_of
 from qed.view.look import FRESH, HEALTHY_COLOUR, INK, MARK, NEAR, SIGNS, outline, percent
@@ -26,7 +26,7 @@ SIZE = 400
 
 def pixels(image: Image.Image, name: str) -> np.ndarray:
     """Return the places (x, y) of the pixels of exactly a colour."""
-    match = (np.asarray(image) == np.array(ink.colour(name))).all(-1)
+    match = (np.asarray(image) == np.array(look.colour(name))).all(-1)
     return np.argwhere(match)[:, ::-1]
 
 
@@ -126,7 +126,7 @@ def test_only_broken_robots_have_colours_and_badges(fault: str) -> None:
 
 def ink_sheet(fault: str) -> Image.Image:
     """Return a badge on paper."""
-    badge = ink.badge(fault, 15)
+    badge = look.badge(fault, 15)
     sheet = Image.new("RGB", badge.size, "white")
     sheet.paste(badge, (0, 0), badge)
     return sheet
@@ -153,7 +153,7 @@ def test_badges_stay_near_inside_and_off_one_another() -> None:
     for corner, most in (((180.0, 180.0), 1.0), ((8.0, 8.0), 5.0), ((360.0, 180.0), 5.0)):
         robots = corner + grid
         sizes = np.tile((24.0, 15.0), (9, 1))
-        centres = ink.badge_places(robots, np.arange(9), sizes, 7.6, 400.0)
+        centres = look.badge_places(robots, np.arange(9), sizes, 7.6, 400.0)
         assert overlap(centres, sizes) < most
         assert (centres >= sizes / 2).all()
         assert (centres <= 400 - sizes / 2).all()
@@ -162,9 +162,9 @@ def test_badges_stay_near_inside_and_off_one_another() -> None:
 
 def test_a_badge_alone_is_above_its_robot_or_below_it_at_the_top() -> None:
     sizes = np.array([(24.0, 15.0)])
-    centres = ink.badge_places(np.array([(200.0, 200.0)]), np.array([0]), sizes, 8.0, 400.0)
+    centres = look.badge_places(np.array([(200.0, 200.0)]), np.array([0]), sizes, 8.0, 400.0)
     assert centres[0] == pytest.approx((200.0, 200.0 - 15.5))
-    centres = ink.badge_places(np.array([(200.0, 10.0)]), np.array([0]), sizes, 8.0, 400.0)
+    centres = look.badge_places(np.array([(200.0, 10.0)]), np.array([0]), sizes, 8.0, 400.0)
     assert centres[0] == pytest.approx((200.0, 10.0 + 15.5))
 
 
@@ -182,7 +182,7 @@ def test_trails_only_on_demand_and_where_a_robot_was() -> None:
 def test_sensors_only_on_demand_and_what_they_feel() -> None:
     pane = posed([(2.0, 2.0, math.pi / 2)])
     pane.trace.proximity[1, 0, 2] = -1.0  # the one that looks ahead
-    orange = ink.colour(NEAR)
+    orange = look.colour(NEAR)
 
     def felt(image: Image.Image) -> np.ndarray:
         near = np.abs(np.asarray(image).astype(int) - orange).sum(-1) < 120

@@ -24,7 +24,7 @@ from qed.archive.cvt import Centroids
 from qed.archive.grid import Categories, Grid
 from qed.cli.replay import replay as verb
 from qed.errors import InputError
-from qed.view import ink
+from qed.view import look
 from qed.view.film import ENDINGS, WIDEST, across, default_size, film_of
 from qed.view.look import DARK, LIGHT, SCORES
 from qed.view.pane import Signs
@@ -127,16 +127,16 @@ def test_archives_are_named_by_algorithm_or_by_file_too() -> None:
 
 
 def test_words_wrap_and_long_ones_are_cut() -> None:
-    face = ink.font(12)
-    lines = ink.wrapped(ORIGIN, face, 200)
+    face = look.font(12)
+    lines = look.wrapped(ORIGIN, face, 200)
     assert " ".join(lines) == ORIGIN
     assert len(lines) > 1
-    assert all(ink.width(line, face) <= 200 for line in lines)
-    cut = ink.cut("a" * 40 + "end", face, 100)
-    assert ink.width(cut, face) <= 100
+    assert all(look.width(line, face) <= 200 for line in lines)
+    cut = look.cut("a" * 40 + "end", face, 100)
+    assert look.width(cut, face) <= 100
     assert (cut[0], "…" in cut, cut[-3:]) == ("a", True, "end")
-    assert ink.cut("short", face, 100) == "short"
-    assert ink.wrapped("", face, 100) == []
+    assert look.cut("short", face, 100) == "short"
+    assert look.wrapped("", face, 100) == []
 
 
 # ---- frames --------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def test_a_column_for_each_archive_with_the_fault_above_recovery(shown: Replay) 
         box = (place.left, place.top, place.left + 240, place.top + 240)
         assert frame.crop(box).tobytes() == place.arena.draw(65).tobytes()
         score = frame.crop((place.left, box[3], place.left + 240, box[3] + stage.score_height))
-        own = np.array(ink.colour(SCORES[place.view.moment]))
+        own = np.array(look.colour(SCORES[place.view.moment]))
         assert (np.asarray(score) == own).all(-1).sum() > 30
 
 
@@ -379,9 +379,9 @@ def test_columns_fit_the_page_in_light_and_dark(
         seen = np.asarray(image.convert("RGB")).reshape(-1, 3)
     theme, other = (LIGHT, DARK) if scheme == "light" else (DARK, LIGHT)
     for name, least in (("floor", 100_000), ("healthy", 100)):
-        assert (seen == np.array(ink.colour(theme[name]))).all(1).sum() > least
+        assert (seen == np.array(look.colour(theme[name]))).all(1).sum() > least
     # Some words may be white; no arena is.
-    assert (seen == np.array(ink.colour(other["floor"]))).all(1).sum() < 1000
+    assert (seen == np.array(look.colour(other["floor"]))).all(1).sum() < 1000
     assert browser.complaints() == []
 
 

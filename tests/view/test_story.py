@@ -20,7 +20,7 @@ from qed.cli.replay import replay as verb
 from qed.errors import InputError
 from qed.recovery.kit.play import AFTER, NORMAL, STRUCK, TRIAL, Step, new_world
 from qed.recovery.search.search import Belief
-from qed.view import ink
+from qed.view import look
 from qed.view.film import SLOW, film_of, section_at, sections_of, write
 from qed.view.look import HEALTHY_COLOUR, ORANGE
 from qed.view.player import page
@@ -259,14 +259,14 @@ def test_scores_end_where_stretches_end(stage: StoryStage, shown: Story) -> None
 @pytest.mark.parametrize("size", [300, 360, 601])
 def test_all_words_fit(shown: Story, size: int) -> None:
     stage = StoryStage(shown, size)
-    speed = ink.width("220× real time: time-lapse", stage.strong)
+    speed = look.width("220× real time: time-lapse", stage.strong)
     for part in shown.chapters:
-        title = ink.width(part.title, stage.title)
+        title = look.width(part.title, stage.title)
         assert title + speed + 2 * stage.margin <= stage.width
         words = stage.sentences(part)
         told = " ".join([*part.words, *([shown.ending] if part is shown.chapters[-1] else [])])
         assert " ".join(words) == told  # nothing is left out
-        assert max(ink.width(line, stage.text) for line in words) <= stage.size
+        assert max(look.width(line, stage.text) for line in words) <= stage.size
     assert stage.charts_top >= stage.words_top + len(words) * stage.line
     frame = stage.draw(1.0)
     assert frame.size == (stage.width, stage.height)

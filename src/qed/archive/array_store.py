@@ -132,12 +132,8 @@ def count(solutions: Any) -> int:
 def container_of(solutions: Any) -> Callable[..., Any]:
     """Return what makes a batch like this one from its columns."""
     if isinstance(solutions, np.ndarray):
-        return _alone
+        return lambda solution: solution
     return type(solutions) if hasattr(solutions, "_fields") else dict
-
-
-def _alone(solution: np.ndarray) -> np.ndarray:
-    return solution
 
 
 def items(solutions: Any) -> Mapping[str, Any]:

@@ -110,10 +110,7 @@ class SpiritCells(Centroids):
     """
 
     def __init__(
-        self,
-        recipe: SpiritRecipe,
-        digest_: str,
-        some: tuple[np.ndarray, np.ndarray] | None = None,
+        self, recipe: SpiritRecipe, digest_: str, some: tuple[np.ndarray, np.ndarray] | None = None
     ) -> None:
         self.recipe = recipe
         self.digest = digest_

@@ -22,9 +22,9 @@ from qed.archive.cvt import Centroids, SpiritCells
 from qed.archive.grid import Categories, Environments, Grid, Space
 from qed.controller.genome import Genomes
 from qed.errors import InputError, choice
+from qed.files import expect
 from qed.swarm.floor import floor_of
 from qed.swarm.made_for import made_for
-from qed.text import short
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
@@ -98,11 +98,8 @@ def loads(content: bytes, source: str | Path) -> Archive:
 
 
 def _build(source: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
-    try:
+    with files.contents_of(source, FORMAT):
         return _rebuild(header, arrays)
-    except (ValueError, TypeError, KeyError) as error:
-        what = f"{error} is missing" if isinstance(error, KeyError) else error
-        raise ValueError(f"{source} is not a usable {FORMAT} file: {short(what)}") from error
 
 
 def _rebuild(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
@@ -111,12 +108,12 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
     described, names, offset, metadata = (
         header[key] for key in ("space", "columns", "offset", "metadata")
     )
-    _expect(isinstance(described, dict), "its space is not described")
-    _expect(isinstance(metadata, dict), "its metadata are not a table")
-    _expect(isinstance(names, list) and all(isinstance(n, str) for n in names), "its columns")
-    _expect(type(offset) in (int, float) and math.isfinite(offset), "its offset is not a number")
+    expect(isinstance(described, dict), "its space is not described")
+    expect(isinstance(metadata, dict), "its metadata are not a table")
+    expect(isinstance(names, list) and all(isinstance(n, str) for n in names), "its columns")
+    expect(type(offset) in (int, float) and math.isfinite(offset), "its offset is not a number")
     cells, objective, measures = (arrays[key] for key in ("cell", "objective", "measures"))
-    _expect(cells.ndim == 1, "its cell must be a list of cells")
+    expect(cells.ndim == 1, "its cell must be a list of cells")
     space = space_from(
         described,
         {name[len(SPACE) :]: array for name, array in arrays.items() if name.startswith(SPACE)},
@@ -124,7 +121,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Archive:
     )
     columns = {name: arrays[SOLUTION + name] for name in names}
     _check_elites(space, cells, objective, measures)
-    _expect(space.holds(cells, measures), "an elite in it does not lie in its cell")
+    expect(space.holds(cells, measures), "an elite in it does not lie in its cell")
     archive = Archive(space, metadata, offset)
     batch: Any = columns
     if tuple(names) == Genomes._fields:
@@ -154,9 +151,9 @@ def _check_elites(
                 f"its {name} must be {np.dtype(dtype)} {shape}, is {array.dtype} {array.shape}"
             )
     inside = count == 0 or (cell[0] >= 0 and cell[-1] < space.cells)
-    _expect(bool(inside and (np.diff(cell) > 0).all()), "its cells are not ascending cell numbers")
-    _expect(not np.isnan(objective).any(), "an objective is NaN")
-    _expect(bool(np.isfinite(measures).all()), "a measure is not finite")
+    expect(bool(inside and (np.diff(cell) > 0).all()), "its cells are not ascending cell numbers")
+    expect(not np.isnan(objective).any(), "an objective is NaN")
+    expect(bool(np.isfinite(measures).all()), "a measure is not finite")
 
 
 def _check_genomes(batch: Genomes, inputs: Any) -> None:
@@ -164,9 +161,9 @@ def _check_genomes(batch: Genomes, inputs: Any) -> None:
     for name, column in batch._asdict().items():
         dtype = np.float32 if name in ("bias", "weight") else np.int32
         axes = 1 if name in ("hidden", "links") else 2
-        _expect(column.dtype == dtype and column.ndim == axes, f"its {name} has a wrong type")
-        _expect(len(column) == len(batch.hidden), f"its {name} has a wrong number of rows")
-    _expect(
+        expect(column.dtype == dtype and column.ndim == axes, f"its {name} has a wrong type")
+        expect(len(column) == len(batch.hidden), f"its {name} has a wrong number of rows")
+    expect(
         batch.source.shape == batch.target.shape == batch.weight.shape and batch.bias.shape[1] >= 2,
         "its genomes have columns of different widths",
     )
@@ -174,21 +171,16 @@ def _check_genomes(batch: Genomes, inputs: Any) -> None:
     sizes_fit = ((batch.hidden >= 0) & (batch.hidden <= room_for_hidden)).all() and (
         (batch.links >= 0) & (batch.links <= room_for_links)
     ).all()
-    _expect(bool(sizes_fit), "a genome in it is larger than its columns")
+    expect(bool(sizes_fit), "a genome in it is larger than its columns")
     used = np.arange(room_for_links) < batch.links[:, None]
     left, first_hidden = inputs.LEFT, inputs.FIRST_HIDDEN
     nodes = (first_hidden + batch.hidden)[:, None]
     source_fits = (batch.source >= 0) & (batch.source < nodes)
     source_fits &= (batch.source < left) | (batch.source >= first_hidden)
     target_fits = (batch.target >= left) & (batch.target < nodes)
-    _expect(bool((source_fits & target_fits)[used].all()), "a connection in it is not possible")
+    expect(bool((source_fits & target_fits)[used].all()), "a connection in it is not possible")
     finite = np.isfinite(batch.weight).all() and np.isfinite(batch.bias).all()
-    _expect(bool(finite), "a weight or a bias in it is not finite")
-
-
-def _expect(fine: bool, otherwise: str) -> None:
-    if not fine:
-        raise ValueError(otherwise)
+    expect(bool(finite), "a weight or a bias in it is not finite")
 
 
 def space_from(

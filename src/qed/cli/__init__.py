@@ -1,4 +1,4 @@
-"""The command ``qed``: one file for each verb."""
+"""The command ``qed``: a file for each verb; ``map`` is in that of ``info``."""
 
 import os
 import sys
@@ -11,8 +11,7 @@ from qed.cli.bench import bench
 from qed.cli.evolve import evolve
 from qed.cli.explore import explore
 from qed.cli.export import export
-from qed.cli.info import info
-from qed.cli.map import map_
+from qed.cli.info import info, map_
 from qed.cli.prepare import prepare
 from qed.cli.recover import recover
 from qed.cli.replay import replay

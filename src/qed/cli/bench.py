@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qed.cli import options, show
+from qed import text
+from qed.cli import options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,8 +32,7 @@ Speeds = dict[Name, dict[int, float]]  # robot-steps/s, by case and number of th
 def bench(
     threads: options.Threads = None,
     seconds: Annotated[
-        float,
-        typer.Option(min=0.01, max=600.0, help="How long to measure each case, in seconds."),
+        float, typer.Option(min=0.01, max=600.0, help="How long to measure each case, in seconds.")
     ] = 1.5,
     output: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Save all numbers as JSON.")
@@ -47,7 +47,7 @@ def bench(
     counts = sorted({1, threads}) if threads else speed.thread_counts()
     found = measure(counts, seconds)
     machine = speed.machine()
-    console = show.console()
+    console = text.console()
     console.print(f"{machine['cpu']}, {machine['cores']} cores; qed {machine['qed']}", style="bold")
     console.print("\nMillion robot-steps a second, 80 controllers, scored at patrolling:")
     console.print(speed_table(found, counts))
@@ -58,9 +58,9 @@ def bench(
         "Swarms that evolved to cluster are slower: see tight cluster. Start one with qed study."
     )
     if output is not None:
-        text = json.dumps(record(machine, found, counts[-1]), indent=1) + "\n"
+        saved = json.dumps(record(machine, found, counts[-1]), indent=1) + "\n"
         with files.user_file(output, "json") as fresh:
-            fresh.write_text(text, encoding="utf-8", newline="\n")
+            fresh.write_text(saved, encoding="utf-8", newline="\n")
 
 
 def cases() -> dict[Name, Case]:
@@ -111,7 +111,7 @@ def estimates(found: Speeds, threads: int) -> dict[str, dict[str, float]]:
 
 def speed_table(found: Speeds, counts: list[int]) -> Table:
     """Return the measured speeds as a table."""
-    table = show.table("swarm", right=("robots", "trials", *map(_threads, counts)))
+    table = text.table("swarm", right=("robots", "trials", *map(_threads, counts)))
     for (swarm, robots, trials), by_count in found.items():
         shown = [f"{by_count[count] / 1e6:.1f}" for count in counts]
         table.add_row(swarm, robots, str(trials), *shown)
@@ -123,14 +123,14 @@ def study_table(found: Speeds, threads: int) -> Table:
     from qed.study.plan import PRESETS
 
     headings = ("runs", "evaluations each", "evolution", "faults", "together")
-    table = show.table("preset", right=headings)
+    table = text.table("preset", right=headings)
     for preset, wait in estimates(found, threads).items():
         plan = PRESETS[preset]
         table.add_row(
             preset,
             str(len(list(plan.runs()))),
             f"{plan.evaluations:,}",
-            *(show.duration(part) for part in (*wait.values(), sum(wait.values()))),
+            *(text.duration(part) for part in (*wait.values(), sum(wait.values()))),
         )
     return table
 
@@ -158,7 +158,7 @@ def _progress(total: int) -> Iterator[Callable[[Name], None]]:
     """Show on stderr what is measured: a bar on a terminal, else a line for each case."""
     from rich.progress import Progress
 
-    console = show.console(stderr=True)
+    console = text.console(stderr=True)
     with Progress(console=console, transient=True, disable=console.color_system is None) as bar:
         task = bar.add_task("loading", total=total + 1)
 

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from qed.cli import options, show
+from qed import text
+from qed.cli import options
 
 
 def evolve(
@@ -83,21 +84,13 @@ def evolve(
     runs: list[Run] = []
     for each in range(seed, seed + replicates):
         swarms = Swarms(
-            task,
-            chosen_algorithm,
-            trials,
-            seconds,
-            each,
-            race,
-            controller,
-            threads,
-            engine,
+            task, chosen_algorithm, trials, seconds, each, race, controller, threads, engine,
             chosen_robot,
-        )
+        )  # fmt: skip
         folder = out or Path("runs") / f"{swarms.task}-{swarms.algorithm}-{seed}"
         if replicates > 1:
             folder = folder / f"seed-{each}"
-        with show.waiting("making the archive's cells, once") as progress:
+        with text.waiting("making the archive's cells, once") as progress:
             run = Run(
                 folder, swarms, evaluations=evaluations, initial=initial, batch=batch,
                 emitter=emitter, resume=resume, progress=progress,
@@ -105,7 +98,7 @@ def evolve(
             runs.append(run)
     typer.echo(f"qed: simulating on {described(engine, threads or cores())}", err=True)
     saved = f", saved in {runs[0].folder}. Resume with the same command and --resume."
-    with show.stopping(saved):
+    with text.stopping(saved):
         watch(runs, every)
     for run in runs:
         archive = run.archive

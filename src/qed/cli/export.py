@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qed.cli import options, show
+from qed import text
+from qed.cli import options
 from qed.errors import InputError, integer
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
-    from qed.controller.network import Controller
-    from qed.controller.team import Team
+    from qed.controller.network import Controller, Team
     from qed.recovery.kit.kit import Kit
 
 
@@ -38,8 +38,7 @@ def export(
     files: options.With = None,
 ) -> None:
     """Write what robots run as a program for them, and compare it with the simulator's."""
-    from qed.archive.stored import open_archive
-    from qed.controller.team import Team
+    from qed.controller.network import Team
     from qed.programs.export import export as write
     from qed.programs.network import DoesNotFitError
     from qed.recovery.kit.kit import Kit
@@ -55,9 +54,7 @@ def export(
         what = Kit.load(path)
         how["name"] = str(what.task)
     else:
-        archive, _, source = open_archive(path)
-        if without is not None:
-            archive = archive.without(without)
+        archive, source = options.opened(path, without)
         settings = archive.header["settings"]
         how["task"] = task or settings.get("task")
         if how["task"] is None:
@@ -67,7 +64,7 @@ def export(
         how["seconds"] = settings.get("seconds") if seconds is None else seconds
         if isinstance(what, Team):
             how["environment"] = Environment(robots=len(what), robot=what.robot)
-    with show.waiting("comparing with the simulator") as progress:
+    with text.waiting("comparing with the simulator") as progress:
         try:
             made = write(what, to, out, progress=progress, **how)
         except DoesNotFitError as error:
@@ -80,7 +77,7 @@ def export(
 
 def _chosen(archive: Archive, cell: str | None, best: bool) -> tuple[Controller | Team, str]:
     """Return the controller or the team that a user names, and what to call it."""
-    from qed.controller.team import Team
+    from qed.controller.network import Team
 
     if (cell is None) == (not best):
         raise InputError("name a cell with --cell, or take the best controller with --best")
@@ -115,10 +112,10 @@ def _fitting(archive: Archive | None, to: str) -> str:
 
 def print_parity(parity: dict[str, Any]) -> None:
     """Print how close programs are to the simulator's controller."""
-    screen = show.console()
+    screen = text.console()
     search = parity.get("search", {})
     columns = ("within", "same state", "running", "random", "fitness", "original")
-    table = show.table("program", right=columns)
+    table = text.table("program", right=columns)
     for name, one in parity.items():
         if one is search:
             continue
@@ -131,7 +128,7 @@ def print_parity(parity: dict[str, Any]) -> None:
         shares = [f"{100.0 * one[kind]['within']:.2f} %" for kind in kinds]
         closed = one["closed loop"]
         table.add_row(
-            show.words(name), f"{one['tolerance']:g}", *shares, f"{closed['fitness']:.4f}",
+            text.words(name), f"{one['tolerance']:g}", *shares, f"{closed['fitness']:.4f}",
             f"{closed['original']:.4f}",
         )  # fmt: skip
     if table.row_count:

@@ -1,19 +1,21 @@
-"""``qed info``: what a run or an archive is, how it was made, and its numbers."""
+"""``qed info`` and ``qed map``: what a run or an archive is, in numbers and as a picture."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from qed.cli import options, recoveries, show
+import typer
+
+from qed import text
+from qed.cli import options, recoveries
+from qed.errors import InputError
 
 if TYPE_CHECKING:
     from qed.archive.archive import Archive
 
 
-def info(
-    path: options.ArchiveOrKit,
-    files: options.With = None,
-) -> None:
+def info(path: options.ArchiveOrKit, files: options.With = None) -> None:
     """Show the settings and the numbers of a run, an archive or a kit."""
     from qed.archive.stored import open_archive
     from qed.evolution.algorithms import ALGORITHMS
@@ -25,37 +27,37 @@ def info(
         return
     archive, state, source = open_archive(path)
     settings = archive.header.get("settings", {})
-    screen = show.console()
+    screen = text.console()
     screen.print(str(source), style="bold", markup=False)
-    made = show.table("made by", right=("",))
+    made = text.table("made by", right=("",))
     for name, value in {**settings, **_read(archive.header, "domain", dict)}.items():
-        made.add_row(*map(show.words, (name, value)))
+        made.add_row(*map(text.words, (name, value)))
     own = _read(archive.header, "definitions", dict)
     algorithm = str(settings.get("algorithm"))
     if algorithm in ALGORITHMS and "algorithm" not in own:
         made.add_row("cells", ALGORITHMS[algorithm].meaning)
     elif "domain" in settings or "algorithm" in own:
-        made.add_row("cells", show.words(_cells(archive)))
+        made.add_row("cells", text.words(_cells(archive)))
     screen.print(made)
     for kind, how in own.items():
         if isinstance(how, dict):
             _print_definition(kind, how)
-    numbers = show.table("numbers", right=("",))
-    for name, text in _numbers(archive, state, settings):
-        numbers.add_row(*map(show.words, (name, text)))
+    numbers = text.table("numbers", right=("",))
+    for name, value in _numbers(archive, state, settings):
+        numbers.add_row(*map(text.words, (name, value)))
     screen.print(numbers)
 
 
 def _print_definition(kind: str, how: dict[str, Any]) -> None:
     """Print how a task or an algorithm of a user's own was defined, as the file tells it."""
-    screen = show.console()
+    screen = text.console()
     words = f"{kind} {how.get('name')}, defined as {how.get('digest')}: {how.get('meaning')}"
-    screen.print(show.printable(words), style="bold", markup=False)
+    screen.print(text.printable(words), style="bold", markup=False)
     laws = how.get("features")
     for law in laws if isinstance(laws, list) else [how]:
         source = law.get("source") if isinstance(law, dict) else None
         for line in str(source or "").splitlines():
-            screen.print(f"  {show.printable(line)}", markup=False)
+            screen.print(f"  {text.printable(line)}", markup=False)
     screen.print()
 
 
@@ -70,7 +72,7 @@ def _cells(archive: Archive) -> str:
     space = archive.space.describe()
     if "options" in space:
         return f"an environment each: {', '.join(space['options'])}"
-    features = ", ".join(map(show.words, _read(archive.header, "features", list)))
+    features = ", ".join(map(text.words, _read(archive.header, "features", list)))
     over = f" over {features}" if features else ""
     if space["kind"] == "centroids":
         return f"around centroids{over}"
@@ -106,8 +108,6 @@ def _numbers(
 
 def _without(archive: Archive) -> str:
     """Return what controllers can do without range and bearing, as words."""
-    from qed.errors import InputError
-
     try:
         some = archive.without("rab")
     except InputError:
@@ -133,3 +133,24 @@ def _environment(
         ("  in", f"{env.robots} robots, {env.max_speed:g} m/s, arena {env.arena:g} m"),
         ("", f"{env.obstacles} obstacles, ranges {env.rab_range:g} and {env.proximity_range:g} m"),
     ]
+
+
+def map_(
+    path: options.Archive,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Image file, png, pdf or svg (default: map.png beside the archive)."),
+    ] = None,
+    files: options.With = None,
+) -> None:
+    """Draw the filled cells of an archive and their fitness."""
+    from qed.archive.stored import open_archive
+    from qed.view.maps import draw_map
+
+    archive, _, source = open_archive(path)
+    target = out or source.with_name("map.png")
+    if target.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise InputError(f"out: the file must end in .png, .pdf or .svg, got {target.name!r}")
+    if len(archive) == 0:
+        raise InputError(f"{source} is empty: there is nothing to draw yet")
+    typer.echo(draw_map(archive, target))

@@ -88,6 +88,14 @@ PROTOCOL = typer.Option(
 NEEDS_KIT = "--{} needs a kit; qed prepare makes one from an archive"
 
 
+def opened(path: Path, without: str | None = None) -> tuple[Any, Path]:
+    """Return an archive, less controllers that read some inputs, and the file it is in."""
+    from qed.archive.stored import open_archive
+
+    archive, _, source = open_archive(path)
+    return (archive if without is None else archive.without(without)), source
+
+
 def refuse(words: str, **given: Any) -> None:
     """Raise InputError with these words about the first option that is given."""
     for name, value in given.items():

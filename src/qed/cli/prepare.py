@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from qed.cli import options, show
+from qed import text
+from qed.cli import options
 
 
 def prepare(
@@ -41,16 +42,13 @@ def prepare(
     files: options.With = None,
 ) -> None:
     """Prepare a kit: learn from simulated faults how to recover within ten trials."""
-    from qed.archive.stored import open_archive
     from qed.errors import InputError, StoppedError
     from qed.files import can_write
     from qed.recovery.kit.prepare import Effort
     from qed.recovery.kit.prepare import prepare as learn
     from qed.swarm.faults import Faults
 
-    archive, _, _ = open_archive(path)
-    if without is not None:
-        archive = archive.without(without)
+    archive, _ = options.opened(path, without)
     if out.suffix.lower() != ".npz":
         raise InputError(f"out: the file must end in .npz, got {out.name!r}")
     can_write(out)
@@ -61,7 +59,7 @@ def prepare(
     notes = out.with_name(f"{out.stem}.unfinished.npz")
     left = f"; what was simulated is in {notes}. Resume with the same command."
     try:
-        with show.stopping(left), show.waiting("simulating faults") as progress:
+        with text.stopping(left), text.waiting("simulating faults") as progress:
             kit = learn(
                 archive, task, faults=[Faults(words) for words in faults or ()], seed=seed,
                 seconds=seconds, effort=effort, notes=notes, threads=threads, progress=progress,
@@ -71,7 +69,7 @@ def prepare(
         notes.unlink(missing_ok=True)
     except OSError as error:
         raise StoppedError(f"cannot write {out}: {error.strerror}") from error
-    screen = show.console()
+    screen = text.console()
     for line in kit.words:
         screen.print(line, markup=False)
     typer.echo(f"{out}: {out.stat().st_size / 1000:.0f} kB. Try it with: qed recover {out}")

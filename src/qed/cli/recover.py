@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from qed.cli import options, recoveries, show
+from qed import text
+from qed.cli import options, recoveries
 from qed.errors import InputError, integer
 
 if TYPE_CHECKING:
@@ -61,7 +62,6 @@ def recover(
     files: options.With = None,
 ) -> None:
     """Break robots, and find the controllers of an archive that recover the swarm."""
-    from qed.archive.stored import open_archive
     from qed.files import can_write
     from qed.recovery.kit.kit import Kit
     from qed.recovery.kit.stored import is_kit
@@ -80,37 +80,32 @@ def recover(
         )  # fmt: skip
         kit = Kit.load(path)
         combined = chosen(faults or ["10"], seed, among, broken, kit.environment.robots)
-        with show.waiting("searching, trial by trial") as progress:
+        with text.waiting("searching, trial by trial") as progress:
             found = kit.recover(
                 combined, task, budget=10 if budget is None else budget,
                 strategy=strategy or LEARNED, by=cast(Any, by), misdiagnosis_rate=misdiagnosis_rate,
                 reset=not no_reset, fresh=fresh, seconds=seconds, seed=seed, threads=threads,
                 progress=progress, backend=backend,
             )  # fmt: skip
-        _print(found, kit.task, out)
+        _print(found, out)
         return
     options.refuse(
         options.NEEDS_KIT, no_reset=no_reset, misdiagnosis_rate=misdiagnosis_rate, budget=budget,
         strategy=strategy,
     )  # fmt: skip
-    archive, _, source = open_archive(path)
-    if without is not None:
-        archive = archive.without(without)
-    wanted = task or archive.header.get("settings", {}).get("task")
-    if wanted is None:
-        raise InputError(f"task: {source} does not name its task; give one with --task")
+    archive, _ = options.opened(path, without)
     combined = chosen(faults or ["10"], seed, among, broken)
-    with show.waiting(f"trying {len(archive):,} controllers in each fault") as progress:
+    with text.waiting(f"trying {len(archive):,} controllers in each fault") as progress:
         found = search(
-            archive, wanted, combined, by=cast(Any, by), trials=trials, fresh=fresh,
+            archive, task, combined, by=cast(Any, by), trials=trials, fresh=fresh,
             seconds=seconds, seed=seed, protocol=protocol, full=full, threads=threads,
             progress=progress, backend=backend,
         )  # fmt: skip
-    _print(found, wanted, out)
+    _print(found, out)
 
 
-def _print(found: Sequence[Recovery], task: str, out: Path | None) -> None:
-    recoveries.print_recoveries(found, task)
+def _print(found: Sequence[Recovery], out: Path | None) -> None:
+    recoveries.print_recoveries(found)
     if out is not None:
         recoveries.save(found, out)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from qed.cli import show
+from qed import text
 
 if TYPE_CHECKING:
     from qed.recovery.kit.kit import Kit
@@ -24,15 +24,15 @@ NUMBERS = (
 
 def print_kit(kit: Kit, path: Path) -> None:
     """Say what a kit is and what was found when it was prepared."""
-    screen = show.console()
+    screen = text.console()
     screen.print(str(path), style="bold", markup=False)
     for line in kit.words:
-        screen.print(show.printable(line), markup=False)
+        screen.print(text.printable(line), markup=False)
     screen.print(f"Without range and bearing: {_without(kit)}.")
-    table = show.table("fault", right=("controller", "fitness", "kept", "gain"))
+    table = text.table("fault", right=("controller", "fitness", "kept", "gain"))
     for play in kit.playbook.plays.values():
         table.add_row(
-            show.words(play.fault),
+            text.words(play.fault),
             f"cell {int(kit.cells[play.row])}",
             f"{play.fitness:.3f}",
             f"{play.kept:.3f}",
@@ -59,11 +59,11 @@ def _without(kit: Kit) -> str:
     return share_of(len(rows), len(reads), fitness, int(kit.cells[best]))
 
 
-def print_recoveries(found: Sequence[Recovery], task: str) -> None:
+def print_recoveries(found: Sequence[Recovery]) -> None:
     """Print what was found, fault by fault, and what that is worth."""
     first = found[0]
-    show.console().print(
-        f"{task}: fitness {first.normal:.3f} with healthy robots (cell {first.normal_cell})",
+    text.console().print(
+        f"{first.task}: fitness {first.normal:.3f} with healthy robots (cell {first.normal_cell})",
         style="bold",
     )
     if first.strategy is not None:
@@ -80,11 +80,11 @@ def _print_table(
     """Print a row for each fault: what is broken, and some columns."""
     from qed.swarm.faults import kinds
 
-    screen = show.console()
+    screen = text.console()
     screen.print(f"Robots with a fault of proximity, range and bearing, or wheels{words}:")
-    table = show.table(right=("proximity", "r+b", "wheels", *columns))
+    table = text.table(right=("proximity", "r+b", "wheels", *columns))
     for one in found:
-        table.add_row(*map(str, kinds(one.faults)), *(show_(one) for show_ in columns.values()))
+        table.add_row(*map(str, kinds(one.faults)), *(show(one) for show in columns.values()))
     screen.print(table)
 
 
@@ -95,7 +95,7 @@ def _print_chosen(found: Sequence[Recovery]) -> None:
         "fitness": "{0.performance:.3f}", "distance": "{0.distance:.2f}", "cell": "{0.cell}",
     }  # fmt: skip
     _print_table(found, {name: form.format for name, form in columns.items()})
-    screen = show.console()
+    screen = text.console()
     lost, kept = (median(getattr(one, name) for one in found) for name in ("impact", "resilience"))
     screen.print(
         f"Median of {len(found)}: {lost:+z.1%} when robots break, {kept:+z.1%} after recovery."
@@ -118,13 +118,13 @@ def bias_words(claimed: float, gained: float) -> str:
 
 def _print_teams(found: Sequence[Recovery]) -> None:
     """Print what teams are worth; of a single one also which fault runs what."""
-    screen = show.console()
+    screen = text.console()
     if len(found) == 1:
-        table = show.table("fault", right=("robots", "cell"))
+        table = text.table("fault", right=("robots", "cell"))
         for fault, cell in found[0].plays.items():
             same = " (as for all)" if cell == found[0].cell else ""
             robots = list(found[0].faults).count(fault)
-            table.add_row(show.words(fault), str(robots), f"{cell}{same}")
+            table.add_row(text.words(fault), str(robots), f"{cell}{same}")
         screen.print(table)
     columns = {
         "impact": "{0.impact:+z.2f}", "one for all": "{0.one_for_all_resilience:+z.2f}",
@@ -147,7 +147,7 @@ def _print_teams(found: Sequence[Recovery]) -> None:
 
 def _print_searched(found: Sequence[Recovery]) -> None:
     """Print what the searches of a kit found; of a single one also trial by trial."""
-    first, screen = found[0], show.console()
+    first, screen = found[0], text.console()
     if len(found) == 1:
         print_diagnoses(first)
         _print_trace(first)
@@ -181,16 +181,16 @@ def print_diagnoses(one: Recovery) -> None:
     if one.diagnoses is None:
         return
     mistaken = sum(said != true for said, true in zip(one.diagnoses, one.faults, strict=True))
-    show.console().print(f"Diagnoses of the robots, {mistaken} of them wrong:")
-    table = show.table("diagnosis", right=("robots", "cell"))
+    text.console().print(f"Diagnoses of the robots, {mistaken} of them wrong:")
+    table = text.table("diagnosis", right=("robots", "cell"))
     for name, cell in one.plays.items():
-        table.add_row(show.words(name), str(list(one.diagnoses).count(name)), str(cell))
-    show.console().print(table)
+        table.add_row(text.words(name), str(list(one.diagnoses).count(name)), str(cell))
+    text.console().print(table)
 
 
 def _print_trace(one: Recovery) -> None:
     """Print what was tried and what it gave, trial by trial."""
-    table = show.table(right=("trial", "cell", "gave", "best now", "believed", "90 %"))
+    table = text.table(right=("trial", "cell", "gave", "best now", "believed", "90 %"))
     number = 0
     for step in one.trace:
         number += not step.free
@@ -204,7 +204,7 @@ def _print_trace(one: Recovery) -> None:
             f"{step.believed.mean:.3f}",
             f"{step.believed.low:.3f} to {step.believed.high:.3f}",
         )
-    show.console().print(table)
+    text.console().print(table)
 
 
 def _print_sessions(found: Sequence[Recovery]) -> None:
@@ -216,7 +216,7 @@ def _print_sessions(found: Sequence[Recovery]) -> None:
         for moment in (NORMAL, STRUCK, AFTER)
     ]
     many = f"{len(found)} swarms" if len(found) > 1 else "The swarm"
-    show.console().print(
+    text.console().print(
         f"{many} went on without reset: {means[0]:.3f} before the fault, {means[1]:.3f} after "
         f"it, {means[2]:.3f} after the search."
     )

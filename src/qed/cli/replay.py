@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qed.cli import options, recoveries, show
+from qed import text
+from qed.cli import options, recoveries
 from qed.definitions import defined
 from qed.errors import InputError, choice, integer
 
@@ -40,8 +41,7 @@ def replay(
     ] = "1",
     task: options.Task = None,
     seconds: Annotated[
-        float | None,
-        typer.Option(help="Simulated time, in s (default: the longest of the runs')."),
+        float | None, typer.Option(help="Simulated time, in s (default: the longest of the runs').")
     ] = None,
     trials: Annotated[
         int | None, typer.Option(help="Selection trials for the recovery (default: 10).")
@@ -96,13 +96,8 @@ def replay(
 
     # A request to stop ends like Ctrl-C: with nothing half-written left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    look: dict[str, Any] = {
-        "speed": speed,
-        "fps": fps,
-        "size": size,
-        "trails": trails,
-        "sensors": sensors,
-    }
+    look: dict[str, Any] = {"speed": speed, "fps": fps, "size": size}
+    look |= {"trails": trails, "sensors": sensors}
     how: dict[str, Any] = {"by": by, "seed": seed, "threads": threads, "backend": backend}
     if any(map(is_kit, paths)):
         if len(paths) > 1:
@@ -128,14 +123,14 @@ def replay(
 
     entries = []
     for archive, name in zip(archives, names(archives, sources), strict=True):
-        with show.waiting(f"{name}: trying {len(archive):,} controllers") as progress:
+        with text.waiting(f"{name}: trying {len(archive):,} controllers") as progress:
             found = recover(
                 archive, wanted, chosen, trials=trials, seconds=length, progress=progress, **how
             )
         entries.append(Entry(found, name, _origin(archive, found)))
-    with show.waiting("simulating what is shown") as progress:
+    with text.waiting("simulating what is shown") as progress:
         shown = watch(entries, seconds=length, seed=seed, trial=trial, progress=progress)
-    with show.waiting("drawing") as progress:
+    with text.waiting("drawing") as progress:
         film.write(shown, out, form, progress)
     _print(out, entries, shown.judged)
 
@@ -196,7 +191,7 @@ def _print(out: Path, entries: Sequence[Entry], judged: str) -> None:
         )
         return
     headings = ("healthy", "broken", "impact", "recovered", "resilience", "distance")
-    rows = show.table("", right=headings)
+    rows = text.table("", right=headings)
     for entry in entries:
         one = entry.found
         rows.add_row(
@@ -208,7 +203,7 @@ def _print(out: Path, entries: Sequence[Entry], judged: str) -> None:
             percent(one.resilience),
             f"{one.distance:.2f}",
         )
-    screen = show.console()
+    screen = text.console()
     screen.print(f"{entries[0].found.task}: mean fitness over {judged}", style="bold")
     screen.print(rows)
     for entry in entries:
@@ -245,15 +240,15 @@ def _replay_kit(
     form = film.film_of(ending, [length] * (most + 3), **look)
     can_write(out)
 
-    with show.waiting("searching, trial by trial") as progress:
+    with text.waiting("searching, trial by trial") as progress:
         found = kit.recover(
             chosen, budget=most, reset=False, seconds=length, progress=progress, **how
         )
-    with show.waiting("simulating what is shown") as progress:
+    with text.waiting("simulating what is shown") as progress:
         shown = story(
             kit, found, seconds=length, seed=how["seed"], speed=look["speed"], progress=progress
         )
-    with show.waiting("drawing") as progress:
+    with text.waiting("drawing") as progress:
         film.write(shown, out, form, progress)
     recoveries.print_diagnoses(found)
     many = f"{found.trials} trial{'s' * (found.trials != 1)}"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qed.cli import options, show
+from qed import text
+from qed.cli import options
 from qed.errors import InputError, choice
 
 if TYPE_CHECKING:
@@ -121,8 +122,8 @@ def study(
     engine = backend if remote and backend == "cuda" else chosen(backend, where)
     whole_study.claim()
     begin = time.monotonic()
-    with show.stopping(f", saved in {folder}. Resume with the same command."):
-        with show.waiting("making the archives' cells, once") as progress:
+    with text.stopping(f", saved in {folder}. Resume with the same command."):
+        with text.waiting("making the archives' cells, once") as progress:
             prepare(plan, progress, engine)
         with _display(whole_study.left) as watch:
             count = threads if threads or executor is None else 1
@@ -131,7 +132,7 @@ def study(
         report = whole_study.report()
     for failure in whole_study.failures:
         typer.echo(f"qed: failed: {failure}", err=True)
-    typer.echo(f"Done in {show.duration(time.monotonic() - begin)}. The report is here:")
+    typer.echo(f"Done in {text.duration(time.monotonic() - begin)}. The report is here:")
     typer.echo(str(report.resolve()))
     if whole_study.failures:
         raise typer.Exit(1)
@@ -142,7 +143,7 @@ def _print_plan(study: Study, backend: str) -> None:
     from qed.study import workload
     from qed.swarm.backend import problem
 
-    plan, screen = study.plan, show.console()
+    plan, screen = study.plan, text.console()
     runs = len(list(plan.runs()))
     try:
         begun, refused = study.begun(), None
@@ -168,7 +169,7 @@ def _print_plan(study: Study, backend: str) -> None:
         screen.print("Nothing is left to simulate; the same command writes the report.")
         return
     headings = ("runs", "solutions", "evolution", "recovery", "together")
-    table = show.table("algorithm", right=headings)
+    table = text.table("algorithm", right=headings)
     total = 0.0
     speeds = workload.H200 if backend == "cuda" else workload.speeds_here(plan)
     for algorithm, (evolving, recovering) in load.forecast(*speeds).items():
@@ -177,14 +178,14 @@ def _print_plan(study: Study, backend: str) -> None:
             algorithm,
             f"{runs // len(plan.algorithms)}",
             f"about {workload.solutions(algorithm, plan.evaluations):,.0f}",
-            show.duration(evolving),
-            show.duration(recovering),
-            show.duration(evolving + recovering),
+            text.duration(evolving),
+            text.duration(recovering),
+            text.duration(evolving + recovering),
         )
     if begun:
         screen.print("What is left takes:")
     screen.print(table)
-    words = f"About {show.duration(total)}{' left' if begun else ''}"
+    words = f"About {text.duration(total)}{' left' if begun else ''}"
     if backend == "cuda":
         why = problem()
         words += " on an NVIDIA H200, at the speed of the runs of docs/results/study.md."
@@ -232,7 +233,7 @@ def _display(left: Callable[[], float | None]) -> Iterator[Callable[[float, str]
     """Show how far the study is: a bar on a terminal, else a line now and then."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-    screen = show.console(stderr=True)
+    screen = text.console(stderr=True)
     last = 0.0
     with Progress(
         TaskProgressColumn(),
@@ -246,7 +247,7 @@ def _display(left: Callable[[], float | None]) -> Iterator[Callable[[float, str]
         def watch(done: float, doing: str) -> None:
             nonlocal last
             rest = left()
-            words = f"{doing}, {show.duration(rest)} left" if rest else doing
+            words = f"{doing}, {text.duration(rest)} left" if rest else doing
             bar.update(task, completed=done, description=words)
             now = time.monotonic()
             if not screen.is_terminal and now - last >= EVERY:

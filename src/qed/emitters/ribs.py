@@ -64,12 +64,7 @@ class Ribs:
     """
 
     def __init__(
-        self,
-        kind: str = EVOLUTION_STRATEGY,
-        *,
-        emitters: int = 4,
-        x0: Any = None,
-        **settings: Any,
+        self, kind: str = EVOLUTION_STRATEGY, *, emitters: int = 4, x0: Any = None, **settings: Any
     ) -> None:
         self.kind = choice("kind", kind, KINDS)
         self.emitters = integer("emitters", emitters, 1, 1000)

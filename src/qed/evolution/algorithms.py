@@ -385,16 +385,14 @@ ALGORITHMS: dict[str, Algorithm] = {
     algorithm.name: algorithm
     for algorithm in (
         Algorithm.over("qed", "a cell is an environment", PAPER),
-        _described("hbd", "a cell is where robots go (3 features)", _grid, "spread", hbd.describe),
-        _described(
-            "sdbc", "a cell is how the swarm moves (10 features)", _sdbc, "sdbc", sdbc.describe
-        ),
+        _described("hbd", "a cell is where robots go (3 features)", _grid, "spread", hbd),
+        _described("sdbc", "a cell is how the swarm moves (10 features)", _sdbc, "sdbc", sdbc),
         _described(
             "spirit",
             "a cell is what a robot does in each situation (1024 features)",
             _spirit,
             "spirit",
-            lambda outcome, environments: spirit.describe(outcome),
+            lambda outcome, environments: spirit(outcome),
         ),
         _drawn("niches", "a cell means nothing (control experiment)", Niches()),
         _drawn("faults", "a cell is what is broken in the swarm", BrokenRobots()),

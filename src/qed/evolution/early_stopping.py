@@ -45,6 +45,12 @@ def next_stop(
     return trials
 
 
+def stop_after(stop: int, trials: int) -> int:
+    """Return where a round ends that begins after so many trials."""
+    later = ROUND * (stop // ROUND + 1)
+    return later if later < trials - ROUND // 2 else trials
+
+
 def lost_race(fitness: np.ndarray, incumbents: np.ndarray) -> np.ndarray:
     """Return which children (n, trials) are far behind their incumbents; NaN: no incumbent."""
     lead = fitness - incumbents
@@ -77,3 +83,8 @@ class IncumbentTrials:
         for cell, mean, trials in zip(cells.tolist(), objective.tolist(), fitness, strict=True):
             if cell not in self._by_cell or mean > self._by_cell[cell][0]:
                 self._by_cell[cell] = mean, trials.copy()
+
+    def keep(self, cells: np.ndarray, objective: np.ndarray, fitness: np.ndarray) -> None:
+        """Remember the incumbents of cells, NaN where their fitness is not known."""
+        for cell, mean, trials in zip(cells.tolist(), objective.tolist(), fitness, strict=True):
+            self._by_cell[cell] = mean, trials.copy()

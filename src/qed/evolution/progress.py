@@ -6,7 +6,6 @@ import math
 import sys
 import time
 from collections.abc import Sequence
-from types import TracebackType
 
 from qed.evolution.run import Run, run_side_by_side
 from qed.text import console, duration
@@ -78,12 +77,7 @@ class Display:
         self.bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Show the last state and stop."""
         if not self.live and self._done() > self.at_begin:
             print(self.describe(self._done(), time.monotonic()), file=sys.stderr, flush=True)

@@ -11,8 +11,7 @@ import numpy as np
 from qed import limits
 from qed.archive.grid import Space
 from qed.controller.dense import Dense
-from qed.controller.genome import Genomes
-from qed.controller.networks import Networks
+from qed.controller.genome import Genomes, Networks
 from qed.definitions import defined, one_each
 from qed.errors import InputError
 from qed.evolution import early_stopping
@@ -210,28 +209,6 @@ class Swarms:
         """Begin to simulate a batch of each search."""
         return Evaluation(domains, batches)
 
-    def incumbents_by_trial(self, batch: Batch) -> np.ndarray:
-        """Return the fitness, trial by trial, of those whom a batch has to beat; NaN for nobody.
-
-        It is known of all that evolved since the run began, or was resumed; others are evaluated
-        again, once, which gives the same.
-        """
-        assert batch.cells is not None
-        assert batch.incumbents is not None
-        assert batch.archive is not None
-        known = self.incumbents.look_up(batch.cells, batch.incumbents, self.trials)
-        unknown = np.isnan(known[:, 0]) & np.isfinite(batch.incumbents)
-        if unknown.any():
-            cells = np.unique(batch.cells[unknown])
-            options = batch.archive.measures[cells].astype(np.int64)
-            evaluation = Evaluation(
-                [replace(self, race=False)], [Batch(batch.archive.take(cells), options)]
-            )
-            evaluation.results()
-            self.incumbents.update(cells, batch.archive.objective[cells], evaluation.fitness)
-            known = self.incumbents.look_up(batch.cells, batch.incumbents, self.trials)
-        return known
-
     def describe_speed(self, rate: float) -> str:
         """Return in words how fast so many evaluations a second are."""
         steps = rate * self.trials * self.seconds / CYCLE * self.algorithm.robots
@@ -282,7 +259,6 @@ class Evaluation:
         count = len(self.networks)
         self.fitness = np.zeros((count, self.trials))
         self.simulated = np.zeros((count, self.trials))  # fitness, in rounds to come as well
-        self.incumbents_by_trial = np.full((count, self.trials), np.nan)
         self.incumbents = np.full(count, -np.inf)
         self.most = np.full(count, np.inf)  # the largest fitness of a trial
         for here, some, domain, batch in zip(
@@ -291,14 +267,49 @@ class Evaluation:
             if batch.incumbents is not None:
                 self.incumbents[here] = batch.incumbents
                 self.most[here] = [domain.task.most(env) for env in some]
-                if domain.race:
-                    self.incumbents_by_trial[here] = domain.incumbents_by_trial(batch)
+        self.domain_of = np.repeat(np.arange(len(domains)), [len(some) for some in self.by_domain])
         self.race = any(domain.race for domain in domains)
+        self.rival = np.full(count, -1)  # the row of a child's incumbent in a race
+        self.rivals = np.full((1, self.trials), np.nan)  # their fitness, and nobody's
+        self.unknown = np.empty(0, int)  # rows of rivals who may be simulated with the children
+        if self.race:
+            self._find_rivals()
         self.active = np.arange(count)  # children that are not stopped
         self.done = 0  # trials of them in the rounds so far
         self.ahead = 0  # trials simulated of them
         self.bounds = np.full(count, np.inf)  # what stopped children could have reached
         self._begin_round()
+
+    def _find_rivals(self) -> None:
+        """Find the incumbents whom children race, and what is known of them trial by trial.
+
+        That is known of all that evolved since the run began, or was resumed.  Others are
+        simulated again, as many trials of them as their challengers get, after whom they come in
+        the tables.
+        """
+        known: list[np.ndarray] = []
+        networks, challengers = [self.networks], []
+        for domain, here, batch in zip(self.domains, self.slices, self.batches, strict=True):
+            if batch.archive is None or batch.incumbents is None or batch.cells is None:
+                continue
+            raced = np.flatnonzero(np.isfinite(batch.incumbents))
+            cells, first, rival = np.unique(
+                batch.cells[raced], return_index=True, return_inverse=True
+            )
+            found = domain.incumbents.look_up(cells, batch.incumbents[raced[first]], self.trials)
+            rows = sum(map(len, known)) + np.arange(len(cells))
+            self.rival[here.start + raced] = rows[rival]
+            known.append(found)
+            if (unknown := np.isnan(found).any(1)).any():
+                networks.append(batch.archive.take(cells[unknown]).networks())
+                challengers += (here.start + raced[first][unknown]).tolist()
+                self.unknown = np.append(self.unknown, rows[unknown])
+        self.networks = Networks.joined(networks)
+        self.environments += [self.environments[k] for k in challengers]
+        self.faults += [self.faults[k] for k in challengers]
+        self.seeds += [self.seeds[k] for k in challengers]
+        self.domain_of = np.append(self.domain_of, self.domain_of[challengers])
+        self.rivals = np.concatenate([*known, self.rivals])
 
     def _begin_round(self) -> None:
         active = self.active
@@ -313,18 +324,22 @@ class Evaluation:
 
         A child is stopped after the same round whether its other trials are simulated or not.
         """
-        active, first, begin = self.active, self.domains[0], self.ahead
-        environments = [self.environments[k] for k in active]
+        first, begin = self.domains[0], self.ahead
         self.ahead = self.stop
         if first.backend == "cuda":
             engine = engines.on_gpu(first.robot)
-            if engine.has_room(environments, self.trials - begin):
-                self.ahead = self.trials
+            while self.ahead < self.trials:
+                more = early_stopping.stop_after(self.ahead, self.trials)
+                rows = self._needed(begin, more)
+                if not engine.has_room([self.environments[k] for k in rows], more - begin):
+                    break
+                self.ahead = more
+        self.rows = self._needed(begin, self.ahead)
         job = Job(
-            controllers=self.networks.take(active) if begin else self.networks,
-            environments=environments,
-            faults=[self.faults[k] for k in active],
-            seeds=[self.seeds[k] for k in active],
+            controllers=self.networks.take(self.rows),
+            environments=[self.environments[k] for k in self.rows],
+            faults=[self.faults[k] for k in self.rows],
+            seeds=[self.seeds[k] for k in self.rows],
             trials=self.ahead - begin,
             cycles=round(first.seconds / CYCLE),
             start=None,
@@ -335,15 +350,25 @@ class Evaluation:
         sums = list(dict.fromkeys(name for one in self.domains for name in one.algorithm.sums))
         return Pending(job, tasks, sums, first.threads or cores(), None, first.backend)
 
+    def _needed(self, begin: int, end: int) -> np.ndarray:
+        """Return the rows to simulate in some trials: active children, rivals not known there."""
+        raced = np.isin(self.unknown, self.rival[self.active])
+        raced &= np.isnan(self.rivals[self.unknown, begin:end]).any(1)
+        return np.append(self.active, len(self.fitness) + np.flatnonzero(raced))
+
     def _end_round(self) -> None:
         """Wait for the end of a round, and stop children that have lost."""
         if self.pending is not None:
             self.outcome = self.pending.outcome()
-            for here, domain in zip(self.slices, self.domains, strict=True):
-                mask = self._active_in(here)
+            count = len(self.fitness)
+            for k, domain in enumerate(self.domains):
+                mask = self.domain_of[self.rows] == k
                 fitness = self.outcome.fitness[domain.task.name][mask]
                 simulated = slice(self.ahead - fitness.shape[1], self.ahead)
-                self.simulated[self.active[mask], simulated] = fitness
+                rows, children = self.rows[mask], self.rows[mask] < count
+                self.simulated[rows[children], simulated] = fitness[children]
+                rivals = self.unknown[rows[~children] - count]
+                self.rivals[rivals, simulated] = fitness[~children]
         ended = slice(self.done, self.stop)
         self.fitness[self.active, ended] = self.simulated[self.active, ended]
         self.done = self.stop
@@ -356,8 +381,7 @@ class Evaluation:
             may_win = self.bounds[active] >= self.incumbents[active]
             if self.race:
                 lost = early_stopping.lost_race(
-                    self.fitness[active, : self.done],
-                    self.incumbents_by_trial[active, : self.done],
+                    self.fitness[active, : self.done], self.rivals[self.rival[active], : self.done]
                 )
                 behind = active[lost]
                 self.bounds[behind] = np.minimum(self.bounds, self.incumbents)[behind]
@@ -365,17 +389,21 @@ class Evaluation:
             self.active = active[may_win]
 
     def _remember_trials(self, objective: np.ndarray) -> None:
-        """Let races know the fitness, trial by trial, of children that may become incumbents."""
-        for domain, here, batch in zip(self.domains, self.slices, self.batches, strict=True):
-            if domain.race and batch.cells is not None:
-                rows = self.active[self._active_in(here)]
+        """Let races know the fitness, trial by trial, of incumbents, and children that may be."""
+        ended = self.active if self.done == self.trials else self.active[:0]
+        for k, (domain, here, batch) in enumerate(
+            zip(self.domains, self.slices, self.batches, strict=True)
+        ):
+            if batch.cells is not None and batch.incumbents is not None:
+                raced = np.flatnonzero(self.rival[here] >= 0)
+                domain.incumbents.keep(
+                    batch.cells[raced],
+                    batch.incumbents[raced],
+                    self.rivals[self.rival[here][raced]],
+                )
+                rows = ended[self.domain_of[ended] == k]
                 cells = batch.cells[rows - here.start]
                 domain.incumbents.update(cells, objective[rows], self.fitness[rows])
-
-    def _active_in(self, here: slice) -> np.ndarray:
-        """Return which of the active children belong to one search."""
-        mask: np.ndarray = (self.active >= here.start) & (self.active < here.stop)
-        return mask
 
     @property
     def _finished(self) -> bool:
@@ -407,6 +435,7 @@ class Evaluation:
         if self.done == self.trials:
             stopped[self.active] = False
             objective[self.active] = self.fitness[self.active].mean(1)
+        if self.race:
             self._remember_trials(objective)
         found = []
         for domain, some, here in zip(self.domains, self.by_domain, self.slices, strict=True):

@@ -23,8 +23,7 @@ from starlette.types import ASGIApp
 from qed.definitions import known
 from qed.errors import InputError, StoppedError, choice, integer
 from qed.explore import maps, state
-from qed.explore.queues import Busy, PageQueues, Stream
-from qed.explore.ready import Simulator
+from qed.explore.queues import Busy, PageQueues, Simulator, Stream
 from qed.explore.security import PATIENCE, Guard, RefusedError, parsed, refusal
 from qed.explore.sources import ArchiveView, saved_session
 
@@ -164,12 +163,10 @@ class Explorer:
 
     async def lines(self, request: Request) -> Response:
         """Answer with the lines of Python that do what is seen."""
-        from qed.explore import lines
-
         asked = await _asked(request)
         scene = self._scene(asked)
         way = asked.get("way", "")
-        return JSONResponse({"text": lines.written(scene, way if isinstance(way, str) else "")})
+        return JSONResponse({"text": state.written(scene, way if isinstance(way, str) else "")})
 
     async def spread(self, request: Request) -> Response:
         """Answer with the fitness of what is seen from different starts."""

@@ -48,7 +48,8 @@ VIRIDIS = (
 def as_data(one: ArchiveView) -> dict[str, Any]:
     """Return all that the page needs to draw an archive's map, and to describe its cells."""
     archive, filled = one.archive, one.occupied
-    layout = _layout(one)
+    dimensions = None if isinstance(archive.space, Centroids) else _dimensions(one)
+    layout = map_layout.map_layout(archive, dimensions, list(one.attributes or ()), spaced=True)
     return {
         "title": map_layout.title(archive),
         "kind": layout.kind,
@@ -120,11 +121,6 @@ def _rounded(values: Any, digits: int = 3) -> list[Any]:
     return rounded
 
 
-def _layout(one: ArchiveView) -> MapLayout:
-    dimensions = None if isinstance(one.archive.space, Centroids) else _dimensions(one)
-    return map_layout.map_layout(one.archive, dimensions, list(one.attributes or ()), spaced=True)
-
-
 def _dimensions(one: ArchiveView) -> list[Dimension]:
     """Return the dimensions of the cells of an archive, in the page's words."""
     if one.attributes is None:
@@ -176,9 +172,9 @@ def _names(one: ArchiveView) -> list[str]:
     names = map_layout.features(one.archive)
     algorithm = one.made.get("algorithm")
     if algorithm in ("hbd", "sdbc") and names[0] == "measure 1":
-        from qed.descriptors import hbd, sdbc
+        from qed.descriptors import HBD, SDBC
 
-        usual = {"hbd": hbd.NAMES, "sdbc": sdbc.NAMES}[algorithm]
+        usual = {"hbd": HBD, "sdbc": SDBC}[algorithm]
         return list(usual) if len(usual) == len(names) else names
     return names
 

@@ -286,6 +286,7 @@ def _report(scene: Scene, found: Recovery, stream: Stream) -> None:
     single = None if found.one_for_all is None else (found.cell, found.one_for_all)
     rows = _rows(scene, how, normal, single, (tuple(cells), found.performance))
     names = ("normal", "broken", "performance", "error", "distance", "impact", "resilience")
+    numbers = {name: getattr(found, name) for name in names}
     stream.send(
         {
             "kind": "found",
@@ -293,14 +294,10 @@ def _report(scene: Scene, found: Recovery, stream: Stream) -> None:
             "normal_cell": found.normal_cell,
             "rows": rows,
             "origin": origin(scene.view.archive, cells[0]) if len(cells) == 1 else "",
-            **{name: _finite(getattr(found, name)) for name in names},
+            # JSON has no NaN.
+            **{n: round(v, 4) if np.isfinite(v) else None for n, v in numbers.items()},
         }
     )
-
-
-def _finite(value: float) -> float | None:
-    """Return a number as JSON can hold it."""
-    return round(value, 4) if np.isfinite(value) else None
 
 
 def prepared(one: ArchiveView, stream: Stream) -> ArchiveView:

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.controller.network import GAIN, Controller
-from qed.controller.team import Team
+from qed.controller.network import GAIN, Controller, Team
 from qed.explore.queues import Stream
 from qed.explore.state import Scene
 from qed.swarm.environment import ATTRIBUTES

@@ -14,6 +14,7 @@ from qed.study.results import Results
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SHUFFLES = 5  # of the names of algorithms, to tell what chance scores
+SAID = ("id", "group", "where", "statement", "how", "tolerance", "why_tolerance", "paper")
 COLUMNS = ("Statement", "This study", "Paper", "Verdict")
 KINDS = {"in words": statements.IN_WORDS, "numbers and tests of its tables": statements.IN_TABLES}
 CLASSES = {HOLDS: "same", DIFFERS: "differs", UNCHECKED: "unchecked"}
@@ -23,14 +24,7 @@ def frame(judged: list[Judged]) -> pd.DataFrame:
     """Return all that is known of the statements, one row each."""
     return pd.DataFrame(
         {
-            "id": each.statement.id,
-            "group": each.statement.group,
-            "where": each.statement.where,
-            "statement": each.statement.statement,
-            "how": each.statement.how,
-            "tolerance": each.statement.tolerance,
-            "why_tolerance": each.statement.why_tolerance,
-            "paper": each.statement.paper,
+            **{name: getattr(each.statement, name) for name in SAID},
             "ours": each.ours,
             "verdict": each.verdict,
             "the_papers_way": each.claimed,
@@ -194,7 +188,8 @@ class _Unchecked(NamedTuple):
 
 def _html_row(each: Judged) -> str:
     said = each.statement
-    fine = f"<small>{escape(_fine(each))}</small>" + (
+    fine = (
+        f"<small>{escape(f'{said.where}: {said.tolerance}.')}</small>"
         f"<details><summary>How</summary><small>{escape(said.how)} Reason for the tolerance: "
         f"{escape(said.why_tolerance)}.</small></details>"
     )
@@ -210,11 +205,6 @@ def _html_row(each: Judged) -> str:
         f'<td data-label="Paper">{_numbers(said.paper)}</td>'
         f'<td data-label="Verdict">{verdict}</td></tr>\n'
     )
-
-
-def _fine(each: Judged) -> str:
-    """Return where the paper makes a statement, and what counts as holding."""
-    return f"{each.statement.where}: {each.statement.tolerance}."
 
 
 def _beside(each: Judged) -> list[str]:

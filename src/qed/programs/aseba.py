@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 from qed.errors import InputError, StoppedError
 from qed.programs import network
 from qed.programs.contract import FULL_SCALE, plain
-from qed.programs.running import SOURCES, Running, listed
+from qed.programs.parity import SOURCES, Running, listed
 from qed.swarm.made_for import made_for
 from qed.swarm.robot import THYMIO, THYMIO_STOCK, Robot
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from qed.errors import StoppedError
 from qed.programs.network import TABLE, Network, fixed
-from qed.programs.running import SOURCES, Running, listed
+from qed.programs.parity import SOURCES, Running, listed
 
 COPIED = ("controller.h", "controller.c", "fixed.c")
 HOW_TO = """\

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qed import limits
-from qed.controller.network import Controller
-from qed.controller.team import Team
+from qed.controller.network import Controller, Team
 from qed.definitions import defined
-from qed.errors import InputError, choice, integer
+from qed.errors import InputError, choice, instance, integer
 from qed.files import disk, write_text
-from qed.programs import aseba, c, python, running
+from qed.programs import aseba, c, python
 from qed.programs.contract import contract_of, plain, readme, text_of
 from qed.programs.network import DoesNotFitError, Network, networks
-from qed.programs.parity import compare, record
+from qed.programs.parity import Running, compare, record
 from qed.recovery.kit.kit import Kit
 from qed.swarm import robot
 from qed.swarm.environment import Environment
@@ -35,7 +34,7 @@ SEARCHES = 3  # of a kit, compared
 class Variant(NamedTuple):
     """A program of a folder: how it is run here, and how close it is to the simulator's."""
 
-    start: Callable[[Path, int, Sequence[int]], running.Running]
+    start: Callable[[Path, int, Sequence[int]], Running]
     lacks: Callable[[], str | None]  # what is not installed here
     tolerance: float  # of an output, as a part of the wheel's range
 
@@ -49,18 +48,14 @@ class Language(NamedTuple):
     variants: Mapping[str, Variant]
 
 
-def _nothing() -> None:
-    return None
-
-
 LANGUAGES = {
     "python": Language(
-        python.files, running.PROGRAM, python.HOW_TO,
-        {"python": Variant(running.python, _nothing, 1e-5)},
+        python.files, python.PROGRAM, python.HOW_TO,
+        {"python": Variant(python.run, lambda: None, 1e-5)},
     ),
     "micropython": Language(
-        python.files, running.PROGRAM, python.HOW_TO,
-        {"micropython": Variant(running.micropython, running.lacks_micropython, 1e-5)},
+        python.files, python.PROGRAM, python.HOW_TO,
+        {"micropython": Variant(python.run_micropython, python.lacks_micropython, 1e-5)},
     ),
     "aseba": Language(
         aseba.files, aseba.name_of(0, False), aseba.HOW_TO,
@@ -172,9 +167,7 @@ def export(
     scored = defined("task", task, Task)
     count = integer("trials", trials, 1, 1000)
     length = limits.seconds(seconds)
-    if not isinstance(what, Controller | Team | Kit):
-        kind = type(what).__name__
-        raise InputError(f"what must be a qed.Controller, a qed.Team or a qed.Kit, got {kind}")
+    instance("what", what, Controller, Team, Kit)
     if environment is None:
         environment = what.environment if isinstance(what, Kit) else Environment(robot=what.robot)
     different, parts, labels = _members(what, environment)

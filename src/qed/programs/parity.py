@@ -1,14 +1,22 @@
-"""An exported program beside the simulator's controller: output by output, and in the world."""
+"""An exported program beside the simulator's controller: output by output, and in the world.
+
+A program runs in a process of its own: one frame of values in, one of wheels out.
+"""
+
+from __future__ import annotations
 
 import math
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
+from qed.errors import StoppedError
 from qed.programs.network import Network, Reference
-from qed.programs.running import Running
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.tasks import Task
@@ -17,6 +25,56 @@ from qed.swarm.world import World
 RANDOM_CYCLES, RANDOM_ROBOTS = 100, 20
 LISTED = 10  # cycles that differ
 ALIKE = 0.01  # fitness
+SOURCES = Path(__file__).with_name("sources")
+
+
+class Running:
+    """A program that drives robots; ``hidden`` values are set before each step (0: its own)."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        robots: int,
+        scratch: TemporaryDirectory[str] | None = None,  # removed with it
+        where: dict[str, str] | None = None,  # its environment
+    ) -> None:
+        self.robots, self._scratch = robots, scratch
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(
+            list(command), stdin=pipe, stdout=pipe, stderr=pipe, env=where
+        )
+
+    def step(self, values: np.ndarray) -> np.ndarray:
+        """Return the wheels (robots, 2) for inputs, and hidden values if they are set."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(values.astype("<f8").tobytes())
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        answer = self._process.stdout.read(16 * self.robots)
+        if len(answer) < 16 * self.robots:
+            assert self._process.stderr is not None
+            said = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+            raise StoppedError(f"the exported program failed: {said[-1] if said else 'no output'}")
+        return np.frombuffer(answer, "<f8").reshape(self.robots, 2)
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+        if self._scratch is not None:
+            self._scratch.cleanup()
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """Return numbers as a word of a command."""
+    return ",".join(str(int(number)) for number in numbers)
+
+
 Start = Callable[[int, Sequence[int]], Running]  # hidden values set before a step; networks
 
 

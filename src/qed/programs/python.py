@@ -3,18 +3,22 @@
 The search of a kit is one, too: whether it decides as the kit's own does is compared here.
 """
 
+import os
+import shutil
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from qed.programs.network import Network
-from qed.programs.running import PROGRAM, SOURCES
+from qed.programs.parity import SOURCES, Running, listed
 from qed.recovery.kit.kit import Kit
 from qed.recovery.search import gaussian, strategies
 from qed.recovery.search import search as searches
 
-SEARCH = "search.py"
+PROGRAM, SEARCH = "controller.py", "search.py"
 TRIALS = 11  # of a search: the free one of the present controller, and ten
 HOW_TO = """\
 `{program}` needs nothing but this file. Copy it to the robot, and let the robot run, every
@@ -71,6 +75,31 @@ def _literal(nets: Sequence[Network]) -> str:
             lines.append(f"        ({bias!r}, {links!r}),")
         lines.append("    ),")
     return "\n".join(["(", *lines, ")"])
+
+
+def run(folder: Path, hidden: int, numbers: Sequence[int]) -> Running:
+    """Run a folder's program in this Python."""
+    program = [sys.executable, "-I", str(SOURCES / "run.py"), str(folder / PROGRAM)]
+    return Running([*program, str(hidden), listed(numbers)], len(numbers))
+
+
+def run_micropython(folder: Path, hidden: int, numbers: Sequence[int]) -> Running:
+    """Run a folder's program in MicroPython."""
+    library = Path(os.environ.get("QED_MICROPYTHON", "")) / "micropython.mjs"
+    program = ["node", str(SOURCES / "run.mjs"), str(library.absolute()), str(folder / PROGRAM)]
+    return Running([*program, str(hidden), listed(numbers)], len(numbers))
+
+
+def lacks_micropython() -> str | None:
+    """Return what MicroPython needs and is not here, if anything."""
+    if shutil.which("node") is None:
+        return "node (Debian's package nodejs)"
+    if not (Path(os.environ.get("QED_MICROPYTHON", "")) / "micropython.mjs").is_file():
+        return (
+            "micropython.mjs of npm's @micropython/micropython-webassembly-pyscript; name its "
+            "folder in QED_MICROPYTHON"
+        )
+    return None
 
 
 def search_of(kit: Kit) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qed.archive.archive import Archive
-from qed.controller.team import Team
+from qed.controller.network import Team
 from qed.recovery.recovery import Recovery, Report, standard_error
 from qed.recovery.trials import Trials
 from qed.streams import stream

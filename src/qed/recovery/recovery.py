@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 import numpy as np
 
 if TYPE_CHECKING:
-    from qed.controller.network import Controller
-    from qed.controller.team import Team
+    from qed.controller.network import Controller, Team
     from qed.recovery.kit.play import Step
     from qed.recovery.search.search import Belief
     from qed.recovery.trials import Progress, Swarm

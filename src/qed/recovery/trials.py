@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from qed import limits
-from qed.controller.networks import Networks
+from qed.controller.genome import Networks
 from qed.definitions import defined
-from qed.descriptors import spirit
-from qed.errors import InputError, choice
+from qed.descriptors import spirit, spirit_distance
+from qed.errors import InputError, choice, instance
 from qed.streams import evolution_trials, stream
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
@@ -123,9 +123,7 @@ class Trials:
     watched: bool = False  # in small portions, so that somebody who watches hears of them soon
 
     def __post_init__(self) -> None:
-        if not isinstance(self.environment, Environment):
-            kind = type(self.environment).__name__
-            raise InputError(f"environment must be a qed.Environment, got {kind}")
+        instance("environment", self.environment, Environment)
         if self.environment.robot.key != self.robot.key:
             raise InputError(
                 f"environment: its robot is {self.environment.robot}, but the controllers drive "
@@ -147,10 +145,10 @@ class Trials:
         fitness, behaviour = [], []
         for part in self._each(swarms, self.trials, self.streams.normal, ("spirit",), seen):
             fitness.append(part.fitness[self.task].mean(1))
-            behaviour.append(spirit.describe(part))
+            behaviour.append(spirit(part))
         found, behaviours = np.concatenate(fitness), np.concatenate(behaviour)
         best = int(np.argmax(found))
-        distances = spirit.distance(behaviours[best], behaviours)
+        distances = spirit_distance(behaviours[best], behaviours)
         return Normal(found, float(self.evaluate_fresh([([best], None)]).mean()), distances), (
             behaviours
         )
@@ -160,8 +158,8 @@ class Trials:
         unique = np.unique([best, *rows]).tolist()
         swarms: list[Swarm] = [([row], None) for row in unique]
         parts = self._each(swarms, self.trials, self.streams.normal, ("spirit",))
-        behaviours = np.concatenate([spirit.describe(part) for part in parts])
-        apart = spirit.distance(behaviours[unique.index(best)], behaviours)
+        behaviours = np.concatenate([spirit(part) for part in parts])
+        apart = spirit_distance(behaviours[unique.index(best)], behaviours)
         return dict(zip(unique, apart.tolist(), strict=True))
 
     def broken(self, faults: Sequence[Faults], seen: Seen | None = None) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from qed.archive.archive import Archive
-from qed.controller.team import Team
+from qed.controller.network import Team
 from qed.errors import StoppedError
 from qed.files import disk, write_text
 from qed.recovery.kit.kit import Kit

@@ -1,7 +1,5 @@
 """What goes beyond the paper, in a report: a table, a figure, and words."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -13,6 +11,7 @@ from qed.study.beyond import BEST, BUDGETS, KEEP, PLAYBOOK, TEAM
 from qed.study.blocks import ALGORITHM, ALL, TASK, Row, Table, counted, described, many, plain
 from qed.study.charts import LABEL, PART, TICK
 from qed.study.results import Results
+from qed.study.statistics import mean_sd
 
 TABLE, FIGURE = "table-beyond", "beyond"  # names of their files
 # Columns of the table: a way, and its trials.
@@ -48,12 +47,12 @@ def measured(results: Results) -> bool:
 def summed(results: Results) -> pd.DataFrame:
     """Return the mean resilience of each way: over all tasks first, then task by task."""
     rows: list[Row] = []
-    for task, algorithm, own in _groups(results):
+    for task, algorithm, own in results.groups(results.beyond):
         row: Row = {"task": task, "algorithm": algorithm, "n": int((own["way"] == KEEP).sum())}
         for column, (way, trials, _) in WAYS.items():
             there = own[(own["way"] == way) & (own["trials"] == trials)]["resilience"]
             if way != TEAM or _has_teams(results):
-                row[column] = _mean(there)
+                row[column] = mean_sd(there)[0]
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -91,11 +90,11 @@ def sentences(results: Results) -> list[str]:
         "other simulated faults, selects what to try. Regret is the loss against the exhaustive "
         "search, as a fraction of the normal performance, both on fresh trials."
     ]
-    for task, algorithm, own in _groups(results):
+    for task, algorithm, own in results.groups(results.beyond):
         if task != ALL:
             continue
         kept, one, ten = (
-            _mean(own[(own["way"] == way) & (own["trials"] == trials)]["regret"])
+            mean_sd(own[(own["way"] == way) & (own["trials"] == trials)]["regret"])[0]
             for way, trials in ((KEEP, 0), (LEARNED, 1), (LEARNED, 10))
         )
         line = (
@@ -104,7 +103,7 @@ def sentences(results: Results) -> list[str]:
         )
         for way, words in ((PLAYBOOK, "with the playbook"), (TEAM, "with a team")):
             there = own[own["way"] == way]["regret"]
-            line += f", {_mean(there):z.3f} {words}" if len(there) else ""
+            line += f", {mean_sd(there)[0]:z.3f} {words}" if len(there) else ""
         lines.append(f"{line}.")
     trials = many(results.settings["retrials"], "trial")
     maps = len(results.beyond.drop_duplicates(["task", "algorithm", "replicate"]))
@@ -157,7 +156,7 @@ def _panel(axes: Axes, own: pd.DataFrame) -> None:
         if len(there):
             axes.plot(there.index, there, color=colour, marker=mark, ms=4.5, lw=1.6)
     for way, (_, colour, dashes) in LEVELS.items():
-        level = _mean(own[own["way"] == way]["regret"])
+        level = mean_sd(own[own["way"] == way]["regret"])[0]
         if np.isfinite(level):
             axes.axhline(level, color=colour, ls=dashes, lw=1.6, zorder=1)
     axes.set_xscale("log")
@@ -170,21 +169,3 @@ def _panel(axes: Axes, own: pd.DataFrame) -> None:
 
 def _has_teams(results: Results) -> bool:
     return bool((results.beyond["way"] == TEAM).any())
-
-
-def _groups(results: Results) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield the rows of each task, all tasks together first, and algorithm."""
-    data = results.beyond
-    for task in (ALL, *results.tasks):
-        there = data if task == ALL else data[data["task"] == task]
-        for algorithm in results.algorithms:
-            own = there[there["algorithm"] == algorithm]
-            if len(own):
-                yield task, algorithm, own
-
-
-def _mean(values: pd.Series) -> float:
-    """Return the mean of the finite ones."""
-    found = values.to_numpy(float)
-    found = found[np.isfinite(found)]
-    return float(found.mean()) if len(found) else float("nan")

@@ -266,6 +266,15 @@ def plain(heading: str, stem: str, digits: int = 2, *, paper: bool = False) -> C
     return Column(heading, ours, theirs if paper else None)
 
 
+def p_value(heading: str, name: str) -> Column:
+    """Return a column of p values to three decimals, which are never 0."""
+
+    def ours(row: Row) -> Part:
+        return Part("<0.001" if row[name] < 0.001 else rounded(row[name], 3))
+
+    return Column(heading, ours)
+
+
 class Key(NamedTuple):
     """A column that says which row it is."""
 

@@ -110,14 +110,13 @@ def _within(frame: pd.DataFrame, task: str) -> pd.DataFrame:
 def outcomes(results: Results) -> pd.DataFrame:
     """Return means of each algorithm, with limits, over all tasks first, then task by task."""
     rows = []
-    for task in (ALL, *results.tasks):
-        for algorithm, own in results.by_algorithm(_within(maps(results), task)):
-            row: Row = {"task": task, "algorithm": algorithm, "n": len(own)}
-            for name in OUTCOMES:
-                found = interval(_side(own, name))
-                mean = found.mean if found.known else own.groupby("task")[name].mean().mean()
-                row |= {name: mean, **limits(name, found)}
-            rows.append(row)
+    for task, algorithm, own in results.groups(maps(results)):
+        row: Row = {"task": task, "algorithm": algorithm, "n": len(own)}
+        for name in OUTCOMES:
+            found = interval(_side(own, name))
+            mean = found.mean if found.known else own.groupby("task")[name].mean().mean()
+            row |= {name: mean, **limits(name, found)}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -255,12 +254,12 @@ def tables(results: Results) -> Iterator[Table]:
             (TASK, Key("Against", "against", str.upper)),
             (
                 blocks.plain("Recovered performance", "relative_performance", 3),
-                blocks.plain("p", "relative_performance_p", 3),
-                blocks.plain("Without one task", "relative_performance_p_without", 3),
-                blocks.plain("Close", "close_p", 3),
+                blocks.p_value("p", "relative_performance_p"),
+                blocks.p_value("Without one task", "relative_performance_p_without"),
+                blocks.p_value("Close", "close_p"),
                 blocks.plain("Resilience", "resilience", 3),
-                blocks.plain("p ", "resilience_p", 3),
-                blocks.plain("Without one task ", "resilience_p_without", 3),
+                blocks.p_value("p ", "resilience_p"),
+                blocks.p_value("Without one task ", "resilience_p_without"),
             ),
             margin=MARGIN,
         )
@@ -271,7 +270,7 @@ def tables(results: Results) -> Iterator[Table]:
         (
             blocks.plain("Mean", "mean"),
             blocks.plain("QED less it", "difference"),
-            blocks.plain("p", "p", 3),
+            blocks.p_value("p", "p"),
             blocks.plain("Maps", "n", 0),
         ),
         severe=-SEVERE,

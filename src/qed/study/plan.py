@@ -100,10 +100,6 @@ class Plan:
             )
 
     @property
-    def _robot(self) -> Robot:
-        return defined("robot", self.robot, Robot)
-
-    @property
     def searched(self) -> int:
         """Faults of a map in which what goes beyond the paper is tried."""
         return min(self.beyond, self.faults)
@@ -144,9 +140,10 @@ class Plan:
     def over(self, attributes: str | Attributes) -> Plan:
         """Return this plan with other environments, for algorithms whose cells are that."""
         all_ = [defined("algorithms", name, Algorithm) for name in self.algorithms]
+        robot = defined("robot", self.robot, Robot)
         return self.changed(
             algorithms=[
-                one if one.attributes is None else one.with_attributes(attributes, self._robot)
+                one if one.attributes is None else one.with_attributes(attributes, robot)
                 for one in all_
             ]
         )

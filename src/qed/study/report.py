@@ -61,8 +61,7 @@ def _fault_kinds(results: Results) -> Table:
     rows = [
         {"kind": kind, "robots": robots, "n": n, "impact": median, "impact_iqr": iqr}
         | by_map.limits(
-            "impact",
-            by_map.over_replicates(recoveries[recoveries[column] == robots], impact),
+            "impact", by_map.over_replicates(recoveries[recoveries[column] == robots], impact)
         )
         for kind, column in KINDS_AND_ANY.items()
         for robots, n, median, iqr in statistics.by_count(recoveries[column], recoveries["impact"])

@@ -23,6 +23,7 @@ from qed.errors import InputError
 from qed.evolution.folder import PROGRESS as PROGRESS_OF_A_RUN
 from qed.files import write_text
 from qed.study import beyond, paths, work
+from qed.study.blocks import ALL
 from qed.study.plan import Name, Plan
 
 RUNS = (
@@ -160,6 +161,13 @@ class Results:
             rows = table[table["algorithm"] == algorithm]
             if len(rows):
                 yield algorithm, rows
+
+    def groups(self, table: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+        """Yield the rows of each task, all of them together first, and each algorithm."""
+        for task in (ALL, *self.tasks):
+            there = table if task == ALL else table[table["task"] == task]
+            for algorithm, rows in self.by_algorithm(there):
+                yield task, algorithm, rows
 
 
 def collect(study: Path, plan: Plan) -> list[Name]:

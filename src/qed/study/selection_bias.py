@@ -41,14 +41,10 @@ def bias(results: Results) -> pd.DataFrame:
     of all that is claimed that fresh trials do not show: 0 is none, 1 all of it, more if recovery
     does harm; NaN if nothing is claimed.
     """
-    all_gains = gains(results)
-    rows = []
-    for task in (ALL, *results.tasks):
-        there = all_gains if task == ALL else all_gains[all_gains["task"] == task]
-        for algorithm in results.algorithms:
-            own = there[there["algorithm"] == algorithm]
-            if len(own):
-                rows.append((task, algorithm, len(own), *_summed(own)))
+    rows = [
+        (task, algorithm, len(own), *_summed(own))
+        for task, algorithm, own in results.groups(gains(results))
+    ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -79,7 +79,7 @@ class Study:
             settings = _read_settings(self.folder)
             different = [
                 f"{name} is {short(repr(settings[name]), 60)} there, {value!r} here"
-                for name, value in self._tables()["study"].items()
+                for name, value in self._settings().items()
                 if name not in ("format", "preset", "beyond") and settings[name] != value
             ]
             if different:
@@ -105,7 +105,7 @@ class Study:
                 self._lock = Lock.of(settings) if begun else None
                 # What goes beyond the paper is added to what is there.
                 if not begun or _read_settings(self.folder)["beyond"] != self.plan.beyond:
-                    write_text(settings, self._text())
+                    write_text(settings, toml({"study": self._settings(), "made_by": made_by()}))
                     self._lock = Lock.of(settings)  # another file now
             except BlockingIOError as error:
                 raise StoppedError(
@@ -113,21 +113,13 @@ class Study:
                     "stop it"
                 ) from error
 
-    def _text(self) -> str:
-        return toml({**self._tables(), "made_by": made_by()})
-
-    def _tables(self) -> dict[str, dict[str, Any]]:
+    def _settings(self) -> dict[str, Any]:
         """Return what makes the study, as its file tells it."""
         plan = json.loads(json.dumps(asdict(self.plan)))
         if plan["robot"] == THYMIO:  # as files have it from before there were others
             del plan["robot"]
-        head = {
-            "format": FORMAT,
-            "preset": self.preset,
-            **plan,
-            "definitions": self.plan.user_defined,
-        }
-        return {"study": head}
+        definitions = self.plan.user_defined
+        return {"format": FORMAT, "preset": self.preset, **plan, "definitions": definitions}
 
     def work(
         self,

@@ -106,11 +106,7 @@ def _coverage(results: Results) -> list[str]:
 def scale(results: Results) -> list[Block]:
     """Return how large a study is beside the paper's, and how it was made."""
     settings = results.settings
-    parts = (
-        protocol_sentence(settings),
-        race_sentence(settings),
-        cells_sentence(results),
-    )
+    parts = (protocol_sentence(settings), race_sentence(settings), cells_sentence(results))
     return [*(Text(words) for words in parts if words), scale_table(settings)]
 
 

@@ -23,7 +23,7 @@ import pandas as pd
 from qed import files
 from qed.archive.archive import Archive
 from qed.archive.cvt import Centroids
-from qed.descriptors.spirit import distance
+from qed.descriptors import spirit_distance
 from qed.errors import StoppedError
 from qed.evolution import Run, run_side_by_side
 from qed.evolution.algorithms import ALGORITHMS
@@ -232,8 +232,8 @@ def diversity(behaviours: np.ndarray) -> float:
     count = len(behaviours)
     if count < 2:
         return float("nan")
-    total = sum(float(distance(behaviours[k], behaviours[k + 1 :]).sum()) for k in range(count - 1))
-    return total / (count * (count - 1) / 2)
+    each = (spirit_distance(behaviours[k], behaviours[k + 1 :]) for k in range(count - 1))
+    return sum(float(some.sum()) for some in each) / (count * (count - 1) / 2)
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,16 @@ in rounding and agree only statistically.  Each alone is reproducible.
 import ctypes
 import os
 from collections.abc import Iterable
+from ctypes.util import find_library
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
 from qed.errors import InputError, StoppedError, choice
 from qed.swarm.environment import Environment
+from qed.swarm.job import Start
 from qed.swarm.made_for import made_for
 from qed.swarm.robot import Robot
-from qed.swarm.start import Start
 
 BACKENDS = ("auto", "cpu", "cuda")
 MOST_ROBOTS = 32  # of a swarm on a GPU: a lane each
@@ -69,18 +70,31 @@ def on_gpu(robot: Robot) -> Any:
 def described(engine: str, threads: int) -> str:
     """Return in words what simulates."""
     if engine == "cuda":
-        from qed.swarm.cuda import available
-
-        return available.name()
+        return gpu_name()
     return f"the CPU, {threads} thread{'s' if threads > 1 else ''}"
 
 
 @cache
 def problem() -> str | None:
     """Say why no GPU can be used here, or return None; looked up once a process."""
-    from qed.swarm.cuda import available
+    if find_spec("numba_cuda") is None:
+        return "numba-cuda is not installed (pip install 'qed-swarm[cuda]')"
+    if find_library("cuda") is None and find_library("nvcuda") is None:
+        return "there is no NVIDIA driver"
+    from numba import cuda
 
-    return available.problem()
+    try:
+        return None if cuda.is_available() else "the NVIDIA driver finds no GPU"
+    except Exception as error:  # a driver that is there and does not work raises almost anything
+        return f"the NVIDIA driver does not work: {error}"
+
+
+def gpu_name() -> str:
+    """Return the GPU's name."""
+    from numba import cuda
+
+    found = cuda.get_current_device().name
+    return found.decode() if isinstance(found, bytes) else str(found)
 
 
 def likely() -> bool:

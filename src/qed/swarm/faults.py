@@ -311,14 +311,11 @@ class Faults:
         return self.names[robot]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Faults) and self._keys == other._keys
+        own = [fault.key for fault in self.each]
+        return isinstance(other, Faults) and own == [fault.key for fault in other.each]
 
     def __hash__(self) -> int:
         return hash(self.names)
-
-    @property
-    def _keys(self) -> list[tuple[str, str, str]]:
-        return [fault.key for fault in self.each]
 
     def __repr__(self) -> str:
         return f"Faults({','.join(self.names)!r})"

@@ -23,7 +23,6 @@ DEPENDENT = (
     "qed.controller.dense",
     "qed.controller.genome",
     "qed.controller.inputs",
-    "qed.controller.networks",
     "qed.controller.variation",
     "qed.swarm.cpu",
     "qed.swarm.cuda",

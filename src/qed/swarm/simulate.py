@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from qed import limits
-from qed.controller.network import Controller
-from qed.controller.team import Team
+from qed.controller.network import Controller, Team
 from qed.definitions import defined
 from qed.errors import InputError, choice
 from qed.swarm import backend as engines
@@ -19,11 +18,10 @@ from qed.swarm import robot
 from qed.swarm.backend import chosen
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.job import Job, checked
+from qed.swarm.job import Job, Start, checked
 from qed.swarm.made_for import made_for
 from qed.swarm.measures import ACTIONS, DESCRIPTORS, STATES, Sums, stacked
 from qed.swarm.measures import wanted as wanted_sums
-from qed.swarm.start import Start
 from qed.swarm.tasks import TASKS, Task, fitness, tasks_of
 from qed.swarm.user_defined import Law
 
@@ -169,7 +167,8 @@ def simulate(
         start=start, noise=noise,
     )  # fmt: skip
     scored = tasks_of(task, tasks)
-    wanted = [choice("descriptors", one, DESCRIPTORS) for one in _list(descriptors)]
+    descriptors = [descriptors] if isinstance(descriptors, str) else descriptors
+    wanted = [choice("descriptors", one, DESCRIPTORS) for one in descriptors]
     if not scored and not wanted:
         raise InputError(f"tasks must name at least one of {', '.join(TASKS)}; got none")
     workers = limits.threads(threads) or cores()
@@ -216,11 +215,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _list(given: Any) -> list[Any]:
-    """Return one or several things as a list."""
-    return [given] if isinstance(given, str) else list(given)
 
 
 def _outcome(

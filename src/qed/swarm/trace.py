@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from qed.controller.network import Controller
-from qed.controller.team import Team
-from qed.errors import InputError
+from qed.controller.network import Controller, Team
+from qed.errors import InputError, instance, integer
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.job import checked
+from qed.swarm.job import Start, checked
 from qed.swarm.made_for import made_for
-from qed.swarm.start import Start
 from qed.swarm.tasks import TASKS, Task, tasks_of
 
 
@@ -140,12 +138,7 @@ def trace(
     >>> bool(film.score[-1] == outcome.fitness["flocking"][0, 1])
     True
     """
-    from qed.errors import integer
-
-    if not isinstance(controller, Controller | Team):
-        raise InputError(
-            f"controller must be a qed.Controller or a qed.Team, got {type(controller).__name__}"
-        )
+    instance("controller", controller, Controller, Team)
     trial = integer("trial", trial, 0, 10**6 - 1 if start is None else start.trials - 1)
     trials = trial + 1 if start is None else start.trials
     job = checked(

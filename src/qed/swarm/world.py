@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from qed import limits
-from qed.controller.network import Controller
-from qed.controller.team import Team
+from qed.controller.network import Controller, Team
 from qed.definitions import defined
-from qed.errors import InputError, integer
+from qed.errors import InputError, instance, integer
 from qed.swarm import robot
 from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
-from qed.swarm.job import checked
+from qed.swarm.job import Start, checked
 from qed.swarm.made_for import made_for
 from qed.swarm.measures import wanted
-from qed.swarm.start import Start
 from qed.swarm.tasks import Task
 
 if TYPE_CHECKING:
@@ -320,9 +318,7 @@ class World:
 
     def _checked(self, controller: Any, faults: Any, most: int = 1, **more: Any) -> list[Any]:
         """Return a swarm's segments in the engine, or raise an error that names what is wrong."""
-        if not isinstance(controller, Controller | Team):
-            kind = type(controller).__name__
-            raise InputError(f"controller must be a qed.Controller or a qed.Team, got {kind}")
+        instance("controller", controller, Controller, Team)
         given = {
             "trials": 1, "seed": 1, "start": None, "noise": robot.PROXIMITY_NOISE, **more
         }  # fmt: skip

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 from qed.swarm.laws.scoring import FLOCK_RANGE
 from qed.swarm.robot import CYCLE, OBSTACLE_RADIUS
-from qed.view import ink, look
+from qed.view import look
 from qed.view.pane import PATROLS, Pane, Poses, Signs
 
 WALL = 2  # pixels
@@ -64,27 +64,27 @@ class Arena:
             pen.ellipse(box, fill=look.OBSTACLE, outline="#7d8890", width=2)
         for x, y, heading, name in zip(*poses, colours, strict=True):
             self._robot(pen, x, y, heading, name)
-        full = ink.FINE * self.size - 1
-        pen.rectangle((0, 0, full, full), outline=look.INK, width=ink.FINE * WALL)
-        small = image.reduce(ink.FINE)
+        full = look.FINE * self.size - 1
+        pen.rectangle((0, 0, full, full), outline=look.INK, width=look.FINE * WALL)
+        small = image.reduce(look.FINE)
         self._letters(small, poses, signs.letters, colours)
         self._badges(small, poses, signs)
         return small
 
     def _fine(self, points: Points) -> list[tuple[float, float]]:
         """Return points of the arena (m) in the enlarged picture."""
-        scale, size = ink.FINE * self.scale, ink.FINE * self.size
-        edge = ink.FINE * WALL
+        scale, size = look.FINE * self.scale, look.FINE * self.size
+        edge = look.FINE * WALL
         return [(edge + scale * x, size - edge - scale * y) for x, y in points]
 
     def _floor(self, cycle: float) -> Image.Image:
-        full = (ink.FINE * self.size,) * 2
+        full = (look.FINE * self.size,) * 2
         floor = self._painted(full)
         if self.task not in PATROLS:
             return floor or Image.new("RGB", full, look.FLOOR)
         value = self.pane.freshness[min(int(cycle), self.pane.cycles)].T[::-1]
         shades = np.array(
-            [ink.mixed(look.FLOOR, look.FRESH, k / look.STEPS) for k in range(look.STEPS + 1)],
+            [look.mixed(look.FLOOR, look.FRESH, k / look.STEPS) for k in range(look.STEPS + 1)],
             np.uint8,
         )
         steps = np.ceil(value * look.STEPS).astype(int)
@@ -102,7 +102,7 @@ class Arena:
         """Return the greys of the floor, if it is not all white."""
         if self.environment.floor is None:
             return None
-        black, white = (np.array(ink.colour(name)) for name in (look.BLACK, look.FLOOR))
+        black, white = (np.array(look.colour(name)) for name in (look.BLACK, look.FLOOR))
         greys = np.array(self.environment.floor)[::-1, :, None]
         cells = np.rint(black + greys * (white - black)).astype(np.uint8)
         return Image.fromarray(cells).resize(full, Image.Resampling.NEAREST)
@@ -112,20 +112,20 @@ class Arena:
         left_top, right_bottom = self._fine([(x - radius, y + radius), (x + radius, y - radius)])
         return *left_top, *right_bottom
 
-    def _line(self, pen: Pen, points: Points, fill: ink.Colour | str, pixels: float) -> None:
-        pen.line(self._fine(points), fill, round(ink.FINE * pixels), joint="curve")
+    def _line(self, pen: Pen, points: Points, fill: look.Colour | str, pixels: float) -> None:
+        pen.line(self._fine(points), fill, round(look.FINE * pixels), joint="curve")
 
     def _robot(self, pen: Pen, x: float, y: float, heading: float, name: str) -> None:
         at, turn = np.array((x, y)), rotation(heading)
         pen.polygon(self._fine(self.pointer @ turn + at), look.INK)
-        pen.polygon(self._fine(self.body @ turn + at), name, look.INK, ink.FINE)
+        pen.polygon(self._fine(self.body @ turn + at), name, look.INK, look.FINE)
 
     def _letters(
         self, image: Image.Image, poses: Poses, letters: Sequence[str], colours: Sequence[str]
     ) -> None:
         """Write on each robot of a team which controller it runs."""
         pen = ImageDraw.Draw(image)
-        face = ink.font(max(12, round(1.4 * self.radius)), bold=True)
+        face = look.font(max(12, round(1.4 * self.radius)), bold=True)
         for x, y, letter, name in zip(poses.x, poses.y, letters, colours, strict=False):
             shade = look.FLOOR if name == look.HEALTHY_COLOUR else look.INK
             # A letter may be larger than a small body, so it brings the body's colour along.
@@ -136,11 +136,11 @@ class Arena:
     def _badges(self, image: Image.Image, poses: Poses, signs: Signs) -> None:
         """Put a badge at each broken robot, with a line to it where it had to give way."""
         broken = np.array([k for k, name in enumerate(signs.faults) if name != "NONE"], int)
-        sprites = [ink.badge(signs.faults.each[k], self.badge_height) for k in broken]
+        sprites = [look.badge(signs.faults.each[k], self.badge_height) for k in broken]
         sizes = np.array([sprite.size for sprite in sprites], float).reshape(-1, 2)
         robots = np.stack(self.place(poses.x, poses.y), 1).astype(float)
         reach = self.radius
-        centres = ink.badge_places(robots, broken, sizes, reach, float(self.size))
+        centres = look.badge_places(robots, broken, sizes, reach, float(self.size))
         pen = ImageDraw.Draw(image)
         for centre, owner in zip(centres, broken, strict=True):
             if math.dist(centre, robots[owner]) > 1.6 * reach + self.badge_height / 2:
@@ -162,7 +162,7 @@ class Arena:
                 if end == now:
                     way.append((poses.x[k], poses.y[k]))
                 if len(way) > 1:
-                    self._line(pen, way, ink.mixed(look.FLOOR, name, 0.25 + 0.2 * part), 1.5)
+                    self._line(pen, way, look.mixed(look.FLOOR, name, 0.25 + 0.2 * part), 1.5)
 
     def _task_marks(self, pen: Pen, poses: Poses) -> None:
         """Draw what the task looks at, besides cells."""

@@ -17,7 +17,7 @@ import numpy as np
 from qed.files import user_file
 from qed.swarm.laws import scoring
 from qed.swarm.robot import CYCLE, OBSTACLE_RADIUS, Robot
-from qed.view import ink, look
+from qed.view import look
 from qed.view.pane import Pane
 from qed.view.replay import Column, Replay
 
@@ -54,7 +54,9 @@ def page(
     """Return the page.  A story's holds what robots sense only if ``sensors`` are asked for."""
     data = common_data(shown) | {"speed": speed, "trails": trails, "sensors": sensors}
     if isinstance(shown, Replay):
-        data |= _replay_data(shown)
+        step = unit(shown.environment.arena)
+        columns = [_column(column, step) for column in shown.columns]
+        data |= {"judged": shown.judged, "columns": columns}
     else:
         data |= _story_data(shown, sensors)
     scripts = ("clock", "replay" if isinstance(shown, Replay) else "story", "controls")
@@ -114,7 +116,7 @@ def drawing(faults: Iterable[Fault], robot: Robot) -> dict[str, Any]:
             "centreSize": look.CENTRE_SIZE,
             "flockRange": float(scoring.FLOCK_RANGE),
             "obstacleRadius": OBSTACLE_RADIUS,
-            "badgeBias": ink.BIAS,
+            "badgeBias": look.BIAS,
             **body(robot),
         },
         "themes": {"light": _theme(look.LIGHT), "dark": _theme(look.DARK)},
@@ -135,15 +137,8 @@ def body(robot: Robot) -> dict[str, Any]:
 def _theme(colours: dict[str, Any]) -> dict[str, Any]:
     """Return the colours of a light or dark page, with the shades of a visited cell."""
     floor, fresh = colours["floor"], colours["fresh"]
-    shades = [ink.mixed(floor, fresh, k / look.STEPS) for k in range(look.STEPS + 1)]
+    shades = [look.mixed(floor, fresh, k / look.STEPS) for k in range(look.STEPS + 1)]
     return colours | {"freshness": [f"rgb({','.join(map(str, shade))})" for shade in shades]}
-
-
-def _replay_data(replay: Replay) -> dict[str, Any]:
-    return {
-        "judged": replay.judged,
-        "columns": [_column(column, unit(replay.environment.arena)) for column in replay.columns],
-    }
 
 
 def _column(column: Column, step: float) -> dict[str, Any]:

@@ -11,13 +11,13 @@ from PIL import Image, ImageDraw
 
 from qed.swarm.faults import Fault
 from qed.swarm.robot import CYCLE
-from qed.view import ink, look
+from qed.view import look
 from qed.view.arena import Arena
 from qed.view.pane import PATROLS, Pane, Subject
 from qed.view.replay import Replay, View
 
 CURVE_POINTS = 160  # at most
-ROOM = 5 * ink.FINE  # between curve and frame, in the enlarged picture
+ROOM = 5 * look.FINE  # between curve and frame, in the enlarged picture
 
 
 class Stage:
@@ -35,10 +35,10 @@ class Stage:
 
     def __init__(self, subject: Subject, size: int, title: float, digits: float) -> None:
         self.subject, self.size = subject, size
-        self.text = ink.font(max(12, round(0.034 * size)))
-        self.strong = ink.font(self.text.size, bold=True)
-        self.title = ink.font(max(13, round(title * size)), bold=True)
-        self.digits = ink.font(max(15, round(digits * size)), bold=True)
+        self.text = look.font(max(12, round(0.034 * size)))
+        self.strong = look.font(self.text.size, bold=True)
+        self.title = look.font(max(13, round(title * size)), bold=True)
+        self.digits = look.font(max(15, round(digits * size)), bold=True)
         self.line = round(1.35 * self.text.size)
         self.margin = max(10, size // 24)
         self.room = 0  # width of words from side to side
@@ -165,13 +165,13 @@ class ReplayStage(Stage):
     def _words_width(self) -> int:
         """Return the width of the words beside a curve (pixels)."""
         longest = [f"{self.replay.judged} 0.000", "resilience −100 %"]
-        words = max(ink.width(words, self.text) for words in longest)
+        words = max(look.width(words, self.text) for words in longest)
         return min(words + self.margin, round(0.7 * self.size))
 
     def _captions(self) -> list[list[str]]:
         room = self.width - 2 * self.margin if self.replay.alone else self.size
         return [
-            [line for words in column.caption for line in ink.wrapped(words, self.text, room)]
+            [line for words in column.caption for line in look.wrapped(words, self.text, room)]
             for column in self.replay.columns
         ]
 
@@ -187,7 +187,7 @@ class ReplayStage(Stage):
         room = self.room - self.metre - 5 * self.text.size
         for more in others:
             longer = f"{lines[-1]} · {more}"
-            if ink.width(f"{longer}000", self.text) <= room:
+            if look.width(f"{longer}000", self.text) <= room:
                 lines[-1] = longer
             else:
                 lines.append(more)
@@ -218,8 +218,8 @@ class ReplayStage(Stage):
         rows = len(self.replay.columns[0].views)
         for column, place in zip(self.replay.columns, self.places[::rows], strict=True):
             before = column.aside
-            room = self.size - ink.width(before, self.text) - self.margin
-            name = ink.cut(column.name, self.title, room)
+            room = self.size - look.width(before, self.text) - self.margin
+            name = look.cut(column.name, self.title, room)
             base = self.margin + round(1.2 * self.title.size)
             pen.text((place.left, base), name, look.INK, self.title, anchor="ls")
             at = (place.left + self.size, base)
@@ -245,7 +245,7 @@ def curve(
     top : the score at its upper edge
     """
     colour, cycles = look.SCORES[view.moment], view.pane.cycles
-    image = Image.new("RGB", (ink.FINE * box[0], ink.FINE * box[1]), look.FLOOR)
+    image = Image.new("RGB", (look.FINE * box[0], look.FINE * box[1]), look.FLOOR)
     pen = ImageDraw.Draw(image)
     wide, high = (side - 2 * ROOM for side in image.size)
     for pane, shade in ((before, look.LINE), (view.pane, colour)):
@@ -256,16 +256,16 @@ def curve(
         x = ROOM + wide * (rows + 1) / cycles
         y = image.height - ROOM - high * pane.trace.score[rows] / top
         points = list(zip(x.tolist(), y.tolist(), strict=True))
-        pen.line(points, shade, 2 * ink.FINE, joint="curve")
+        pen.line(points, shade, 2 * look.FINE, joint="curve")
         if pane is view.pane:
-            pen.circle(points[-1], 3 * ink.FINE, fill=shade)
+            pen.circle(points[-1], 3 * look.FINE, fill=shade)
     for signs in view.pane.signs[1:]:  # when robots broke
         if signs.begin <= cycle:
             at = ROOM + wide * signs.begin / cycles
-            pen.line((at, 0, at, image.height), look.LINE, ink.FINE)
+            pen.line((at, 0, at, image.height), look.LINE, look.FINE)
     right, bottom = image.width - 1, image.height - 1
-    pen.rectangle((0, 0, right, bottom), outline=look.LINE, width=ink.FINE)
-    return image.reduce(ink.FINE)
+    pen.rectangle((0, 0, right, bottom), outline=look.LINE, width=look.FINE)
+    return image.reduce(look.FINE)
 
 
 class Legend:
@@ -280,7 +280,7 @@ class Legend:
     badge : height of a badge (pixels)
     """
 
-    def __init__(self, subject: Subject, face: ink.Face, room: int, gap: int, badge: int) -> None:
+    def __init__(self, subject: Subject, face: look.Face, room: int, gap: int, badge: int) -> None:
         self.task, self.face, self.gap, self.badge = subject.task, face, gap, badge
         self.row = round(1.75 * face.size)
         self.rows: list[list[tuple[str, str]]] = [[]]
@@ -311,12 +311,12 @@ class Legend:
 
     def _sign_width(self, sign: str) -> int:
         if isinstance(sign, Fault):
-            return ink.badge(sign, self.badge).width
+            return look.badge(sign, self.badge).width
         return round(1.4 * self.face.size)
 
     def _width(self, entry: tuple[str, str]) -> int:
         sign, words = entry
-        return self._sign_width(sign) + self.gap // 2 + ink.width(words, self.face)
+        return self._sign_width(sign) + self.gap // 2 + look.width(words, self.face)
 
     def _sign(self, image: Image.Image, sign: str, left: int, middle: int) -> None:
         """Draw a sign, centred on a height (pixels)."""
@@ -325,13 +325,13 @@ class Legend:
         right = left + self._sign_width(sign)
         box = (left, middle - half, left + 2 * half, middle + half)
         if isinstance(sign, Fault):
-            badge = ink.badge(sign, self.badge)
+            badge = look.badge(sign, self.badge)
             image.paste(badge, (left, middle - badge.height // 2), badge)
         elif sign == "robot":
             pen.rectangle(box, fill=look.HEALTHY_COLOUR, outline=look.INK)
         elif sign == "letter":
             pen.ellipse(box, fill=look.HEALTHY_COLOUR, outline=look.INK)
-            face = ink.font(round(0.8 * self.face.size), bold=True)
+            face = look.font(round(0.8 * self.face.size), bold=True)
             pen.text((left + half, middle), "A", look.FLOOR, face, anchor="mm")
         elif self.task in PATROLS:
             box = (left, middle - half, right, middle + half)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qed.controller.team import Team
+from qed.controller.network import Team
 from qed.errors import InputError
 from qed.recovery.kit import play
 from qed.swarm.faults import Faults

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 
 from qed.recovery.kit.play import AFTER, NORMAL, STRUCK, TRIAL
 from qed.swarm.robot import CYCLE
-from qed.view import ink, look
+from qed.view import look
 from qed.view.arena import Arena
 from qed.view.film import section_at
 from qed.view.stage import Stage
@@ -82,7 +82,7 @@ class StoryStage(Stage):
         score = f"{self.story.score(seconds):.3f}"
         base = self.top + self.digits.size
         pen.text((self.right, base), score, shade, self.digits, anchor="ls")
-        left = self.right + ink.width("0.000", self.digits) + self.margin // 2
+        left = self.right + look.width("0.000", self.digits) + self.margin // 2
         gone, length = seconds - chapter.begin, chapter.end - chapter.begin
         words = f"score in this period, {gone:.0f} s of {length:.0f} s"
         pen.text((left, base), words, look.SOFT_INK, self.text, anchor="ls")
@@ -92,7 +92,7 @@ class StoryStage(Stage):
         words = list(chapter.words)
         if chapter is self.story.chapters[-1]:
             words.append(self.story.ending)
-        lines = [line for one in words for line in ink.wrapped(one, self.text, self.size)]
+        lines = [line for one in words for line in look.wrapped(one, self.text, self.size)]
         return lines[:MOST]
 
     def last_lines(self, seconds: float) -> list[str]:
@@ -138,10 +138,10 @@ class Charts:
     face : font of the words
     """
 
-    def __init__(self, story: Story, size: tuple[int, int], face: ink.Face) -> None:
+    def __init__(self, story: Story, size: tuple[int, int], face: look.Face) -> None:
         self.story, self.face, self.size = story, face, size
         line = round(1.3 * face.size)
-        left = ink.width("0.00 ", face)
+        left = look.width("0.00 ", face)
         wide, high = size
         # Each chart has a heading above it; the names of the periods stand between the charts.
         room = high - 4 * line - line // 2
@@ -156,7 +156,7 @@ class Charts:
 
     def draw(self, seconds: float) -> Image.Image:
         """Return the charts at a time (s)."""
-        fine = ink.FINE
+        fine = look.FINE
         image = self.background.resize((fine * self.size[0], fine * self.size[1]))
         pen = ImageDraw.Draw(image, "RGBA")
         for chapter in self.story.chapters:
@@ -172,7 +172,7 @@ class Charts:
 
     def _score(self, pen: Pen, chapter: Chapter, seconds: float) -> None:
         """Draw the score of a period so far, and a dot where it has ended."""
-        fine, axes = ink.FINE, self.scores
+        fine, axes = look.FINE, self.scores
         first, last = round(chapter.begin / CYCLE), round(min(chapter.end, seconds) / CYCLE - 1e-6)
         if last <= first:
             return
@@ -201,12 +201,12 @@ class Charts:
         if part.believed != part.kept:
             bands.append((BEST, part.believed))
         for name, belief in bands:
-            left, right = (ink.FINE * axes.x(at) for at in (chapter.end, end))
+            left, right = (look.FINE * axes.x(at) for at in (chapter.end, end))
             low, mean, high = (
-                ink.FINE * axes.y(value) for value in (belief.low, belief.mean, belief.high)
+                look.FINE * axes.y(value) for value in (belief.low, belief.mean, belief.high)
             )
             pen.rectangle((left, high, right, low), name + "3c")
-            pen.line((left, mean, right, mean), name, round(2.5 * ink.FINE))
+            pen.line((left, mean, right, mean), name, round(2.5 * look.FINE))
 
     def _background(self) -> Image.Image:
         """Draw what stays: frames, numbers, names of periods, headings."""
@@ -227,15 +227,15 @@ class Charts:
     ) -> None:
         """Write above a chart what it shows, and what the colours of its lines mean."""
         left, top, size = float(axes.box[0]), axes.box[1], self.face.size
-        base, bold = top - round(0.3 * size), ink.font(size, bold=True)
+        base, bold = top - round(0.3 * size), look.font(size, bold=True)
         pen.text((left, base), title, look.INK, self.face, anchor="ls")
-        left += ink.width(title, self.face) + size
+        left += look.width(title, self.face) + size
         for text, shade in keys:
             height = top - round(0.75 * size)
             pen.line((left, height, left + size, height), shade, 4)
             left += round(1.3 * size)
             pen.text((left, base), text, shade, bold, anchor="ls")
-            left += ink.width(text, bold) + size
+            left += look.width(text, bold) + size
 
     def _grid(self, pen: Pen, axes: Axes) -> None:
         """Draw lines at round numbers and at the ends of periods."""
@@ -260,7 +260,7 @@ class Charts:
         order = {STRUCK: 0, AFTER: 1, TRIAL: 2, NORMAL: 3}
         for chapter in sorted(self.story.chapters, key=lambda one: order[one.period.moment]):
             middle = self.scores.x((chapter.begin + chapter.end) / 2)
-            half = ink.width(chapter.mark, self.face) / 2
+            half = look.width(chapter.mark, self.face) / 2
             middle = min(max(middle, self.scores.box[0] + half), self.size[0] - 1 - half)
             if all(middle + half + 3 < begin or end + 3 < middle - half for begin, end in taken):
                 taken.append((middle - half, middle + half))

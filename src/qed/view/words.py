@@ -37,14 +37,14 @@ def _stem(source: Path) -> str:
 
 def origin(archive: "Archive", cell: int) -> str:
     """Return where the controller of a cell was evolved, or what it did there; '' if unsayable."""
-    from qed.descriptors import hbd  # which loads the compiler: a name needs none
+    from qed.descriptors import HBD  # which loads the compiler: a name needs none
 
     attributes = environment_attributes(archive)
     algorithm = archive.header.get("settings", {}).get("algorithm", "")
     measures = archive.measures[cell].tolist()
     if attributes is not None:
         return f"evolved with {in_words(attributes.environment(map(int, measures)))}"
-    if algorithm == "hbd" and archive.space.dimensions == len(hbd.NAMES):
+    if algorithm == "hbd" and archive.space.dimensions == len(HBD):
         return _roaming(*measures)
     return ""
 
@@ -97,7 +97,7 @@ def behaviour_in_words(measures: np.ndarray) -> str:
     >>> behaviour_in_words(np.full(1024, 1 / 16))
     'met none of the usual situations'
     """
-    from qed.descriptors.spirit import STATES
+    from qed.descriptors import STATES
 
     table = measures.reshape(STATES, -1)
     chances = {words: table[state] for words, state in SITUATIONS.items()}

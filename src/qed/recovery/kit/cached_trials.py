@@ -74,8 +74,12 @@ class Batch:
     def key(self) -> str:
         """A short name for exactly these swarms."""
         hashed = blake2b(self.rows.astype(np.int64).tobytes(), digest_size=6)
+        words: dict[tuple[int, int], bytes] = {}  # most swarms of a batch are in the same place
         for fault, environment in self.places:
-            hashed.update(f"{','.join(fault or ())} {environment};".encode())
+            place = id(fault), id(environment)
+            if place not in words:
+                words[place] = f"{','.join(fault or ())} {environment};".encode()
+            hashed.update(words[place])
         return f"{self.name}{self.kind}-{hashed.hexdigest()}"
 
     @property

@@ -22,7 +22,7 @@ from qed.swarm.environment import Environment
 from qed.swarm.faults import Faults
 
 if TYPE_CHECKING:
-    from qed.controller.networks import Networks
+    from qed.controller.genome import Networks
     from qed.recovery.recovery import KitOptions, OnEvent, Recovery
     from qed.recovery.trials import Progress
     from qed.swarm.tasks import Task

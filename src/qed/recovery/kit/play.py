@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.controller.network import Controller
-from qed.controller.team import Team
+from qed.controller.network import Controller, Team
 from qed.errors import InputError, choice, integer, number
 from qed.recovery.by_fault import BY
 from qed.recovery.kit.kit import Kit

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from qed.archive.archive import Archive
-from qed.errors import InputError, integer
+from qed.errors import InputError, instance, integer
 from qed.recovery.kit import fitting, library, validation
 from qed.recovery.kit.cached_trials import CachedTrials, Condition, TrialCache
 from qed.recovery.kit.kit import Kit
@@ -147,8 +147,7 @@ def prepare(
     >>> qed.prepare(archive, effort=little)
     <Kit: patrolling, 8 controllers>
     """
-    if not isinstance(archive, Archive):
-        raise InputError(f"archive must be a qed.Archive, got {type(archive).__name__}")
+    instance("archive", archive, Archive)
     effort = effort or Effort()
     how = trials_of(
         archive, task, trials=NORMAL_TRIALS, seconds=seconds, seed=seed, environment=environment,

@@ -14,7 +14,8 @@ import qed
 from qed import files
 from qed.archive.stored import EXAMPLE, INPUTS, kit_file, kits
 from qed.controller.network import Controller
-from qed.errors import InputError, choice, integer, number
+from qed.errors import choice, integer, number
+from qed.files import expect
 from qed.recovery.kit.kit import Kit
 from qed.recovery.kit.playbook import Playbook
 from qed.recovery.search.gaussian import Prior
@@ -22,7 +23,6 @@ from qed.recovery.search.strategies import Known
 from qed.swarm.environment import Environment
 from qed.swarm.made_for import made_for
 from qed.swarm.robot import Robot
-from qed.text import short
 
 FORMAT, VERSION = "qed-kit", 2
 LEAST_NOISE = 1e-7  # of how far fitness may lie from its mean
@@ -96,11 +96,8 @@ def load(path: str | Path) -> Kit:
     if str(path).startswith(EXAMPLE):
         choice("name", str(path).removeprefix(EXAMPLE), kits())
     header, arrays = files.read_arrays(kit_file(path), FORMAT, VERSION)
-    try:
+    with files.contents_of(path, FORMAT):
         return _rebuilt(header, arrays)
-    except (ValueError, TypeError, KeyError) as error:
-        what = f"{error} is missing" if isinstance(error, KeyError) else error
-        raise InputError(f"{path} is not a usable {FORMAT} file: {short(what)}") from error
 
 
 def is_kit(path: str | Path) -> bool:
@@ -118,11 +115,11 @@ def is_kit(path: str | Path) -> bool:
 
 def _rebuilt(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kit:
     task, environment = header["task"], header["environment"]
-    _expect(isinstance(task, str) and task.isprintable(), "its task is not a name")
-    _expect(isinstance(environment, dict), "its environment is not a table")
+    expect(isinstance(task, str) and task.isprintable(), "its task is not a name")
+    expect(isinstance(environment, dict), "its environment is not a table")
     tables = {name: header[name] for name in ("library", "findings")}
     for name, table in tables.items():
-        _expect(isinstance(table, dict), f"its {name} are not a table")
+        expect(isinstance(table, dict), f"its {name} are not a table")
     if header["version"] < 2:  # when trials were believed to be as noisy in all faults
         arrays["noisier"] = np.ones(1, np.float32)
     _check(arrays)
@@ -158,24 +155,24 @@ def _check(arrays: dict[str, np.ndarray]) -> None:
     for name, (kind, axes, least, largest) in ARRAYS.items():
         array = arrays[name]
         fits = array.dtype == kind and array.ndim == len(axes)
-        _expect(fits, f"its {name} must be {np.dtype(kind)} with {len(axes)} axes")
+        expect(fits, f"its {name} must be {np.dtype(kind)} with {len(axes)} axes")
         for axis, size in zip(axes, array.shape, strict=True):
             many = f"its {name} must be of {int(axis not in MAY_BE_NONE)} to {MOST[axis]} {axis}"
-            _expect((size > 0 or axis in MAY_BE_NONE) and size <= MOST[axis], many)
+            expect((size > 0 or axis in MAY_BE_NONE) and size <= MOST[axis], many)
             known = sizes.setdefault(axis, size)
-            _expect(size == known, f"its {name} must be of {known} {axis}, got {size}")
+            expect(size == known, f"its {name} must be of {known} {axis}, got {size}")
         possible = bool(((array >= least) & (array <= largest)).all())
-        _expect(possible, f"its {name} must be numbers from {least:g} to {largest:g}")
+        expect(possible, f"its {name} must be numbers from {least:g} to {largest:g}")
         if name == "links":
             counts = {"neurons": arrays["hidden"].astype(int) + 2, "connections": array.astype(int)}
             sizes |= {axis: int(count.sum()) for axis, count in counts.items()}
     named = bool((arrays["portfolio"] < sizes["controllers"]).all())
-    _expect(named, "its portfolio does not name its controllers")
+    expect(named, "its portfolio does not name its controllers")
     # Less noise than double precision can tell from none would make the posterior singular.
     spread = np.abs(arrays["loadings"]) * np.sqrt(arrays["width"])
     least = float(arrays["noise"].min()) * float(arrays["noisier"].min())
     enough = least >= LEAST_NOISE * float(spread.max(initial=0.0))
-    _expect(enough, "its noise is too small for its loadings")
+    expect(enough, "its noise is too small for its loadings")
 
 
 def _controllers(arrays: dict[str, np.ndarray], robot: Robot) -> tuple[Controller, ...]:
@@ -189,8 +186,3 @@ def _controllers(arrays: dict[str, np.ndarray], robot: Robot) -> tuple[Controlle
         found.append(Controller(connections[first:end], bias[first_bias:last], robot))
         first, first_bias = end, last
     return tuple(found)
-
-
-def _expect(fine: bool, otherwise: str) -> None:
-    if not fine:
-        raise ValueError(otherwise)

@@ -11,8 +11,7 @@ from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from qed.controller.network import Controller
-from qed.controller.team import Team
+from qed.controller.network import Controller, Team
 from qed.errors import InputError, choice, integer, real
 from qed.recovery.search.gaussian import Observations, Posterior
 from qed.recovery.search.strategies import LEARNED, STRATEGIES, Known, expected_rise, strategy

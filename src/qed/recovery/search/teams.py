@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.controller.network import Controller
-from qed.controller.team import Team
+from qed.controller.network import Controller, Team
 from qed.recovery.search.gaussian import Prior
 from qed.recovery.search.search import Search
 from qed.recovery.search.strategies import LEARNED, Known

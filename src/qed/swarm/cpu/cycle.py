@@ -9,7 +9,6 @@ from qed.swarm import measures
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.bits import index
 from qed.swarm.cpu.candidates import near_pairs, widen
-from qed.swarm.cpu.ground import look_down
 from qed.swarm.cpu.history import features, settle_visits, situations, visits
 from qed.swarm.cpu.measures import (
     aggregation,
@@ -21,9 +20,9 @@ from qed.swarm.cpu.measures import (
     speeds,
     widen_motion,
 )
-from qed.swarm.cpu.messages import receive, receive_nothing
 from qed.swarm.cpu.motion import move, wear
 from qed.swarm.cpu.network import step_networks
+from qed.swarm.cpu.optional_sensors import look_down, receive, receive_nothing
 from qed.swarm.cpu.proximity import at_obstacles, at_robots, at_walls, read
 from qed.swarm.cpu.range_and_bearing import listen
 from qed.swarm.cpu.user_defined import user_defined_laws

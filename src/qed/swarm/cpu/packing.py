@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from qed.controller.genome import Networks, each_of
 from qed.controller.inputs import ALL_BITS, CONSTANT, FIRST_HIDDEN, LEFT, WHEELS
-from qed.controller.networks import Networks, each_of
 from qed.swarm import environment_row as E
 from qed.swarm.cpu import layout as L
 from qed.swarm.cpu.cycle import finish, run

@@ -15,7 +15,7 @@ from numpy import uint32 as u32
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda import pairs, pushing, statics
 from qed.swarm.cuda.device import device, stage
-from qed.swarm.cuda.warp import ballot, in_phase, lowest, together
+from qed.swarm.cuda.warp import ballot, in_phase, together
 from qed.swarm.laws import contact as laws
 from qed.swarm.laws import geometry, motion
 from qed.swarm.laws.motion import DRIVE, LAG, MANY_IMPULSES
@@ -118,7 +118,7 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
     wall = statics.wall_place(kept, i32(0) if at_x else i32(1))
     second_wall = statics.wall_place(kept, i32(1))
     one = two = statics.NO_POINT
-    sign = ONE
+    normal = (ZERO, ZERO)
     if at_x or at_y:
         one, two = statics.recall(kept_statics, wall, cycle)
     if at_x and at_y:
@@ -153,28 +153,20 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
             pushed = pushing.prepare_all(warp, contacts, pairs_kept, step)
             together()
             vx, vy = pushing.apply_impulses(si, me, vx, vy)
-        held = i32(0)
-        more = i32(0)
-        block = statics.NO_OBSTACLE
-        if with_obstacles:
-            held = statics.within_reach(sf, x, y, statics.REACH, centres, blocked)
-            held = statics.touching_obstacles(
-                sf, (x, y, c, s), centres, held, kept_statics, kept, step
-            )
-            if held != 0:
-                # The first obstacle stays with the robot's lane, others are rare.
-                block = statics.read_obstacle(
-                    kept_statics, statics.obstacle_place(kept, lowest(held))
-                )
-                more = i32(held & (held - i32(1)))
-                vx, vy, spin = statics.warm_start_obstacle(vx, vy, spin, block)
-                vx, vy, spin = statics.warm_start_obstacles(vx, vy, spin, more, kept_statics, kept)
         touch = touch_too = False
         if at_x or at_y:
             sign, one, two = statics.touching_wall(x if at_x else y, side, c, s, at_x, one, two)
+            normal = statics.wall_normal(sign, at_x)
             touch = one[0] >= ZERO or two[0] >= ZERO
+        others = i32(0)
+        if with_obstacles:
+            normal, one, others = statics.touching_obstacles(
+                sf, (x, y, c, s), centres, blocked, (kept_statics, kept), step, touch, normal, one
+            )
+            touch = touch or one[0] >= ZERO
+            vx, vy, spin = statics.warm_start_obstacles((vx, vy, spin), others, kept_statics, kept)
         if touch:
-            vx, vy, spin = statics.warm_start_wall(vx, vy, spin, sign, at_x, one, two)
+            vx, vy, spin = statics.warm_start((vx, vy, spin), normal, one, two)
         if at_x and at_y:
             touch_too, vx, vy, spin = statics.touch_second_wall(
                 (y, side, c, s), (vx, vy, spin), sf, me
@@ -191,11 +183,9 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
                 together()
                 vx, vy = pushing.apply_impulses(si, me, vx, vy)
             if with_obstacles:
-                if held != 0:
-                    vx, vy, spin, block = statics.solve_obstacle(vx, vy, spin, block)
-                    vx, vy, spin = statics.solve_obstacles(vx, vy, spin, more, kept_statics, kept)
+                vx, vy, spin = statics.solve_obstacles((vx, vy, spin), others, kept_statics, kept)
             if touch:
-                vx, vy, spin, one, two = statics.solve_corners(vx, vy, spin, sign, at_x, one, two)
+                vx, vy, spin, one, two = statics.solve_corners((vx, vy, spin), normal, one, two)
             if touch_too:
                 vx, vy, spin = statics.solve_second_wall((vx, vy, spin), y, side, sf, me)
             vx, vy, jx, jy, angular_drive = solve_drive(
@@ -204,10 +194,7 @@ def meet(warp, body, aim, touchable, room, memory, clock, with_obstacles):
             spin = turning
             sweep = i32(sweep + i32(1))
         if with_obstacles:
-            if held != 0:
-                statics.write_impulses(
-                    kept_statics, statics.obstacle_place(kept, lowest(held)), block
-                )
+            statics.keep_obstacle(kept_statics, kept, one, step)
         pushing.store_all(warp, contacts, pairs_kept, step, pushed)
         together()
         k = i32(k + i32(1))

@@ -15,7 +15,8 @@ from numba import config
 from numpy import float32 as f32
 
 from qed.compile import LAWS, code_cache, kept_in
-from qed.swarm.laws.geometry import at_most, unit
+from qed.swarm.laws.geometry import FAR, at_most, unit
+from qed.swarm.laws.rays import clip
 
 # Numba's simulator runs kernels as plain Python, without a GPU.
 SIMULATED = bool(config.ENABLE_CUDASIM)
@@ -61,9 +62,19 @@ def _at_most(most: Any, square: Any) -> Any:
     return min(most * numba.cuda.libdevice.rsqrtf(square), ONE)
 
 
+def _clip(enter: Any, leave: Any, room: Any, speed: Any) -> Any:
+    """Do what ``clip`` does by a maximum and a minimum, which leave out what is no number."""
+    speed = speed + ZERO
+    at = room / speed
+    away = speed < ZERO
+    fmax, fmin = numba.cuda.libdevice.fmaxf, numba.cuda.libdevice.fminf
+    return fmax(enter, at if away else -FAR), fmin(leave, FAR if away else at)
+
+
+ZERO = f32(0.0)
 ONE = f32(1.0)
 # Laws that a GPU has instructions for.
-IN_HARDWARE: dict[Any, Callable[..., Any]] = {unit: _saturated, at_most: _at_most}
+IN_HARDWARE: dict[Any, Callable[..., Any]] = {unit: _saturated, at_most: _at_most, clip: _clip}
 
 
 def stage(function: Callable[..., Any]) -> Any:

@@ -46,9 +46,10 @@ VISITS_AT_ONCE = 1_000_000_000  # fine cells of a launch
 MOST_VISITS = 2**31 - 1  # of a controller
 UNASKED = 48 * 1024  # bytes of shared memory that a block may have without asking
 WARPS_AT_ONCE = 16  # that a multiprocessor has registers for
+LAID_OUT = 2.5  # times the warps that run at once, so that a GPU is never short of work
 
 _starts = StartTables()
-_sent: dict[str, tuple[int, Any]] = {}  # tables of the starts on the GPU, and how long they were
+_sent: dict[str, tuple[Any, int]] = {}  # tables of the starts on the GPU, and how long they are
 _granted: dict[Any, int] = {}  # shared memory (bytes) that kernels may have
 _free: list[Workspace] = []  # that nobody uses; one whose work went wrong does not return
 _under_way: WeakSet[Any] = WeakSet()  # simulations
@@ -127,11 +128,11 @@ def places_of_warps() -> int:
 def has_room(environments: Sequence[Environment], trials: int) -> bool:
     """Return whether the GPU can simulate so many trials in each environment at once.
 
-    So that the last warps, which take the least time, may begin where others have ended, a quarter
-    more may be laid out than there is room for.
+    Simulations end one by one, and with each its slowest warp, so that the GPU is full only while
+    more is laid out than there is room for.
     """
     robots = np.array([env.robots for env in environments])
-    return bool(np.sum(-(-trials // (L.LANES // robots))) <= 1.25 * room())
+    return bool(np.sum(-(-trials // (L.LANES // robots))) <= LAID_OUT * room())
 
 
 def _parts(job: Job, wants: int) -> Iterator[slice]:
@@ -213,10 +214,10 @@ def launch(
     needed = (
         workspace.send("warps", tables.warps),
         workspace.send("limits", tables.limits),
-        _on_gpu("poses", starts),
-        _on_gpu("keys", starts),
+        _on_gpu("poses", starts, workspace),
+        _on_gpu("keys", starts, workspace),
         workspace.send("faults", tables.faults),
-        _on_gpu("centres", starts),
+        _on_gpu("centres", starts, workspace),
         workspace.send("networks", tables.networks),
         (
             workspace.send("biases", tables.biases),
@@ -320,14 +321,22 @@ def _links(tables: Packed) -> np.ndarray:
     return two.view(np.int64).ravel()
 
 
-def _on_gpu(name: str, starts: StartTables) -> Any:
-    """Return a table of the starts on the GPU; the common one is sent only when it has grown."""
+def _on_gpu(name: str, starts: StartTables, workspace: Workspace) -> Any:
+    """Return a table of the starts on the GPU; of the common one only what is new is sent.
+
+    It is sent by the workspace, since a copy that belongs to none waits for the work of all.
+    """
     table = getattr(starts, name)
     if starts is not _starts:
-        return cuda.to_device(table)
-    if _sent.get(name, (0, None))[0] != len(table):
-        _sent[name] = len(table), cuda.to_device(table)
-    return _sent[name][1]
+        return workspace.send(f"own {name}", table)
+    there, sent = _sent.get(name, (None, 0))
+    if there is None or len(there) < len(table):
+        there, sent = cuda.device_array((2 * len(table), *table.shape[1:]), table.dtype), 0
+    if sent < len(table):
+        there[sent : len(table)].copy_to_device(table[sent:], workspace.stream)
+        workspace.stream.synchronize()  # others may read it at once
+        _sent[name] = there, len(table)
+    return there
 
 
 def _results(job: Job, some: slice, wants: Wanted, found: dict[str, np.ndarray]) -> dict[str, Any]:

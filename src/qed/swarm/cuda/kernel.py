@@ -14,9 +14,9 @@ from qed.swarm import environment_row as E
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.contact import Body, move
 from qed.swarm.cuda.device import launchable
-from qed.swarm.cuda.ground import look_down
 from qed.swarm.cuda.measures import flush, situation
 from qed.swarm.cuda.network import step_network, step_team
+from qed.swarm.cuda.optional_sensors import look_down
 from qed.swarm.cuda.parts import part_done, piece_taken, restoring, save, take_piece, wait_for
 from qed.swarm.cuda.sensing import Kinds, Member, Places, Seen, sense
 from qed.swarm.cuda.tallying import NOTHING_YET, Books, Tally, Trial, closing, tallying

@@ -11,7 +11,7 @@ import numpy as np
 from numpy import float32 as f32
 from numpy import int32 as i32
 
-from qed.controller.networks import Networks, each_of
+from qed.controller.genome import Networks, each_of
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.device import device, stage
 from qed.swarm.cuda.warp import at, rolled, together, two_of

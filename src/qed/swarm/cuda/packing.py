@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from qed.controller.genome import Networks
 from qed.controller.inputs import ALL_BITS, RAB_BITS
-from qed.controller.networks import Networks
+from qed.errors import InputError
 from qed.swarm import environment_row as E
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda.network import one_each, pooled
@@ -21,6 +22,7 @@ from qed.swarm.placing import noise_keys, place
 from qed.swarm.robot import ROBOT
 
 NOTHING = -1  # the source of a link that only fills a group
+DRAWN = 50  # trials of which starts are drawn at once, at least: evaluations come in rounds
 
 
 class StartTables:
@@ -49,17 +51,23 @@ class StartTables:
         return found
 
     def _draw(self, job: Job, rooms: Sequence[tuple[Any, ...]], trials: int) -> None:
-        """Add so many trials of rooms: their robots, arena, obstacles, and the seed."""
+        """Add so many trials of rooms, or more: their robots, arena, obstacles, and the seed."""
         poses, keys, centres = [self.poses], [self.keys], [self.centres]
         first, obstacle = len(self.keys), len(self.centres)
         added = {}
         for robots, arena, obstacles, seed in rooms:
-            drawn = (robots, arena, obstacles, trials, seed)
-            if job.start is None:
-                at, obstacle_centres, own = place(*drawn)
-            else:
+            drawn = [robots, arena, obstacles, trials, seed]
+            if job.start is not None:
                 at, obstacle_centres = job.start.poses, job.start.obstacles
                 own = noise_keys(*drawn)
+            else:
+                *_, before = self.known.get((robots, arena, obstacles, seed), (0,))
+                drawn[3] = max(trials, DRAWN, 2 * before)
+                try:
+                    at, obstacle_centres, own = place(*drawn)
+                except InputError:  # a trial that nobody asked for finds no room
+                    drawn[3] = trials
+                    at, obstacle_centres, own = place(*drawn)
             heading = (at[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
             table = np.stack(
                 [at[..., 0], at[..., 1], heading, np.cos(heading), np.sin(heading)], -1
@@ -67,7 +75,7 @@ class StartTables:
             poses.append(table.reshape(-1, 5).astype(np.float32))
             keys.append(own.ravel())
             centres.append(np.asarray(obstacle_centres, np.float32).reshape(-1, 2))
-            added[robots, arena, obstacles, seed] = first, obstacle, trials
+            added[robots, arena, obstacles, seed] = first, obstacle, len(at)
             first += len(keys[-1])
             obstacle += len(centres[-1])
         if added:

@@ -17,7 +17,7 @@ from qed.swarm import environment_row as E
 from qed.swarm.cuda import layout as L
 from qed.swarm.cuda import proximity
 from qed.swarm.cuda.device import stage
-from qed.swarm.cuda.messages import receive, receive_nothing
+from qed.swarm.cuda.optional_sensors import receive, receive_nothing
 from qed.swarm.cuda.pairs import has_come_far, list_pairs, sort_out
 from qed.swarm.cuda.range_and_bearing import (
     clear_cones,

@@ -29,7 +29,7 @@ ZERO = f32(0.0)
 NO_CORNER = f32(-1.0)
 # Corner number, impulses, arm, lever, effective masses.
 NO_POINT = (NO_CORNER, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
-NO_OBSTACLE = (ZERO,) * 8  # normal, arm, lever, effective masses, impulses
+FIRST_OBSTACLE = 1000  # in place of a corner's number: more than any outline has corners
 
 
 @stage
@@ -66,26 +66,22 @@ def touching_wall(place, side, c, s, is_x, one, two):
 
 
 @stage
-def in_frame(vx, vy, sign, is_x):
-    """Return a velocity along the normal and the tangent of a wall."""
-    return sign * (vx if is_x else vy), (sign * vy if is_x else -sign * vx)
+def wall_normal(sign, is_x):
+    """Return the normal of a wall, which points out of the arena."""
+    return (sign if is_x else ZERO), (ZERO if is_x else sign)
 
 
 @stage
-def from_frame(vn, vt, sign, is_x):
-    """Return a velocity along normal and tangent of a wall as one along x and y."""
-    return (sign * vn if is_x else -sign * vt), (sign * vt if is_x else sign * vn)
-
-
-@stage
-def warm_start_wall(vx, vy, spin, sign, is_x, one, two):
+def warm_start(motion, normal, one, two):
     """Begin with the impulses of the last sub-step."""
+    vx, vy, spin = motion
+    nx, ny = normal
+    pn = one[1] + two[1]
+    pt = one[2] + two[2]
     spin -= angular_impulse(one[3], one[4], one[1], one[2]) + angular_impulse(
         two[3], two[4], two[1], two[2]
     )
-    vn, vt = in_frame(vx, vy, sign, is_x)
-    vx, vy = from_frame(vn - (one[1] + two[1]), vt - (one[2] + two[2]), sign, is_x)
-    return vx, vy, spin
+    return vx - (pn * nx - pt * ny), vy - (pn * ny + pt * nx), spin
 
 
 @stage
@@ -99,16 +95,17 @@ def solve_corner(vn, vt, spin, one):
 
 
 @stage
-def solve_corners(vx, vy, spin, sign, is_x, one, two):
+def solve_corners(motion, normal, one, two):
     """Solve the contacts of both corners, one after the other.
 
     A corner that is not inside has no masses and no impulses, so that nothing happens to it.
     """
-    vn, vt = in_frame(vx, vy, sign, is_x)
+    vx, vy, spin = motion
+    nx, ny = normal
+    vn, vt = vx * nx + vy * ny, vy * nx - vx * ny
     vn, vt, spin, one = solve_corner(vn, vt, spin, one)
     vn, vt, spin, two = solve_corner(vn, vt, spin, two)
-    vx, vy = from_frame(vn, vt, sign, is_x)
-    return vx, vy, spin, one, two
+    return vn * nx - vt * ny, vn * ny + vt * nx, spin, one, two
 
 
 @stage
@@ -189,17 +186,16 @@ def touch_second_wall(at_wall, motion, sf, me):
     write_corner(sf, me, 1, two)
     touches = one[0] >= ZERO or two[0] >= ZERO
     if touches:
-        vx, vy, spin = warm_start_wall(vx, vy, spin, sign, False, one, two)
+        vx, vy, spin = warm_start((vx, vy, spin), (ZERO, sign), one, two)
     return touches, vx, vy, spin
 
 
 @stage
 def solve_second_wall(motion, y, side, sf, me):
     """Solve the contacts with the second wall."""
-    vx, vy, spin = motion
     sign, _ = nearer_wall(y, side)
     one, two = read_corner(sf, me, 0), read_corner(sf, me, 1)
-    vx, vy, spin, one, two = solve_corners(vx, vy, spin, sign, False, one, two)
+    vx, vy, spin, one, two = solve_corners(motion, (ZERO, sign), one, two)
     kept = L.SECOND_WALL + me
     sf[kept + L.LANES] = one[1]
     sf[kept + 2 * L.LANES] = one[2]
@@ -241,96 +237,100 @@ def within_reach(sf, x, y, reach, centres, nearby):
 
 
 @stage
-def touching_obstacles(sf, pose, centres, rest, statics, mine, step):
-    """Note the obstacles (a bit each) that a robot touches in a sub-step; return their bits."""
+def touching_obstacles(sf, pose, centres, rest, kept, step, at_wall, normal, one):
+    """Find the obstacles that a robot touches in a sub-step, of some (a bit each).
+
+    Returns the normal and the contact of the one that stays with the robot's lane, in place of
+    a corner at its wall if it touches none, and bits of the others, which are noted in ``kept``.
+    They are solved before it, so it is the last one.
+    """
     x, y, c, s = pose
-    word = i32(0)
+    statics, mine = kept
+    old = one
+    if not at_wall:
+        one = NO_POINT
+    others = i32(0)
     while rest != 0:
         o = lowest(rest)
         bit = i32(rest & -rest)
         rest = i32(rest & (rest - i32(1)))
         dx = sf[at(centres + o + o)] - x
         dy = sf[at(centres + o + o) + 1] - y
-        nx, ny, gap, arm, lever = body_point(c * dx + s * dy, c * dy - s * dx)
-        if gap < OBSTACLE:
-            word = i32(word | bit)
-            arm = contact_arm(arm, OBSTACLE - gap)
-            b = obstacle_place(mine, o)
-            fresh = statics[b + L.O_STEP] != step - f32(1.0)
-            statics[b + L.O_NX] = c * nx - s * ny
-            statics[b + L.O_NY] = s * nx + c * ny
-            statics[b + L.O_ARM] = arm
-            statics[b + L.O_LEVER] = lever
-            statics[b + L.O_NORMAL_MASS] = effective_mass(lever)
-            statics[b + L.O_TANGENT_MASS] = effective_mass(arm)
-            if fresh:
-                statics[b + L.O_NORMAL_IMPULSE] = ZERO
-                statics[b + L.O_TANGENT_IMPULSE] = ZERO
-            statics[b + L.O_STEP] = step
-    return word
+        if dx * dx + dy * dy < REACH * REACH:
+            nx, ny, gap, arm, lever = body_point(c * dx + s * dy, c * dy - s * dx)
+            if gap < OBSTACLE:
+                arm = contact_arm(arm, OBSTACLE - gap)
+                nx, ny = c * nx - s * ny, s * nx + c * ny
+                normal_mass = effective_mass(lever)
+                tangent_mass = effective_mass(arm)
+                number = f32(o + i32(FIRST_OBSTACLE))
+                b = obstacle_place(mine, o)
+                pn = old[1]
+                pt = old[2]
+                if old[0] != number:
+                    fresh = statics[b + L.O_STEP] != step - f32(1.0)
+                    pn = ZERO if fresh else statics[b + L.O_NORMAL_IMPULSE]
+                    pt = ZERO if fresh else statics[b + L.O_TANGENT_IMPULSE]
+                if rest == 0 and not at_wall:
+                    normal = nx, ny
+                    one = number, pn, pt, arm, lever, normal_mass, tangent_mass
+                else:
+                    others = i32(others | bit)
+                    statics[b + L.O_NX] = nx
+                    statics[b + L.O_NY] = ny
+                    statics[b + L.O_ARM] = arm
+                    statics[b + L.O_LEVER] = lever
+                    statics[b + L.O_NORMAL_MASS] = normal_mass
+                    statics[b + L.O_TANGENT_MASS] = tangent_mass
+                    statics[b + L.O_NORMAL_IMPULSE] = pn
+                    statics[b + L.O_TANGENT_IMPULSE] = pt
+                    statics[b + L.O_STEP] = step
+    return normal, one, others
 
 
 @stage
 def read_obstacle(statics, b):
-    """Read what is noted of a robot at an obstacle: normal, arm, lever, masses, impulses."""
-    return (
-        statics[b + L.O_NX],
-        statics[b + L.O_NY],
+    """Return the normal of a noted obstacle, and the contact with it."""
+    return (statics[b + L.O_NX], statics[b + L.O_NY]), (
+        ZERO,
+        statics[b + L.O_NORMAL_IMPULSE],
+        statics[b + L.O_TANGENT_IMPULSE],
         statics[b + L.O_ARM],
         statics[b + L.O_LEVER],
         statics[b + L.O_NORMAL_MASS],
         statics[b + L.O_TANGENT_MASS],
-        statics[b + L.O_NORMAL_IMPULSE],
-        statics[b + L.O_TANGENT_IMPULSE],
     )
 
 
 @stage
-def write_impulses(statics, b, found):
-    """Note a robot's impulses at an obstacle."""
-    statics[b + L.O_NORMAL_IMPULSE] = found[6]
-    statics[b + L.O_TANGENT_IMPULSE] = found[7]
+def keep_obstacle(statics, mine, one, step):
+    """Keep the impulses of the obstacle that stays with the robot's lane, if one does."""
+    if one[0] >= f32(FIRST_OBSTACLE):
+        b = obstacle_place(mine, i32(one[0]) - i32(FIRST_OBSTACLE))
+        statics[b + L.O_NORMAL_IMPULSE] = one[1]
+        statics[b + L.O_TANGENT_IMPULSE] = one[2]
+        statics[b + L.O_STEP] = step
 
 
 @stage
-def solve_obstacle(vx, vy, spin, found):
-    """Solve a robot's contact with an obstacle; return its motion and the contact."""
-    nx, ny, arm, lever, normal_mass, tangent_mass, pn, pt = found
-    vn, vt = vx * nx + vy * ny, vy * nx - vx * ny
-    vn, vt, spin, pn, pt = solve_contact(
-        vn, vt, spin, arm, lever, pn, pt, normal_mass, tangent_mass
-    )
-    found = (nx, ny, arm, lever, normal_mass, tangent_mass, pn, pt)
-    return vn * nx - vt * ny, vn * ny + vt * nx, spin, found
-
-
-@stage
-def warm_start_obstacle(vx, vy, spin, found):
-    """Begin with the impulses at an obstacle of the last sub-step."""
-    nx, ny, arm, lever, _, _, pn, pt = found
-    return (
-        vx - (pn * nx - pt * ny),
-        vy - (pn * ny + pt * nx),
-        spin - angular_impulse(arm, lever, pn, pt),
-    )
-
-
-@stage
-def warm_start_obstacles(vx, vy, spin, word, statics, mine):
-    """Begin with the impulses at several obstacles."""
+def warm_start_obstacles(motion, word, statics, mine):
+    """Begin with the impulses at noted obstacles."""
     while word != 0:
-        found = read_obstacle(statics, obstacle_place(mine, lowest(word)))
-        vx, vy, spin = warm_start_obstacle(vx, vy, spin, found)
+        normal, one = read_obstacle(statics, obstacle_place(mine, lowest(word)))
+        motion = warm_start(motion, normal, one, NO_POINT)
         word = i32(word & (word - i32(1)))
-    return vx, vy, spin
+    return motion
 
 
 @stage
-def solve_obstacles(vx, vy, spin, word, statics, mine):
-    """Solve a robot's contacts with several obstacles, one after the other."""
+def solve_obstacles(motion, word, statics, mine):
+    """Solve a robot's contacts with noted obstacles, one after the other."""
     while word != 0:
         b = obstacle_place(mine, lowest(word))
         word = i32(word & (word - i32(1)))
-        vx, vy, spin, found = solve_obstacle(vx, vy, spin, read_obstacle(statics, b))
-        write_impulses(statics, b, found)
-    return vx, vy, spin
+        normal, one = read_obstacle(statics, b)
+        vx, vy, spin, one, _ = solve_corners(motion, normal, one, NO_POINT)
+        motion = vx, vy, spin
+        statics[b + L.O_NORMAL_IMPULSE] = one[1]
+        statics[b + L.O_TANGENT_IMPULSE] = one[2]
+    return motion
