@@ -10,6 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qed
+from qed.speed import gathering
+from qed.swarm.cpu import layout as L
+from qed.swarm.cpu import packing
 from qed.swarm.faults import FAULTS
 from qed.swarm.robot import THYMIO
 
@@ -139,3 +142,20 @@ def test_draws_are_uniform() -> None:
         counts, _ = np.histogram(column, 8, (low, high))
         assert counts.sum() == 400
         assert ((counts - 50.0) ** 2 / 50.0).sum() < 24.3  # chi-square, 7 df, p = 0.001
+
+
+def test_what_a_block_leaves_in_the_memory_of_its_lists_does_not_matter():
+    where = qed.Environment(arena=2.0, obstacles=2)
+    swarms = [qed.Controller.random(seed) for seed in range(4)] + [gathering()]
+
+    def fitness():
+        return qed.simulate(swarms, where, tasks=TASKS, trials=20, seconds=30.0, threads=1).fitness
+
+    before = fitness()
+    assert packing.spare
+    for floats, wholes in packing.spare:
+        floats[:] = np.nan
+        wholes[: L.PLACE] = wholes[L.PLACE + L.PAIR_STRIDE :] = np.iinfo(np.int32).max
+    after = fitness()
+    for task, values in before.items():
+        np.testing.assert_array_equal(values, after[task])

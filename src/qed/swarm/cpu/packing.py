@@ -42,7 +42,7 @@ from qed.swarm.robot import ROBOT
 from qed.swarm.user_defined import Law
 
 CACHE_LINE = 64  # bytes
-_spare: list[tuple[np.ndarray, np.ndarray]] = []  # memory of lists of pairs that no block uses
+spare: list[tuple[np.ndarray, np.ndarray]] = []  # memory of lists of pairs that no block uses
 # Measures that are a row's sum over robots.
 TOTALS = (
     ("centre_distance", AGGREGATION, L.AGGREGATION),
@@ -215,7 +215,7 @@ def _lists() -> tuple[np.ndarray, np.ndarray]:
     What is in it does not matter, but for the places: lists are written before they are read.
     """
     with suppress(IndexError):
-        return _spare.pop()
+        return spare.pop()
     wholes = _aligned(L.PAIR_WHOLES * L.PAIR_STRIDE, np.int32)
     wholes[L.PLACE : L.PLACE + L.PAIR_STRIDE] = np.arange(L.PAIR_STRIDE)
     return _aligned(L.PAIR_FLOATS * L.PAIR_STRIDE, np.float32), wholes
@@ -223,7 +223,7 @@ def _lists() -> tuple[np.ndarray, np.ndarray]:
 
 def release(block: Block) -> None:
     """Let another block have the memory of this one's lists: fresh memory takes long to clear."""
-    _spare.append((block.p, block.m))
+    spare.append((block.p, block.m))
 
 
 def _aligned(size: int, kind: type[np.float32] | type[np.int32]) -> np.ndarray:
