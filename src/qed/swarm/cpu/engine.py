@@ -1,5 +1,6 @@
 """Many segments over many threads."""
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,6 @@ from qed.swarm.cpu.packing import (
     packed,
     release,
     results,
-    rows_of,
     run,
     trials_at_once,
 )
@@ -66,6 +66,17 @@ def places_of(job: Job, env: Environment, seed: int) -> Places:
         poses, obstacles = job.start.poses, job.start.obstacles
         keys = noise_keys(env.robots, env.arena, env.obstacles, job.trials, seed)
     return poses, rows_of(poses), obstacles, keys
+
+
+def rows_of(poses: np.ndarray) -> np.ndarray:
+    """Return poses (trials, robots, 3) as the rows of a block begin with them."""
+    heading = (poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
+    found = np.empty((*poses.shape[:2], 5), np.float32)
+    found[..., :2] = poses[..., :2]
+    found[..., 2] = np.cos(heading)
+    found[..., 3] = np.sin(heading)
+    found[..., 4] = heading
+    return found
 
 
 def simulate(

@@ -4,7 +4,6 @@ Controllers with few trials share a block, so that loops stay long; environments
 segment to segment.  A block's size is a compromise: long loops, and memory that stays in the cache.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -286,17 +285,6 @@ def _constants(env: Environment, faults: Faults | None, noise: float) -> tuple[n
     return floats, radios[:, None], broken.hit[:, None]
 
 
-def rows_of(poses: np.ndarray) -> np.ndarray:
-    """Return poses (trials, robots, 3) as the rows of a block begin with them."""
-    heading = (poses[..., 2].astype(np.float64) + math.pi) % (2 * math.pi) - math.pi
-    found = np.empty((*poses.shape[:2], 5), np.float32)
-    found[..., :2] = poses[..., :2]
-    found[..., 2] = np.cos(heading)
-    found[..., 3] = np.sin(heading)
-    found[..., 4] = heading
-    return found
-
-
 def _settle(block: Block, segment: Segment, first: int) -> None:
     """Put the robots of a segment at their places."""
     env = segment.environment
@@ -371,4 +359,4 @@ def results(
     return found
 
 
-__all__ = ["Segment", "build", "packed", "release", "results", "rows_of", "run", "trials_at_once"]
+__all__ = ["Segment", "build", "packed", "release", "results", "run", "trials_at_once"]
