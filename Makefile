@@ -63,8 +63,8 @@ lint: .venv/installed  ## check style and format
 types: .venv/installed  ## check types
 	$(BIN)/mypy
 
-# Some tests wait, so one process more than cores; with more than four the memory counts.
-PROCESSES := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? cores + 1 : 4)))
+# Some tests wait, so two processes more than cores; with more than four the memory counts.
+PROCESSES := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 2 ? cores + 2 : 4)))
 
 unit: .venv/installed  ## run the tests
 	$(BIN)/pytest --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder $(LATER)

@@ -144,7 +144,7 @@ def test_draws_are_uniform() -> None:
         assert ((counts - 50.0) ** 2 / 50.0).sum() < 24.3  # chi-square, 7 df, p = 0.001
 
 
-def test_what_a_block_leaves_in_the_memory_of_its_lists_does_not_matter():
+def test_what_a_block_leaves_in_its_memory_does_not_matter():
     where = qed.Environment(arena=2.0, obstacles=2)
     swarms = [qed.Controller.random(seed) for seed in range(4)] + [gathering()]
 
@@ -153,8 +153,8 @@ def test_what_a_block_leaves_in_the_memory_of_its_lists_does_not_matter():
 
     before = fitness()
     assert packing.spare
-    for floats, wholes in packing.spare:
-        floats[:] = np.nan
+    for rows, floats, wholes in packing.spare:
+        rows[:] = floats[:] = np.nan
         wholes[: L.PLACE] = wholes[L.PLACE + L.PAIR_STRIDE :] = np.iinfo(np.int32).max
     after = fitness()
     for task, values in before.items():

@@ -87,7 +87,8 @@ def simulate(
     segments = segments_of(job)
     announce_compilation()
     blocks = list(packed(segments, threads))
-    ready(build(blocks[0], wants))
+    if not run.signatures:
+        ready(build(blocks[0], wants))
 
     def work(some: list[Segment]) -> list[dict[str, np.ndarray]]:
         block = build(some, wants)
@@ -170,7 +171,9 @@ def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
         name: np.stack([part[name] for part in parts]).sum(0)
         if name in pooled
         else np.concatenate([part[name] for part in parts])
-        for name in parts[0]
+        if len(parts) > 1
+        else one
+        for name, one in parts[0].items()
     }
 
 

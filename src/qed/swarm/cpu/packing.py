@@ -40,8 +40,11 @@ from qed.swarm.robot import OBSTACLE_RADIUS as RADIUS
 from qed.swarm.robot import ROBOT
 from qed.swarm.user_defined import Law
 
-CACHE_LINE = 64  # bytes
-spare: list[tuple[np.ndarray, np.ndarray]] = []  # memory of lists of pairs that no block uses
+LINE = 16  # numbers of four bytes in a line of the cache
+AHEAD = ROBOT.front
+# Where whole-number rows, wide rows and rows of activations begin, after the float rows.
+ROWS = np.cumsum([L.FLOAT_ROWS * L.STRIDE, L.WHOLE_ROWS * L.STRIDE, L.WIDE_ROWS * L.WIDE]).tolist()
+spare: list[tuple[np.ndarray, ...]] = []  # memory of rows and of lists of pairs that no block uses
 # Measures that are a row's sum over robots.
 TOTALS = (
     ("centre_distance", AGGREGATION, L.AGGREGATION),
@@ -75,7 +78,7 @@ class Segment:
     @property
     def effects(self) -> Effects:
         """What its faults do."""
-        return effects(self.faults, self.environment.robots, ROBOT.front)
+        return effects(self.faults, self.environment.robots, AHEAD)
 
     @property
     def lanes(self) -> int:
@@ -132,16 +135,17 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
     reads = np.full(len(rows), ALL_BITS) if every else table.reads[rows]
     reads = reads.astype(np.int32)  # of 32 inputs the last one's bit is the sign
     neurons, sources = _neurons(networks, hidden)
-    pair_floats, pair_wholes = _lists()
+    memory, pair_floats, pair_wholes = _memory(hidden)
+    f, n, w, a = np.split(memory, ROWS)
     looks = bool(ROBOT.ground)
     floors, floor_of = laid_out([one.environment.floor if looks else None for one in segments])
     block = Block(
         segments=np.zeros((len(segments), len(SegmentFields._fields)), np.int32),
         limits=np.zeros((len(segments), E.COLUMNS), np.float32),
-        f=_aligned(L.FLOAT_ROWS * L.STRIDE, np.float32),
-        n=_aligned(L.WHOLE_ROWS * L.STRIDE, np.int32),
-        w=_aligned(L.WIDE_ROWS * L.WIDE, np.float32),
-        a=_aligned((L.HIDDEN + 2 * hidden + 1) * L.STRIDE, np.float32),
+        f=f,
+        n=n.view(np.int32),
+        w=w,
+        a=a,
         keys=np.zeros(L.STRIDE, np.uint32),
         networks=np.zeros((len(networks), L.NETWORK_FIELDS), np.int32),
         neurons=neurons,
@@ -164,7 +168,7 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
         fine=np.zeros((trials, fine * fine if wants & VISITS else 1), np.int32),
         features=np.zeros((trials, *SDBC_SUMS), np.float64),
         spirit=np.zeros((len(segments), STATES * ACTIONS if wants & SITUATIONS else 1), np.int32),
-        user_sums=_aligned(max(len(wanted.laws), 1) * L.USER_ROWS, np.float32),
+        user_sums=_zeros(max(len(wanted.laws), 1) * L.USER_ROWS),
         laws=np.array([address(law) for law in wanted.laws], np.int64),
         floors=floors,
         wants=wants,
@@ -208,28 +212,43 @@ def build(segments: Sequence[Segment], wanted: Wanted, all_inputs: bool = False)
     return block
 
 
-def _lists() -> tuple[np.ndarray, np.ndarray]:
-    """Return memory for the lists of pairs, if possible that of a block that is done.
+def _memory(hidden: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return memory for rows and for lists of pairs, if possible that of a block that is done.
 
-    What is in it does not matter, but for the places: lists are written before they are read.
+    Rows are zero, but for those of packed robots: what is in these, and in the lists but for their
+    places, does not matter, since they are written before they are read.
     """
+    size = ROWS[-1] + (L.HIDDEN + 2 * hidden + 1) * L.STRIDE
     with suppress(IndexError):
-        return spare.pop()
-    wholes = _aligned(L.PAIR_WHOLES * L.PAIR_STRIDE, np.int32)
+        memory, floats, wholes = spare.pop()
+        if len(memory) < size + LINE:
+            return _begin(_zeros(size), size), floats, wholes
+        rows = _begin(memory, size)
+        rows[: L.P_X] = 0.0
+        rows[L.P_PARTNERS :] = 0.0
+        return rows, floats, wholes
+    lists = [count * L.PAIR_STRIDE for count in (L.PAIR_FLOATS, L.PAIR_WHOLES)]
+    floats, wholes = (_begin(_zeros(count), count) for count in lists)
+    wholes = wholes.view(np.int32)
     wholes[L.PLACE : L.PLACE + L.PAIR_STRIDE] = np.arange(L.PAIR_STRIDE)
-    return _aligned(L.PAIR_FLOATS * L.PAIR_STRIDE, np.float32), wholes
+    return _begin(_zeros(size), size), floats, wholes
 
 
 def release(block: Block) -> None:
-    """Let another block have the memory of this one's lists: fresh memory takes long to clear."""
-    spare.append((block.p, block.m))
+    """Let another block have the memory of this one: fresh memory takes long to clear."""
+    assert block.f.base is not None
+    spare.append((block.f.base, block.p, block.m))
 
 
-def _aligned(size: int, kind: type[np.float32] | type[np.int32]) -> np.ndarray:
-    """Return zeros that begin with a line of the cache, so that no vector lies in two."""
-    memory = np.zeros(4 * size + CACHE_LINE, np.uint8)
-    first = -memory.ctypes.data % CACHE_LINE
-    return memory[first : first + 4 * size].view(kind)
+def _zeros(size: int) -> np.ndarray:
+    """Return so many float32 zeros, and room to begin them with a line of the cache."""
+    return np.zeros(size + LINE, np.float32)
+
+
+def _begin(memory: np.ndarray, size: int) -> np.ndarray:
+    """Return a part that begins with a line of the cache, so that no vector lies in two."""
+    first = -memory.__array_interface__["data"][0] // 4 % LINE
+    return memory[first : first + size]
 
 
 def _neurons(networks: Networks, hidden: int) -> tuple[np.ndarray, np.ndarray]:
@@ -266,7 +285,7 @@ def _constants(env: Environment, faults: Faults | None, noise: float) -> tuple[n
 
     The float rows are those of ``layout.py`` from that of the left wheel on.
     """
-    broken = effects(faults, env.robots, ROBOT.front)
+    broken = effects(faults, env.robots, AHEAD)
     rows: dict[int, np.ndarray | float] = {
         L.WHEEL_LEFT: env.max_speed * broken.wheels[:, 0],
         L.WHEEL_RIGHT: env.max_speed * broken.wheels[:, 1],
