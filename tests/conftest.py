@@ -23,6 +23,7 @@ settings.load_profile("untimed")
 HERE = Path(__file__).parent
 # Files that take longest (5 to 40 s on one core), the longest first.
 LONG = (
+    "swarm/laws/test_law_parity.py",
     "study/test_study.py",
     "evolution/test_run.py",
     "explore/test_explore_ready.py",
