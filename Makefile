@@ -38,8 +38,9 @@ explore: .venv/usable  ## install, and open the explorer with the archives that 
 
 # While the simulator is compiled, types are checked and tests run that do not need it; the others
 # then find it compiled, for all robots, so that no two processes compile the same.
-EARLY = $(patsubst %,tests/%.py,swarm/test_cuda_laws study/test_figures study/test_report paper/test_statements study/test_markdown study/test_browser \
-  study/test_tables study/test_selection_bias archive/test_archive archive/test_ribs)
+EARLY = $(patsubst %,tests/%.py,swarm/test_cuda_laws study/test_figures study/test_report \
+  paper/test_statements study/test_markdown study/test_browser study/test_tables \
+  study/test_selection_bias archive/test_archive archive/test_ribs)
 test: .venv/installed  ## install what is needed and run all checks and tests
 	@$(MAKE) --no-print-directory --jobs=5 lint types warm robots early
 	@QED_WARM=yes $(MAKE) --no-print-directory unit LATER='$(EARLY:%=--ignore=%)'

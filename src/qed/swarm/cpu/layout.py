@@ -46,7 +46,7 @@ SCRATCH, MEAN_X, MEAN_Y = (STRIDE * n for n in range(38, 41))
 # whether a robot may touch an x wall, a y wall, or something else (negative: it may),
 AT_X_WALL, AT_Y_WALL, AT_OTHERS = (STRIDE * n for n in range(41, 44))
 # the impulses that walls keep from one cycle to the next: of an x wall, then of a y wall, for each
-# of two corners a table of its number, normal and tangent impulse, and a number that says nothing,
+# of two corners a table of its number, normal and tangent impulse, and a number that is not used,
 KEPT_X, KEPT_Y = (STRIDE * n for n in (44, 52))
 # the robots that may touch something, packed,
 P_X, P_Y, P_HEADING, P_COS, P_SIN, P_VX, P_VY, P_JX, P_JY = (STRIDE * n for n in range(60, 69))
